@@ -18,8 +18,6 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from cfbatch_gui.core.inputs.files.open_file import PACKED_SUFFIXES
-from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.ui.theme import scaled
@@ -33,6 +31,9 @@ def _tr(text: str) -> str:
 
 def input_filters() -> tuple[str, ...]:
     """Filters of `open_file` for all that the core reads, the first one preselected."""
+    from cfbatch_gui.core.inputs.files.open_file import PACKED_SUFFIXES
+    from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
+
     groups = {
         **{said(name): suffixes for name, suffixes in suffixes_by_group().items()},
         _tr("Packed files"): PACKED_SUFFIXES,

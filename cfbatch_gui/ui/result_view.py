@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.tasks import Tasks
 
 _LONGEST_NAME = 40
 
@@ -42,6 +43,8 @@ def row_choices(*named: tuple[str, Iterable[int]], proposed: str = "") -> tuple[
 
 class ResultView(QWidget):
     """A view of the results of one job at a time."""
+
+    tasks: Tasks
 
     # ABCMeta cannot be combined with Qt's metaclass; the type checker treats the method as abstract without it.
     @abstractmethod

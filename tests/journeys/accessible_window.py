@@ -312,7 +312,7 @@ async def elsewhere(stage: Stage, heard: Heard) -> None:
     """Settings, and the dialogs of the menu bar."""
     person = stage.person
     await person.press(Qt.Key.Key_Comma, CTRL)
-    tabs = stage.workspace._settings.tabs
+    tabs = stage.workspace._settings.page.tabs
     for index in range(tabs.count()):
         await person.click(tabs.tabText(index))
         await heard.page(stage, f"settings, {tabs.tabText(index).lower()}")

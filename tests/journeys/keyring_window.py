@@ -132,7 +132,7 @@ async def prompted(stage: Stage) -> None:
     await send(stage)
     await until(lambda: paused_because(stage), "a pause")
     say(foot(stage), paused_because(stage))
-    stage.workspace._show_connections()
+    stage.workspace._settings.show_connections()
     await stage.person.until_sees("New jobs use Cloudflare", "Your keyring is locked")
     for _ in range(2):
         stage.workspace.window.library.foot.unlock.click()
@@ -151,7 +151,7 @@ async def prompted(stage: Stage) -> None:
 async def slow(stage: Stage) -> None:
     await until(lambda: "Checking" in foot(stage), "the foot")
     say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
-    stage.workspace._show_connections()
+    stage.workspace._settings.show_connections()
     await stage.person.until_sees("New jobs use Cloudflare", ACCOUNT)
     say("settings", "checking: " + str(stage.person.sees("Checking the keyring…")))
     await until(lambda: "does not answer" in foot(stage), "the foot")

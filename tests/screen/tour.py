@@ -204,7 +204,7 @@ class Tour:
         await self._dialog("raw-answer")
         self._space._job.tabs.choose(tabs.RANKING)
         await settled(self._stage)
-        self._space._ranking.contexts.opened.emit(0)
+        self._space._results.ranking.view.contexts.opened.emit(0)
         await self._stop("ranking-text")
         self._window.export.emit()
         await self._dialog("export")
@@ -233,27 +233,27 @@ class Tour:
         await self._open("Catalogue vectors")
         for tab in (tabs.VECTORS, tabs.MAP, tabs.SIMILAR, tabs.DUPLICATES, tabs.CLUSTERS, tabs.VERSUS):
             bar = self._space._job.tabs
-            if bar.isTabVisible(list(self._space._job._pages).index(tab)):
+            if bar.is_shown(tab):
                 bar.choose(tab)
                 await self._stop(tab)
             if tab == tabs.SIMILAR:
-                similar = self._space._vector_views.similar.page
+                similar = self._space._results.about_vectors.similar.view
                 similar.sentence.setText("something warm for the bed")
                 similar.search()
                 await self._stop("similar-found")
 
     async def settings(self) -> None:
         """Settings on all tabs, with a card of each kind of connection."""
-        space, page = self._space, self._space._settings
+        space, page = self._space, self._space._settings.page
         space._show(page)
         for key in page._pages:
             page.choose(key)
             await self._stop(f"settings-{key}")
-        space._show_connections()
+        space._settings.show_connections()
         for kind in ("worker", "gateway"):
-            space._connection._begin(kind)
+            space._settings.connection._begin(kind)
             await self._stop(f"connection-{kind}")
-        space._show(space._traffic)
+        space._show(space._settings.traffic)
         await self._stop("traffic")
 
     async def dialogs(self) -> None:
@@ -268,8 +268,8 @@ class Tour:
         await self._dialog("help")
         self._space._menus.show_shortcuts()
         await self._dialog("shortcuts")
-        self._space._show_connections()
-        self._space._connection._check_service("cloudflare")
+        self._space._settings.show_connections()
+        self._space._settings.connection._check_service("cloudflare")
         await self._dialog("service-check")
 
     async def questions(self) -> None:

@@ -30,7 +30,7 @@ async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
 
 
 def rows_say(stage: Stage, words: str) -> bool:
-    table = stage.workspace._ranking.contexts
+    table = stage.workspace._results.ranking.view.contexts
     model = table.model()
     if model is None:  # nothing is read yet
         return False
@@ -38,8 +38,12 @@ def rows_say(stage: Stage, words: str) -> bool:
     return any(words in str(model.index(row, column).data()) for row, column in places)
 
 
-def dialog() -> ExportDialog:
-    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, ExportDialog))
+async def export_dialog(until: Until) -> ExportDialog:
+    def there() -> list[ExportDialog]:
+        return [each for each in QApplication.topLevelWidgets() if isinstance(each, ExportDialog)]
+
+    await until(lambda: bool(there()))
+    return there()[0]
 
 
 async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Until) -> None:
@@ -72,7 +76,7 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
 ) -> None:
     stage.program.change_settings(forget_after_export=True)
     stage.workspace._export(stage.job(JOB).id)
-    export = dialog()
+    export = await export_dialog(until)
     if not is_whole:
         export.limits_bar.show_limits(Limits(top_k=3))
     target = export.forms.chosen()[0]
@@ -86,9 +90,11 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
         assert not stage.job(JOB).texts_forgotten_at
 
 
-async def test_nothing_goes_after_an_export_unless_the_settings_say_so(stage: Stage, tmp_path: Path) -> None:
+async def test_nothing_goes_after_an_export_unless_the_settings_say_so(
+    stage: Stage, tmp_path: Path, until: Until
+) -> None:
     stage.workspace._export(stage.job(JOB).id)
-    export = dialog()
+    export = await export_dialog(until)
     await export.write([(tmp_path / "all.xlsx", export.forms.chosen()[0])])
     assert not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}")
     assert rows_say(stage, SHOWN)

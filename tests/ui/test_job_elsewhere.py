@@ -83,8 +83,13 @@ def menu_entry(menu: Any, text: str) -> None:
     next(action for action in menu.actions() if action.text() == text).trigger()
 
 
-def attach_dialog() -> AttachDialog:
-    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, AttachDialog) and each.isVisible())
+async def attach_dialog(until: Until) -> AttachDialog:
+    def there() -> list[AttachDialog]:
+        found = (each for each in QApplication.topLevelWidgets() if isinstance(each, AttachDialog))
+        return [each for each in found if each.isVisible()]
+
+    await until(lambda: bool(there()))
+    return there()[0]
 
 
 async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: JobPageDriver, until: Until) -> None:
@@ -165,7 +170,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     answer = await by_curl(service)
     request_id = json.loads(answer)["result"]["request_id"]
     stage.workspace.window.attach.emit()
-    dialog = attach_dialog()
+    dialog = await attach_dialog(until)
     await until(lambda: dialog.connection.count() == 2)
     assert dialog.connection.currentText() == "Cloudflare" and not dialog.add_button.isEnabled()
     dialog.text.setPlainText("good morning!")
@@ -180,7 +185,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     await until(lambda: stage.person.sees("Query 1"))
     assert not stage.workspace._job._duplicate.isEnabled()
-    await until(lambda: not stage.workspace._ranking.tasks.running())
+    await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
 
 
 async def test_with_its_file_the_texts_are_shown(
@@ -190,7 +195,7 @@ async def test_with_its_file_the_texts_are_shown(
     path = tmp_path / "questions.csv"
     path.write_text(FILE, encoding="utf-8")
     stage.workspace.window.attach.emit()
-    dialog = attach_dialog()
+    dialog = await attach_dialog(until)
     await until(lambda: dialog.connection.count() == 2)
     dialog.text.setPlainText(request_id)
     dialog.files.open(path)
@@ -201,7 +206,7 @@ async def test_with_its_file_the_texts_are_shown(
     (job,) = stage.program.ledger.jobs()
     assert job.state is JobState.DONE and job.source_name == "questions.csv"
     await until(lambda: stage.person.sees("reset my password"))
-    await until(lambda: not stage.workspace._ranking.tasks.running())
+    await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
 
 
 async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
@@ -217,7 +222,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
         (folder / f"{number}.txt").write_text(text, encoding="utf-8")
     request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
     stage.workspace.window.attach.emit()
-    dialog = attach_dialog()
+    dialog = await attach_dialog(until)
     await until(lambda: dialog.connection.count() == 2)
     dialog.text.setPlainText(request_id)
     files = dialog.files
@@ -241,7 +246,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     (job,) = stage.program.ledger.jobs()
     assert (job.queries, job.texts) == (2, 4)
     await until(lambda: stage.person.sees("cancel an order"))
-    await until(lambda: not stage.workspace._ranking.tasks.running())
+    await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
 
 
 async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
@@ -250,7 +255,7 @@ async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
     request_id = json.loads(await by_curl(service))["result"]["request_id"]
     await stage.program.attach("cloudflare", request_id, model=MODEL)
     stage.workspace.window.attach.emit()
-    dialog = attach_dialog()
+    dialog = await attach_dialog(until)
     await until(lambda: dialog.connection.count() == 2)
     dialog.text.setPlainText(request_id)
     click(dialog.add_button)
@@ -265,9 +270,9 @@ async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
 async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:
     window, workspace = stage.workspace.window, stage.workspace
     window.connection.emit()
-    workspace._settings.choose(DATA)
-    click(workspace._settings.traffic_link)
-    page = workspace._traffic
+    workspace._settings.page.choose(DATA)
+    click(workspace._settings.page.traffic_link)
+    page = workspace._settings.traffic
     assert window.pages.currentWidget() is page
     await until(lambda: not page.tasks.is_running("read"))
     assert page.empty.text() == "Nothing has left this computer." and page.empty.isVisible()
@@ -279,7 +284,7 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     cells = [str(page.rows.index(0, place).data()) for place in range(page.rows.columnCount())]
     assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
     click(page.done_button)
-    assert window.pages.currentWidget() is workspace._settings
+    assert window.pages.currentWidget() is workspace._settings.page
 
 
 async def test_practice_leaves_no_trace(driver: JobPageDriver, until: Until, qtbot: Any) -> None:

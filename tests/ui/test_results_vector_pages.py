@@ -15,9 +15,10 @@ from PySide6.QtWidgets import QFileDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.ui.late_view import LateView
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.results.vector_views import LatePage, VectorViews
+from cfbatch_gui.ui.results.vector_views import VectorViews
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -36,11 +37,11 @@ class Pages:
     job: Job
     until: Until
 
-    async def open(self, late: LatePage[P]) -> P:
+    async def open(self, late: LateView[P]) -> P:
         late.resize(1_000, 700)
         late.show()
         late.show_job(self.job)
-        page = late.page
+        page = late.view
         await self.until(lambda: page.embeddings is not None and not page.tasks.running())
         return page
 
@@ -48,11 +49,11 @@ class Pages:
 @pytest.fixture
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
-        views = VectorViews(driver.program, driver.notices, driver.vectors)
+        views = VectorViews(driver.program, driver.notices, lambda: driver.vectors)
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
         yield Pages(driver, views, job, until)
-        await views.close()
+        await views.close_work()
         for page in views.pages().values():
             page.close()
             page.deleteLater()
@@ -151,7 +152,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
 
 async def test_nothing_is_cut_off_in_the_smallest_window(pages: Pages) -> None:
     views = pages.views
-    every: tuple[LatePage[Any], ...] = (views.map, views.similar, views.duplicates, views.clusters)
+    every: tuple[LateView[Any], ...] = (views.map, views.similar, views.duplicates, views.clusters)
     for late in every:
         page = await pages.open(late)
         page.resize(700, 400)
@@ -205,7 +206,7 @@ async def test_what_has_come_back_so_far_is_shown_and_said(pages: Pages) -> None
     made = (await pages.open(pages.views.map)).map()
     await pages.open(pages.views.clusters)
     await pages.open(pages.views.duplicates)
-    for page in (pages.views.map.page, pages.views.clusters.page, pages.views.duplicates.page):
+    for page in (pages.views.map.view, pages.views.clusters.view, pages.views.duplicates.view):
         assert "So far: 50 of 80 texts have a vector." in page.foot.text()
     assert made is not None
     assert len(made.points) == 50
@@ -304,6 +305,6 @@ async def test_every_page_that_narrows_down_offers_its_rows(pages: Pages) -> Non
     table.table.selectRow(0)
     QTest.keyClick(table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     assert offered(table)["selected"] == 2
-    views.map.page.rows_wanted.emit((3, 9), "Lasso")
+    views.map.view.rows_wanted.emit((3, 9), "Lasso")
     assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]
     await pages.driver.idle()

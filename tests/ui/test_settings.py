@@ -115,7 +115,7 @@ async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> Non
     click(page.done_button)
     assert stage.workspace.window.pages.currentWidget() is not page
     await stage.person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
-    field = stage.workspace._connection.cloudflare.account
+    field = stage.workspace._settings.connection.cloudflare.account
     field.setFocus()
     await until(field.hasFocus)
     focused = QApplication.focusWidget()

@@ -80,7 +80,7 @@ async def test_export_and_the_connection_are_in_reach_on_every_tab(stage: Stage,
 async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int, until: Until) -> None:
     stage.workspace.window.resize(width, 560)
     await finished(stage, Kind.RANK)
-    table = stage.workspace._ranking.contexts
+    table = stage.workspace._results.ranking.view.contexts
     await until(lambda: table.columns() and table.isVisible())
     text = next(section for section, column in enumerate(table.columns()) if column.stretch)
     await until(lambda: table.columnWidth(text) >= table.fontMetrics().horizontalAdvance(FIVE_WORDS) - 20)
@@ -89,7 +89,7 @@ async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int,
 
 async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage, until: Until) -> None:
     await finished(stage, Kind.RANK)
-    table = stage.workspace._ranking.contexts
+    table = stage.workspace._results.ranking.view.contexts
     await until(lambda: table.columns() and any(table.isColumnHidden(at) for at in range(2, 5)))
     stage.workspace.window.resize(1280, 820)
     await until(lambda: not any(table.isColumnHidden(at) for at in range(5)))

@@ -11,9 +11,10 @@ import pytest
 from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind, Role
-from cfbatch_gui.core.jobs.run.runner import STOPPED_BY_USER
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job, JobState
 from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.ui.inputs.draft_page import DraftPage
+from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
 from tests.screen.stage import Stage, opened
@@ -29,8 +30,9 @@ async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
 
 
 def on_page(stage: Stage) -> tuple[str, str]:
-    workspace = stage.workspace
-    page = workspace._job if workspace.window.pages.currentWidget() is workspace._job else workspace._draft
+    page = stage.workspace.window.pages.currentWidget()
+    if not isinstance(page, JobPage | DraftPage):
+        return "", ""
     return page.header.state.text(), page.header.state._icon._name
 
 
@@ -65,10 +67,11 @@ async def watched(stage: Stage) -> AsyncIterator[list[str]]:
 
 
 async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
-    person, draft = stage.person, stage.workspace._draft
+    person = stage.person
     async with watched(stage) as seen:
         await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         await person.until_sees("Your data")
+        draft = stage.workspace._draft
         draft.open_path(HELP_CENTRE)
         await person.until(lambda: seen[-1:] == ["Ready to send"])
         mapping = draft.drafts.state(draft.job_id()).mapping

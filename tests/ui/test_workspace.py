@@ -165,7 +165,8 @@ async def test_the_look_changes_while_jobs_run(tmp_path: Path, theme: Theme) -> 
         await person.click("Start with the example")
         await person.click("Send 1 batch")
         await person.press(Qt.Key.Key_Comma, CTRL)
-        stage.workspace._settings.choose(WINDOW)
+        await person.until_sees("New jobs use the practice service")
+        stage.workspace._settings.page.choose(WINDOW)
         try:
             for look in ("Dark", "Light", "Dark"):
                 await person.click(look)
@@ -187,7 +188,8 @@ async def test_a_busy_disk_holds_up_no_window_and_all_is_kept_at_the_end(tmp_pat
         in_front = asyncio.ensure_future(stage.program.store.on_disk(free.wait))
         try:
             await stage.person.press(Qt.Key.Key_Comma, CTRL)
-            stage.workspace._settings.choose(WINDOW)
+            await stage.person.until_sees("New jobs use the practice service")
+            stage.workspace._settings.page.choose(WINDOW)
             await stage.person.click("Dark")
             await stage.person.until(partial(_is_kept, stage, "Dark"))
             stage.workspace.window.close()

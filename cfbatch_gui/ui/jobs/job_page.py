@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
@@ -10,22 +11,22 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies, secret_variable
-from cfbatch_gui.core.jobs.plan.planning import Planned, read_planned
-from cfbatch_gui.core.jobs.run.job_actions import FORGETTABLE
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
+from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.jobs.details_view import DetailsView
+from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.ui.jobs.code_copier import CodeCopier
 from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
-from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.state_names import job_words
-from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.tables.layout_memory import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.jobs.details_view import DetailsView
+    from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
 _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
@@ -66,14 +67,12 @@ class JobPage(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._program, self._notices = program, notices
+        self._program, self._notices, self._memory, self._clock = program, notices, memory, clock
         self._job: Job | None = None
         self._chosen: dict[str, str] = {}  # the key of the tab that the user chose, by job id
         self._planned: dict[str, Planned] = {}
         self._is_choosing_tab = False
         self.tasks = Tasks(self, self._say)
-        self.progress = ProgressView(program, self._say, clock=clock, memory=memory)
-        self.details = DetailsView(program, clock=clock, memory=memory)
         more = {QUALITY: quality_view, OVERVIEW: overview_view}
         self.results: dict[str, ResultView] = {
             RANKING: ranking_view,
@@ -86,8 +85,29 @@ class JobPage(QWidget):
         content = column(self.header, 6, self.tabs, gap=0)
         content.addWidget(Roomy(self._stack), 1)
         self.setLayout(content)
-        self.progress.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
-        self.progress.connection_wanted.connect(self.connection_wanted)
+
+    @made_once
+    def progress(self) -> "ProgressView":
+        """The view of a job at work, made when it is first shown."""
+        from cfbatch_gui.ui.jobs.progress_view import ProgressView
+
+        view = ProgressView(self._program, self._say, clock=self._clock, memory=self._memory)
+        view.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
+        view.connection_wanted.connect(self.connection_wanted)
+        return view
+
+    @made_once
+    def details(self) -> "DetailsView":
+        """The view of what is known about a job, made when it is first shown."""
+        from cfbatch_gui.ui.jobs.details_view import DetailsView
+
+        return DetailsView(self._program, clock=self._clock, memory=self._memory)
+
+    async def close_work(self) -> None:
+        """Stop what the page is doing; the views of results are their owner's."""
+        await self.tasks.close()
+        if is_made(self, "progress"):
+            await self.progress.tasks.close()
 
     def show_job(self, job: Job) -> None:
         """Show this job or its changes; for the same job, scrolling, selection and typed text are kept."""
@@ -120,17 +140,16 @@ class JobPage(QWidget):
     # The header
 
     def _make_header(self) -> None:
-        runner = self._program.runner
         self.header = PageHeader(renamable=True)
         self.header.renamed.connect(lambda name: self._with_job(lambda job_id: self.renamed.emit(job_id, name)))
         self.check_button = Button(self.tr("Check now"), "refresh-cw")
-        self.check_button.clicked.connect(lambda: self._with_job(runner.check_now))
+        self.check_button.clicked.connect(lambda: self._with_job(self._program.runner.check_now))
         self.stop_button = Button(self.tr("Stop watching"), "pause")
         self.stop_button.clicked.connect(
-            lambda: self._with_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
+            lambda: self._with_job(lambda job_id: self.tasks.start("stop", self._program.runner.pause(job_id)))
         )
         self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play")
-        self.carry_on_button.clicked.connect(self.progress.carry_on)
+        self.carry_on_button.clicked.connect(self._carry_on)
         self.compare_button = Button(self.tr("Compare"), "git-compare")
         self.compare_button.clicked.connect(lambda: self._with_job(self.compare_wanted.emit))
         self.export_button = PrimaryButton(self.tr("Export…"), "download")
@@ -153,9 +172,9 @@ class JobPage(QWidget):
         self._copy_ids = more.add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
         self.copying = CodeCopier(self._program, self._notices, self.tasks, self)
         self._copy_code = [
-            more.add(self.tr("Copy as curl"), lambda: self._copy_as(Language.CURL), "file-text"),
-            more.add(self.tr("Copy as Python"), lambda: self._copy_as(Language.PYTHON), "file-text"),
-            more.add(self.tr("Copy as Worker code"), lambda: self._copy_as(Language.WORKER), "file-text"),
+            more.add(self.tr("Copy as curl"), lambda: self._copy_as("curl"), "file-text"),
+            more.add(self.tr("Copy as Python"), lambda: self._copy_as("python"), "file-text"),
+            more.add(self.tr("Copy as Worker code"), lambda: self._copy_as("worker"), "file-text"),
         ]
         self._forget = more.add(
             self.tr("Remove its texts…"), lambda: self._with_job(self.forget_wanted.emit), "eye-off"
@@ -194,7 +213,10 @@ class JobPage(QWidget):
         self._duplicate.setEnabled((not job.attached or bool(job.source_name)) and not job.texts_forgotten_at)
         self._archive.setText(self.tr("Take out of the archive") if job.archived else self.tr("Archive"))
 
-    def _copy_as(self, language: Language) -> None:
+    def _carry_on(self) -> None:
+        self.progress.carry_on()
+
+    def _copy_as(self, language: str) -> None:
         if self._job is not None:
             self.copying.copy(self._job, language)
 
@@ -207,8 +229,7 @@ class JobPage(QWidget):
     def _make_tabs(self) -> None:
         self.tabs = Tabs()
         self._stack = QStackedWidget()
-        self._pages: dict[str, QWidget] = {PROGRESS: self.progress, **self.results, DETAILS: self.details}
-        titles = {
+        self._titles = {
             PROGRESS: self.tr("Progress"),
             RANKING: self.tr("Ranking"),
             QUALITY: self.tr("Quality"),
@@ -221,10 +242,10 @@ class JobPage(QWidget):
             VERSUS: self.tr("Compare with a ranking"),
             DETAILS: self.tr("Details"),
         }
-        for key, page in self._pages.items():
-            self.tabs.add(key, titles[key])
-            page.setAccessibleName(titles[key])  # a page without anything to focus gets the focus itself
-            self._stack.addWidget(page)
+        for key in (PROGRESS, *self.results, DETAILS):
+            self.tabs.add(key, self._titles[key])
+        for key, view in self.results.items():
+            self._add_page(key, view)
         self.tabs.chosen.connect(self._tab_chosen)
 
     def _show_tabs(self, job: Job, *, is_other: bool) -> None:
@@ -261,13 +282,23 @@ class JobPage(QWidget):
         if job is None:
             return
         key = self.tabs.current()
+        page: QWidget
         if key in self.results:
+            page = self.results[key]
             self.results[key].show_job(job)
         elif key == DETAILS:
+            page = self.details
             self.details.show_job(job, self._planned_of(job))
         else:
+            page = self.progress
             self.progress.show_job(job, self._planned_of(job))
-        self._stack.setCurrentWidget(self._pages[key])
+        if self._stack.indexOf(page) < 0:
+            self._add_page(key, page)
+        self._stack.setCurrentWidget(page)
+
+    def _add_page(self, key: str, page: QWidget) -> None:
+        page.setAccessibleName(self._titles[key])  # a page without anything to focus gets the focus itself
+        self._stack.addWidget(page)
 
     # Work
 
@@ -305,46 +336,3 @@ def _tab_of(job: Job, results: str) -> str:
         batch.state in (BatchState.FAILED, BatchState.GONE) for batch in job.batches
     )
     return PROGRESS if not is_over(job) or needs_user else results
-
-
-class CodeCopier(QWidget):
-    """Copies a job as code. Never shown: a widget because it is the parent of a dialog. `tasks` reports errors."""
-
-    def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.hide()
-        self._program, self._notices, self._tasks = program, notices, tasks
-
-    def copy(self, job: Job, language: Language) -> None:
-        """Copy the code to the clipboard, with a notice that offers to save the files that it reads."""
-        try:
-            connection = self._program.address_book.connection(job.connection)
-        except UserError as error:
-            self._notices.show_error(error)
-            return
-        names = body_names(max(1, len(job.batches)))
-        QGuiApplication.clipboard().setText(as_code(job, connection, language, bodies=names))
-        if language is Language.WORKER:
-            said = self.tr("Copied. The Worker runs in your account and needs no token.")
-        else:
-            said = self.tr("Copied. It takes the token from ${variable}, and reads {files} beside it.").format(
-                variable=secret_variable(connection), files=_shown(names)
-            )
-
-        def save() -> None:
-            self._tasks.start("save requests", self._save(job))
-
-        self._notices.show_notice(said, "done", button=self.tr("Save its requests…"), on_button=save)
-
-    async def _save(self, job: Job) -> None:
-        remembered = self._program.remembered_folder(FolderUse.REQUESTS)
-        folder = await dialogs.choose_folder(self, self.tr("Save the requests in a folder"), folder=remembered)
-        if folder is None:
-            return
-        paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
-        files = display.plural(len(paths), "{n} file", "{n} files")
-        self._notices.show_written(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), *paths)
-
-
-def _shown(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"

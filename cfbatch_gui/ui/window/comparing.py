@@ -1,35 +1,60 @@
 """Comparing jobs: asks which others to compare a job with, and shows the comparison in the window."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.evaluation.choose_jobs import MOST, ChooseJobsDialog
-from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.tables.layout_memory import Memory
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
+
+_PAGE = "cfbatch_gui.ui.evaluation.comparison_page"
 
 
 class Comparing(QObject):
     """Emits `opened` with the id of a job to open instead of the comparison."""
 
     opened = Signal(str)
+    judge_wanted = Signal(list)  # the ids of jobs
 
     def __init__(
         self, program: Program, notices: Notices, window: MainWindow, tasks: Tasks, *, memory: Memory | None = None
     ) -> None:
         super().__init__(window)
         self._program, self._notices, self._window, self._tasks = program, notices, window, tasks
-        self.page = ComparisonPage(program, notices, memory=memory)
-        self.page.done.connect(self.opened)
-        self.page.more_wanted.connect(self.choose)
+        self._memory = memory
         window.compare.connect(self._choose_for_opened)
+
+    @made_once
+    def page(self) -> "ComparisonPage":
+        """The page, made for the first comparison."""
+        from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
+
+        page = ComparisonPage(self._program, self._notices, memory=self._memory)
+        page.done.connect(self.opened)
+        page.more_wanted.connect(self.choose)
+        page.judge_wanted.connect(self.judge_wanted)
+        return page
+
+    def is_shown(self) -> bool:
+        """Whether the comparison is what the window shows."""
+        return is_made(self, "page") and self._window.pages.currentWidget() is self.page
+
+    async def close_work(self) -> None:
+        """Stop what the page is doing."""
+        if is_made(self, "page"):
+            await self.page.tasks.close()
 
     def choose(self, job_id: str) -> None:
         """Ask which jobs to compare this one with, and show the comparison."""
@@ -41,6 +66,8 @@ class Comparing(QObject):
             self.choose(job.id)
 
     async def _choose(self, job_id: str) -> None:
+        from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog
+
         ledger = self._program.ledger
         dialog = ChooseJobsDialog(ledger.job(job_id), ledger.jobs(), parent=self._window)
         accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
@@ -50,6 +77,8 @@ class Comparing(QObject):
 
     def compare_these(self, job_ids: Sequence[str]) -> None:
         """Compare jobs that were selected; the open one is what the others are compared with."""
+        from cfbatch_gui.ui.evaluation.choose_jobs import MOST
+
         if len(job_ids) > MOST:
             text = self.tr("At most {n} jobs can be compared at once.").format(n=display.number(MOST))
             self._notices.show_notice(text, "attention")
@@ -59,6 +88,10 @@ class Comparing(QObject):
 
     def compare(self, job_ids: Sequence[str]) -> None:
         """Show the comparison of the first of these jobs with the others."""
+        self._tasks.start("comparison", self._show(tuple(job_ids)))
+
+    async def _show(self, job_ids: Sequence[str]) -> None:
+        await imported(_PAGE)
         self._window.show_page(self.page)
         self._window.set_can_export(False)
         self._window.library.open_job("")

@@ -1,6 +1,8 @@
 """The connection of new jobs, at the foot of the sidebar; and what goes on once it, or the keyring, works again."""
 
-from PySide6.QtCore import QObject, QTimer
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from cfbatch_gui.core.connections.keyring_state import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
@@ -8,8 +10,6 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -20,16 +20,18 @@ _WAITING = (KeyringState.LOCKED, KeyringState.REFUSED)
 
 
 class ConnectionInUse(QObject):
-    """The keyring is asked in the background, and only about the connection in use."""
+    """The keyring is asked in the background, and only about the connection in use.
 
-    def __init__(
-        self, program: Program, window: MainWindow, tasks: Tasks, page: ConnectionPage, draft: DraftPage
-    ) -> None:
+    `has_changed` is emitted when a connection or the keyring has changed, for the pages that show which are ready.
+    `has_failed` says whether the last test of the connection in use has failed.
+    """
+
+    has_changed = Signal()
+
+    def __init__(self, program: Program, window: MainWindow, tasks: Tasks, *, has_failed: Callable[[], bool]) -> None:
         super().__init__(window)
-        self._program, self._window, self._tasks, self._page, self._draft = program, window, tasks, page, draft
+        self._program, self._window, self._tasks, self._has_failed = program, window, tasks, has_failed
         program.credentials.changed = self.changed
-        page.changed.connect(self.changed)
-        page.state_shown.connect(self.show)
         window.library.unlock_wanted.connect(self.unlock)
         window.notices.unlock_wanted.connect(self.unlock)
         self._locked = QTimer(self)  # whether it was unlocked elsewhere; a paused job may need it, not new ones
@@ -92,7 +94,7 @@ class ConnectionInUse(QObject):
         if self._show_known():
             return
         chosen, library = self._program.settings.connection, self._window.library
-        summaries = await self._program.connections.summaries(chosen)
+        summaries = await self._program.address_book.summaries(chosen)
         used = next(each for each in summaries if each.id == chosen)
         keyring = self._program.credentials.state
         if used.waits_for_keyring and keyring in _WAITING:
@@ -103,9 +105,9 @@ class ConnectionInUse(QObject):
             words = self.tr("Your keyring cannot be used") if is_broken else self.tr("Your keyring does not answer")
             library.show_connection(used.title, words, "refused")
             return
-        has_failed = self._page.has_failed()
+        has_failed = self._has_failed()
         state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
-        budget = self._program.connections.budget
+        budget = self._program.address_book.budget(chosen)
         left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)
         ready = left if budget.left < _SCARCE else self.tr("new jobs are sent there")
         known = self.tr("its last test failed") if has_failed else ready
@@ -113,10 +115,10 @@ class ConnectionInUse(QObject):
 
     async def _resume(self) -> None:
         await self._show()
-        self._draft.refresh_connections()
-        if self._page.isVisible():
-            self._page.refresh()
-        runner = self._program.runner
-        for job in self._program.ledger.jobs():
-            if job.state is JobState.PAUSED and isinstance(runner.pause_error(job.id), ConnectionProblem):
-                await runner.carry_on(job.id)
+        self.has_changed.emit()
+        paused = [job.id for job in self._program.ledger.jobs() if job.state is JobState.PAUSED]
+        if paused:
+            await self._program.prepare("runner")
+        for job_id in paused:
+            if isinstance(self._program.runner.pause_error(job_id), ConnectionProblem):
+                await self._program.runner.carry_on(job_id)

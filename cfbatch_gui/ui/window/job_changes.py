@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
-from cfbatch_gui.core.jobs.drafts import clean_tags
-from cfbatch_gui.core.jobs.run.job_actions import FORGETTABLE
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.jobs.tag_dialog import TagDialog
+from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.jobs.job_page import JobPage
 
 
 class SettingsMemory:
@@ -63,6 +65,23 @@ class JobChanges:
         self._program, self._tasks, self._notices, self._window = program, tasks, notices, window
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
 
+    def listen_to_list(self, library: Library) -> None:
+        """Make the changes that the sidebar asks for."""
+        library.renamed.connect(self.rename)
+        library.duplicated.connect(self.duplicate)
+        library.archived.connect(self.archive)
+        library.deleted.connect(self.delete)
+        library.tags_wanted.connect(self.tag)
+
+    def listen_to_page(self, page: "JobPage") -> None:
+        """Make the changes that the page of a job asks for."""
+        page.renamed.connect(self.rename)
+        page.duplicated.connect(self.duplicate)
+        page.archived.connect(lambda job_id: self.archive([job_id]))
+        page.deleted.connect(lambda job_id: self.delete([job_id]))
+        page.tags_wanted.connect(lambda job_id: self.tag([job_id]))
+        page.forget_wanted.connect(self.forget_texts)
+
     def duplicate(self, job_id: str) -> None:
         """Create a draft with the same data and settings, and open it."""
 
@@ -106,6 +125,9 @@ class JobChanges:
         self._tasks.start("tag", self._tag(job_ids))
 
     async def _tag(self, job_ids: Sequence[str]) -> None:
+        from cfbatch_gui.core.jobs.drafts import clean_tags
+        from cfbatch_gui.ui.jobs.tag_dialog import TagDialog
+
         known = {tag for job in self._program.ledger.jobs() for tag in job.tags}
         before = [self._program.ledger.job(job_id) for job_id in job_ids]
         dialog = TagDialog(before, known, self._window)

@@ -1,25 +1,35 @@
 """Judging: shows the page for some jobs, and the page with what the judgements say about a ranking."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.jobs.job_page import JobPage
-from cfbatch_gui.ui.jobs.library import Library
-from cfbatch_gui.ui.judging.judge_page import JudgePage
+from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.ui.late_view import LateView
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.quality_view import QualityView
-from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.comparing import Comparing
+from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.judging.judge_page import JudgePage
+    from cfbatch_gui.ui.results.quality_view import QualityView
+
+_PAGE = "cfbatch_gui.ui.judging.judge_page"
+_VIEW = "cfbatch_gui.ui.results.quality_view"
 
 
 class Judging(QObject):
-    """Emits `opened` with the id of a job whose judging is over; several jobs are compared then."""
+    """Emits `opened` with the id of a job whose judging is over, and then `quality_wanted`; several are compared."""
 
     opened = Signal(str)
+    quality_wanted = Signal()
 
     def __init__(
         self,
@@ -27,33 +37,56 @@ class Judging(QObject):
         notices: Notices,
         window: MainWindow,
         comparing: Comparing,
+        tasks: Tasks,
         *,
         memory: Memory | None = None,
     ) -> None:
         super().__init__(window)
-        self.quality = QualityView(program, notices, memory=memory)
-        self._program, self._window, self._comparing = program, window, comparing
-        comparing.page.judge_wanted.connect(self.judge)
+        self._program, self._notices, self._window, self._comparing = program, notices, window, comparing
+        self._tasks, self._memory = tasks, memory
+        comparing.judge_wanted.connect(self.judge)
         window.judge.connect(self._judge_shown)
-        self.page = JudgePage(program, notices)
-        self.page.done.connect(self._done)
-        self.pages = (self.page, self.quality)
-        self._job_page: JobPage | None = None
 
-    def listen(self, library: Library, job_page: JobPage) -> None:
-        """Judge a job when one of these asks for it; the page of the job shows its quality afterwards."""
-        self._job_page = job_page
-        for owner in (library, job_page, self.quality):
-            owner.judge_wanted.connect(lambda job_id: self.judge([job_id]))
+    @made_once
+    def quality(self) -> "LateView[QualityView]":
+        """The view of a ranking's quality, for the page of jobs."""
+        return LateView(_VIEW, self._make_quality, self._notices.show_error, has_something=_can_be_judged)
+
+    @made_once
+    def page(self) -> "JudgePage":
+        """The page, made for the first judging."""
+        from cfbatch_gui.ui.judging.judge_page import JudgePage
+
+        page = JudgePage(self._program, self._notices)
+        page.done.connect(self._done)
+        return page
+
+    def judge_one(self, job_id: str) -> None:
+        """Show the page for this job."""
+        self.judge([job_id])
+
+    async def close_work(self) -> None:
+        """Stop what the page and the view are doing."""
+        if is_made(self, "page"):
+            await self.page.tasks.close()
+        if is_made(self, "quality"):
+            await self.quality.close_work()
+
+    def _make_quality(self) -> "QualityView":
+        from cfbatch_gui.ui.results.quality_view import QualityView
+
+        view = QualityView(self._program, self._notices, memory=self._memory)
+        view.judge_wanted.connect(self.judge_one)
+        return view
 
     def _judge_shown(self) -> None:
         """Judge what is on the screen: the jobs of a comparison, or a ranking that has scores."""
-        if self._window.pages.currentWidget() is self._comparing.page:
+        if self._comparing.is_shown():
             self._comparing.page.ask_to_judge()
             return
         job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
-        if job is not None and job.kind is Kind.RANK and job.batches_done:
-            self.judge([job.id])
+        if job is not None and _can_be_judged(job):
+            self.judge_one(job.id)
 
     def judge(self, job_ids: Sequence[str]) -> None:
         """Show the page for these jobs."""
@@ -61,6 +94,10 @@ class Judging(QObject):
         if any(job.texts_forgotten_at for job in jobs):
             self._window.notices.show_notice(self.tr("Texts that were removed cannot be judged."), "attention")
             return
+        self._tasks.start("judging", self._show(jobs))
+
+    async def _show(self, jobs: Sequence[Job]) -> None:
+        await imported(_PAGE)
         self._window.show_page(self.page)
         self._window.set_can_export(False)
         self._window.library.open_job("")
@@ -73,5 +110,8 @@ class Judging(QObject):
             self._comparing.compare(left)
         elif left:
             self.opened.emit(left[0])
-            if self._job_page is not None:
-                self._job_page.show_quality()
+            self.quality_wanted.emit()
+
+
+def _can_be_judged(job: Job) -> bool:
+    return job.kind is Kind.RANK and job.batches_done > 0

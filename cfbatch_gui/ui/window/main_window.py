@@ -1,5 +1,7 @@
 """The main window: the sidebar, a stack of pages with notices floating above it, menus, and the list of shortcuts."""
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, QRect, QSize, Qt, Signal
@@ -18,13 +20,14 @@ from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import paint_icon
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.tables.layout_memory import Memory
 from cfbatch_gui.ui.theme import SIDEBAR_WIDTH, SMALL
 from cfbatch_gui.ui.widgets import column
 from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 
 _SIZE = (1280, 820)
 _SMALLEST = (800, 500)
+_PAINTING = 1.0  # seconds that are waited for it
 
 
 class MainWindow(QMainWindow):
@@ -53,6 +56,8 @@ class MainWindow(QMainWindow):
         super().__init__(parent)
         self._memory = memory
         self._may_close = False
+        self._is_painted = False
+        self._first_painting: asyncio.Future[None] | None = None
         self.setWindowTitle(self.tr("CF Batch"))
         self.setMinimumSize(*_SMALLEST)
         self.setAcceptDrops(True)
@@ -80,10 +85,30 @@ class MainWindow(QMainWindow):
         self._restore()
 
     def show_page(self, page: QWidget) -> None:
-        """Show this page at the right; it is added to the stack the first time."""
+        """Show this page at the right."""
+        self.add_page(page)
+        self.pages.setCurrentWidget(page)
+
+    def add_page(self, page: QWidget) -> None:
+        """Take a page in, which is shown later."""
         if self.pages.indexOf(page) < 0:
             self.pages.addWidget(page)
-        self.pages.setCurrentWidget(page)
+
+    async def painted(self) -> None:
+        """Return when the window has been painted once, or is not shown."""
+        if self._is_painted or not self.isVisible():
+            return
+        if self._first_painting is None:
+            self._first_painting = asyncio.get_running_loop().create_future()
+        with suppress(TimeoutError):  # in a window that another one covers nothing may be painted
+            async with asyncio.timeout(_PAINTING):
+                await asyncio.shield(self._first_painting)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        self._is_painted = True
+        if self._first_painting is not None and not self._first_painting.done():
+            self._first_painting.set_result(None)
 
     def set_can_export(self, possible: bool) -> None:
         """Say whether there is something to export, for the menu."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -10,17 +11,23 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.workers_ai.pasted import read_pasted
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.inputs.draft_page import DraftPage
-from cfbatch_gui.ui.inputs.input_labels import new_job_name
-from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.inputs.draft_page import DraftPage
+
+
+_PAGE = "cfbatch_gui.ui.inputs.draft_page"
 
 
 class NewJobs(QObject):
-    """Makes drafts and has `open_job` show them. `token_pasted` says that what was pasted belongs in the settings."""
+    """Makes drafts and has `open_job` show them. `token_pasted` says that what was pasted belongs in the settings.
+
+    `draft` returns the page of drafts, which is made when it is first needed.
+    """
 
     token_pasted = Signal()
 
@@ -29,12 +36,12 @@ class NewJobs(QObject):
         program: Program,
         window: MainWindow,
         tasks: Tasks,
-        draft: DraftPage,
+        draft: "Callable[[], DraftPage]",
         *,
         open_job: Callable[[str], None],
     ) -> None:
         super().__init__(window)
-        self._program, self._window, self._tasks, self._draft = program, window, tasks, draft
+        self._program, self._window, self._tasks, self._page = program, window, tasks, draft
         self._open_job = open_job
 
     def start(self, *files: Path) -> None:
@@ -55,6 +62,9 @@ class NewJobs(QObject):
 
     async def begin(self, *files: Path) -> None:
         """Show a draft without data, a new one if need be, and open the files in it."""
+        await self._prepare()
+        from cfbatch_gui.ui.inputs.input_labels import new_job_name
+
         job = self._empty_draft()
         if job is None:
             drafts, settings = self._program.drafts, self._program.settings
@@ -63,12 +73,12 @@ class NewJobs(QObject):
                 drafts.create, Kind.RANK, new_job_name(), settings.model, connection
             )
         self._open_job(job.id)
-        self._draft.open_paths(files)
+        self._page().open_paths(files)
 
     async def begin_example(self) -> None:
         """Show a draft with the example."""
         await self.begin()
-        self._draft.use_example()
+        self._page().use_example()
 
     async def _begin_pasted(self) -> None:
         """Start a new job with the content of the clipboard.
@@ -76,6 +86,10 @@ class NewJobs(QObject):
         A token goes to the settings instead, because it must not be written to a job's files. Raises InputError when
         the clipboard is empty.
         """
+        await self._prepare()
+        from cfbatch_gui.core.workers_ai.pasted import read_pasted
+        from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
+
         pasted = clipboard_content()
         if not isinstance(pasted, str):
             await self.begin(*pasted)
@@ -85,9 +99,10 @@ class NewJobs(QObject):
             self.token_pasted.emit()
         else:
             await self.begin()
-            self._draft.paste_text(pasted)
+            self._page().paste_text(pasted)
 
     async def _choose_file(self) -> None:
+        await self._prepare()
         path = await dialogs.open_file(
             self._window,
             self.tr("Open a file"),
@@ -97,7 +112,14 @@ class NewJobs(QObject):
         if path is not None:
             self.start(path)
 
+    async def _prepare(self) -> None:
+        """Import what a draft needs, while the window answers."""
+        await imported(_PAGE)
+        await self._program.prepare("drafts", "recipes", "connections")
+
     def _empty_draft(self) -> Job | None:
         """A draft without data and without a name of its own, which is reused instead of creating another."""
+        from cfbatch_gui.ui.inputs.input_labels import new_job_name
+
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
-        return next((job for job in drafts if job.name == new_job_name() and not self._draft.is_taken(job.id)), None)
+        return next((job for job in drafts if job.name == new_job_name() and not self._page().is_taken(job.id)), None)

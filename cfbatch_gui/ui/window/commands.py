@@ -1,0 +1,101 @@
+"""What the menus start beside pages: export, adding a job, backing up, the dialog About, and closing."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.result_view import RowChoice
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.importing import imported
+from cfbatch_gui.ui.window.job_changes import AT_WORK
+from cfbatch_gui.ui.window.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.results.ranking_limits import Limits
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("workspace", text)
+
+
+class Commands(QObject):
+    """`exported_all` brings the id of a job of which every row was written, `attached` that of one that was added."""
+
+    exported_all = Signal(str)
+    attached = Signal(str)
+
+    def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
+        super().__init__(window)
+        self._program, self._window, self._tasks = program, window, tasks
+        window.attach.connect(lambda: tasks.start("attach", self._attach()))
+        window.back_up.connect(lambda: tasks.start("back up", self._back_up()))
+        window.about.connect(lambda: tasks.start("about", self._show_about()))
+
+    def export(self, job_id: str, *, limits: "Limits | None", choices: Sequence[RowChoice]) -> None:
+        """Ask what to write of a job, with the limits and some rows of the view that is shown."""
+        self._tasks.start("export", self._export(job_id, limits, tuple(choices)))
+
+    async def _export(self, job_id: str, limits: "Limits | None", choices: tuple[RowChoice, ...]) -> None:
+        await imported("cfbatch_gui.ui.results.export_dialog")
+        from cfbatch_gui.ui.results.export_dialog import ExportDialog
+        from cfbatch_gui.ui.results.ranking_limits import Limits
+
+        job, notices = self._program.ledger.job(job_id), self._window.notices
+        dialog = ExportDialog(
+            self._program, notices, job, limits=limits or Limits(), choices=choices, parent=self._window
+        )
+        dialog.all_written.connect(self.exported_all)
+        dialog.open()
+
+    async def _attach(self) -> None:
+        await imported("cfbatch_gui.ui.jobs.attach_dialog")
+        from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
+
+        dialog = AttachDialog(self._program, self._window)
+        dialog.attached.connect(self.attached)
+        dialog.open()
+
+    async def _show_about(self) -> None:
+        await imported("cfbatch_gui.ui.help.about")
+        from cfbatch_gui.ui.help.about import AboutDialog
+
+        AboutDialog(self._program, self._window).open()
+
+    async def _back_up(self) -> None:
+        from cfbatch_gui.core.jobs.store.backup import back_up
+
+        path = await dialogs.save_file(
+            self._window,
+            _tr("Back up all jobs"),
+            name="cfbatch-jobs.zip",
+            folder=self._program.remembered_folder(FolderUse.BACKUPS),
+            suffix="zip",
+        )
+        if path is None:
+            return
+        count = await asyncio.to_thread(back_up, self._program.paths, path)
+        files = display.plural(count, "{n} file", "{n} files")
+        said = _tr("Backed up {files} to “{name}”.").format(files=files, name=path.name)
+        self._window.notices.show_written(said, path)
+
+    async def may_close(self) -> bool:
+        """Whether the window may close: while jobs are at work, the user is told once that they go on."""
+        at_work = any(job.state in AT_WORK for job in self._program.ledger.jobs())
+        if at_work and not self._program.settings.seen_close_note:
+            if not await dialogs.ask(
+                self._window,
+                _tr("Close while jobs are at work?"),
+                _tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start."),
+                accept=_tr("Close"),
+            ):
+                return False
+            with suppress(UserError):  # closing must work with a full disk, too
+                await self._program.keep_settings(seen_close_note=True)
+        return True

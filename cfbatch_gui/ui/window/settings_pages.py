@@ -1,0 +1,141 @@
+"""The settings with their connections, and what leaves this computer: pages that come when they are first opened."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.importing import imported
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+    from cfbatch_gui.ui.connections.traffic_page import TrafficPage
+    from cfbatch_gui.ui.settings.settings_page import SettingsPage
+
+_SETTINGS = ("cfbatch_gui.ui.connections.connection_page", "cfbatch_gui.ui.settings.settings_page")
+_TRAFFIC = ("cfbatch_gui.ui.connections.traffic_page",)
+
+
+class SettingsPages(QObject):
+    """`show` shows a page in the window.
+
+    `changed`: a connection, or which one new jobs use. `state_shown`: the state of that one was read again. `done`: the
+    user has left the settings.
+    """
+
+    changed = Signal()
+    state_shown = Signal()
+    done = Signal()
+    scheme_chosen = Signal(str)
+    back_up_wanted = Signal()
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        tasks: Tasks,
+        *,
+        memory: Memory,
+        show: Callable[[QWidget], None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices, self._tasks, self._memory, self._show = program, notices, tasks, memory, show
+
+    @made_once
+    def connection(self) -> "ConnectionPage":
+        """The page of connections, a tab of the settings."""
+        from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+
+        page = ConnectionPage(self._program, self._notices)
+        page.changed.connect(self.changed)
+        page.state_shown.connect(self.state_shown)
+        return page
+
+    @made_once
+    def page(self) -> "SettingsPage":
+        """The page of settings."""
+        from cfbatch_gui.ui.settings.settings_page import SettingsPage
+
+        page = SettingsPage(self._program, self.connection)
+        page.done.connect(self.done)
+        page.scheme_chosen.connect(self.scheme_chosen)
+        page.traffic_wanted.connect(self.show_traffic)
+        page.back_up_wanted.connect(self.back_up_wanted)
+        return page
+
+    @made_once
+    def traffic(self) -> "TrafficPage":
+        """The page that says what has left this computer."""
+        from cfbatch_gui.ui.connections.traffic_page import TrafficPage
+
+        page = TrafficPage(self._program, self._notices, memory=self._memory)
+        page.done.connect(lambda: self._show(self.page))
+        return page
+
+    def show_connections(self) -> None:
+        """Open the settings at the connections."""
+        self._once_imported(_SETTINGS, self._show_connections)
+
+    def show_traffic(self) -> None:
+        """Open the page that says what has left this computer."""
+        self._once_imported((*_SETTINGS, *_TRAFFIC), lambda: self._show(self.traffic))
+
+    def paste_token(self) -> None:
+        """Open the connections, and paste what is on the clipboard there."""
+
+        def show_and_paste() -> None:
+            self._show_connections()
+            self.connection.paste()
+
+        self._once_imported(_SETTINGS, show_and_paste)
+
+    def takes_paste(self, page: QWidget | None) -> bool:
+        """Whether this page is the connections, which take what is pasted; done here if so."""
+        if not is_made(self, "page") or page is not self.page or not self.page.shows_connections():
+            return False
+        self.connection.paste()
+        return True
+
+    def refresh(self) -> None:
+        """Look again at which connections are ready, if they are on the screen."""
+        if is_made(self, "connection") and self.connection.isVisible():
+            self.connection.refresh()
+
+    def has_failed(self) -> bool:
+        """Whether the last test of the connection in use has failed."""
+        return is_made(self, "connection") and self.connection.has_failed()
+
+    def has_worked(self, connection_id: str) -> None:
+        """The service has accepted a batch of this connection."""
+        if is_made(self, "connection"):
+            self.connection.has_worked(connection_id)
+
+    async def close_work(self) -> None:
+        """Stop what the pages are doing."""
+        for name in ("connection", "traffic"):
+            if is_made(self, name):
+                await getattr(self, name).tasks.close()
+
+    def _show_connections(self) -> None:
+        self.page.choose_connections()
+        self._show(self.page)
+
+    def _once_imported(self, modules: tuple[str, ...], show: Callable[[], object]) -> None:
+        if all(module in sys.modules for module in modules):
+            show()
+            return
+
+        async def import_and_show() -> None:
+            await imported(*modules)
+            await self._program.prepare("connections")
+            show()
+
+        self._tasks.start("open", import_and_show())
