@@ -20,9 +20,14 @@ from tests.ui.conftest import Until
 @pytest.fixture
 async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
     async with opened(tmp_path / "data", theme) as stage:
-        await stage.person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+        await open_settings(stage)
         yield stage
     theme.set_scheme(Scheme.LIGHT)
+
+
+async def open_settings(stage: Stage) -> None:
+    await stage.person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    await stage.person.until(lambda: isinstance(stage.workspace.window.pages.currentWidget(), SettingsPage))
 
 
 def page_of(stage: Stage) -> SettingsPage:
@@ -114,7 +119,7 @@ async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> Non
     page = page_of(stage)
     click(page.done_button)
     assert stage.workspace.window.pages.currentWidget() is not page
-    await stage.person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    await open_settings(stage)
     field = stage.workspace._settings.connection.cloudflare.account
     field.setFocus()
     await until(field.hasFocus)

@@ -36,7 +36,7 @@ from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.undoing import PageUndo
-from cfbatch_gui.ui.widgets import PageHeader, column, line, scrolled
+from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 
 
 class DraftPage(QWidget):
@@ -86,8 +86,8 @@ class DraftPage(QWidget):
         acts.models_listed.connect(self._show)
         acts.encoding_chosen.connect(lambda job, codec, second: self.files.use_encoding(job, codec, second=second))
         self.recipes = RecipeActions(program, drafts, self.choices, notices, tasks=self.tasks, parent=self)
-        words = self.tr("Undo reading the file like the one before")
-        self._undo = PageUndo(self, notices.undos, words, self._suggest_again)
+        undo = self.tr("Undo reading the file like the one before")
+        self._undo = PageUndo(self, notices.undos, undo, self._suggest_again)
         self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, draft=self.job_id, parent=self)
         self.header = PageHeader(renamable=True)
         self.header.set_facts(self.tr("nothing is sent before you say so"))
@@ -97,22 +97,26 @@ class DraftPage(QWidget):
         self.header.more.add(self.tr("Tags…"), lambda: self.tags_wanted.emit(self._job_id), "tag")
         self.header.more.add(self.tr("Delete"), self.delete, "trash-2")
         self.header.more.show()
-        self.what = WhatSection()
-        self.data = DataSection(program.recipes.recipes)
-        self.check = CheckSection(clock)
-        self.header.also_offer(self.check.send_button, self.check.try_button)
-        self._connect_sections()
-        content = QWidget()
-        self._parts = column(self.what, self.data, self.check, gap=14, margins=(WIDE, SMALL, WIDE, LARGE))
-        self._parts.addStretch(0)
-        content.setLayout(self._parts)
-        self.data.folded_changed.connect(self._stretch_preview)
-        self.area = scrolled(content)
-        self.foot = self.check.foot
-        self.setLayout(column(self.header, self.area, line(), self.foot, gap=0))
+        self._make_sections()
         self._veil = DropVeil(self)
         DropTarget(self, self.intake, self._show_target)
         self._add_shortcuts()
+
+    def _make_sections(self) -> None:
+        # From the outside in: Qt styles a widget with all in it anew whenever it is put into another.
+        self._parts = column(gap=14, margins=(WIDE, SMALL, WIDE, LARGE))
+        self.area = scrolled(boxed(self._parts))
+        page = column(self.header, self.area, line(), gap=0)
+        self.setLayout(page)
+        self.what, self.data = WhatSection(), DataSection(self._program.recipes.recipes)
+        self.check = CheckSection(self._clock)
+        self.header.also_offer(self.check.send_button, self.check.try_button)
+        self._connect_sections()
+        for section in (self.what, self.data, self.check):
+            self._parts.addWidget(section)
+        self._parts.addStretch(0)
+        self.data.folded_changed.connect(self._stretch_preview)
+        page.addWidget(self.check.foot)
 
     # What the window calls
 

@@ -1,6 +1,6 @@
 """The settings with their connections, and what leaves this computer: pages that come when they are first opened."""
 
-import sys
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.traffic_page import TrafficPage
     from cfbatch_gui.ui.settings.settings_page import SettingsPage
 
-_SETTINGS = ("cfbatch_gui.ui.connections.connection_page", "cfbatch_gui.ui.settings.settings_page")
-_TRAFFIC = ("cfbatch_gui.ui.connections.traffic_page",)
+_MODULES = (
+    "cfbatch_gui.ui.connections.connection_page",
+    "cfbatch_gui.ui.settings.settings_page",
+    "cfbatch_gui.ui.connections.traffic_page",
+)
 
 
 class SettingsPages(QObject):
@@ -82,11 +85,11 @@ class SettingsPages(QObject):
 
     def show_connections(self) -> None:
         """Open the settings at the connections."""
-        self._once_imported(_SETTINGS, self._show_connections)
+        self._once_made(self._show_connections)
 
     def show_traffic(self) -> None:
         """Open the page that says what has left this computer."""
-        self._once_imported((*_SETTINGS, *_TRAFFIC), lambda: self._show(self.traffic))
+        self._once_made(lambda: self._show(self.traffic), "traffic")
 
     def paste_token(self) -> None:
         """Open the connections, and paste what is on the clipboard there."""
@@ -95,7 +98,7 @@ class SettingsPages(QObject):
             self._show_connections()
             self.connection.paste()
 
-        self._once_imported(_SETTINGS, show_and_paste)
+        self._once_made(show_and_paste)
 
     def takes_paste(self, page: QWidget | None) -> bool:
         """Whether this page is the connections, which take what is pasted; done here if so."""
@@ -128,14 +131,18 @@ class SettingsPages(QObject):
         self.page.choose_connections()
         self._show(self.page)
 
-    def _once_imported(self, modules: tuple[str, ...], show: Callable[[], object]) -> None:
-        if all(module in sys.modules for module in modules):
+    def _once_made(self, show: Callable[[], object], *more: str) -> None:
+        names = ("connection", "page", *more)
+        if is_made(self, *names):
             show()
             return
 
-        async def import_and_show() -> None:
-            await imported(*modules)
+        async def make_and_show() -> None:
+            await imported(*_MODULES)
             await self._program.prepare("connections")
+            for name in names:  # each in a turn of the loop, so that the window answers in between
+                getattr(self, name)
+                await asyncio.sleep(0)
             show()
 
-        self._tasks.start("open", import_and_show())
+        self._tasks.start("open", make_and_show())

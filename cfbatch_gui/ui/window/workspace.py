@@ -167,7 +167,7 @@ class Workspace:
     def _draft(self) -> "DraftPage":
         from cfbatch_gui.ui.inputs.draft_page import DraftPage
 
-        page = DraftPage(self._program, self._notices)
+        page = DraftPage(self._program, self._notices, parent=self.window.pages)
         self.window.add_page(page)
         page.sent.connect(self._sent)
         page.changed.connect(lambda _: self._show_jobs_soon())
@@ -301,7 +301,7 @@ class Workspace:
 
     def _foot_height(self) -> int:
         """What notices must not cover at the bottom of the page."""
-        return self._draft.foot.height() if self._is_shown("_draft") else 0
+        return self._draft.check.foot.height() if self._is_shown("_draft") else 0
 
     def _show_score_help(self) -> None:
         self._menus.show_help(Topic.SCORES)
