@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.limits import Figures
-from benchmarks.open_window import fill
+from benchmarks.many_jobs import fill
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job

@@ -1,93 +1,73 @@
-"""The window opened over ten thousand jobs, against one with none.
+"""A start of the program until its window is painted, and the window at rest, against a bare window with a table.
 
-Each opening is a process of its own, from its start to the first painted page with its list of jobs.
+Each window is a process of its own. What is measured is the computing time of the whole process, all its threads and
+the start of Python with it, and the most memory that it had.
 """
 
-import asyncio
+import os
+import subprocess
+import sys
 import tempfile
-import time
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.limits import Figures, apart
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.system.paths import Paths
+from benchmarks.limits import Figures
+from benchmarks.many_jobs import fill, fill_with_waiting
 
-JOBS = 10_000
 TURNS = 5
+IDLE = 60  # seconds
+WAITING = 10  # batches
+_MORE = {1_000: 0.1, 10_000: 0.3}  # seconds more than without jobs that are promised
 
 
-def fill(root: Path, count: int) -> None:
-    """Finished jobs of one batch each, as a busy year leaves them."""
-    paths = Paths(root)
-    paths.create()
-    ledger = Ledger.open(paths)
-    now = 1_790_000_000.0
-    done = Batch("", 1, BatchState.DONE, 20, 400, 120_000, request_id="0" * 36, sent_at=now, changed_at=now + 240)
-    for number in range(count):
-        job = Job(
-            f"job{number:05}", f"Articles, week {number}", Kind.RANK, "@cf/baai/bge-m3", "practice", now + number,
-            is_sent=True, sent_at=now + number, finished_at=now + number + 240, source_name="articles.csv",
-            rows_in=400, queries=20, texts=400,
-        )  # fmt: skip
-        ledger._jobs[job.id] = replace(job, batches=(replace(done, job_id=job.id),))
-    _write_all(ledger)
-    ledger.close()
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a window took to its first painting, in seconds and MB, and what it took at rest."""
+
+    seconds: float
+    peak: float
+    at_rest: float = 0.0
+    peak_at_rest: float = 0.0
 
 
-def _write_all(ledger: Ledger) -> None:
-    """In one transaction: ten thousand commits that are flushed to the disk take minutes."""
-    jobs = list(ledger._jobs.values())
-    ledger._write(jobs, [batch for job in jobs for batch in job.batches])
-
-
-def opening(root: Path) -> float:
-    """Seconds of one opening."""
-    started = time.time()
-    return apart(open_once, root) - started
-
-
-def open_once(root: Path) -> float:
-    """When the window over a data folder was painted, in seconds since 1970; then it is closed."""
-    from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication
-
-    from cfbatch_gui.core.program import Program
-    from cfbatch_gui.ui.theme import Scheme, Theme
-    from cfbatch_gui.ui.window import loop
-    from cfbatch_gui.ui.window.workspace import Workspace
-
-    app = QApplication(["cfbatch"])
-    theme = Theme(Scheme.LIGHT)
-    theme.apply(app)
-
-    async def run() -> float:
-        program = await Program.open(root, environ={})
-        workspace = Workspace(program, theme)
-        await workspace.begin(None, with_example=False)
-        painted = asyncio.Event()
-        QTimer.singleShot(0, painted.set)  # after the paint events that wait
-        await painted.wait()
-        at = time.time()
-        await workspace.close()
-        await program.close()
-        workspace.window.finish()
-        return at
-
-    return loop.run(app, run)
+def opened(what: str, root: Path, *, idle: int = 0) -> Opened:
+    """Open a window in a process of its own. Raises CalledProcessError."""
+    command = [sys.executable, "-m", "benchmarks.started_window", what, str(root), str(idle)]
+    environ = {**os.environ, "CFBATCH_PRACTICE_SECONDS": "36000"}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have compiled modules
+    done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True, timeout=60 + 2 * idle)
+    first, *rest = ([float(word) for word in line.split()] for line in done.stdout.splitlines())
+    return Opened(*first, *(rest[0] if rest else ()))
 
 
 def main(figures: Figures) -> None:
-    """The best of several turns each."""
+    """The best of several turns of each window, in which they alternate."""
     with tempfile.TemporaryDirectory() as name:
-        empty, full = Path(name) / "empty", Path(name) / "full"
-        fill(empty, 0)
-        fill(full, JOBS)
-        seconds: dict[Path, list[float]] = {empty: [], full: []}
+        roots = {count: Path(name) / f"jobs-{count}" for count in (0, *_MORE)}
+        for count, root in roots.items():
+            fill(root, count)
+        found: dict[int | str, list[Opened]] = {}
         for _ in range(TURNS):
-            for root, found in seconds.items():
-                found.append(opening(root))
-        ours, plain = min(seconds[full]), min(seconds[empty])
-        figures.versus(f"window over {JOBS:,} jobs, open", ours, "over none", plain, limit=2.2)
+            found.setdefault("bare", []).append(opened("bare", Path(name)))
+            for count, root in roots.items():
+                found.setdefault(count, []).append(opened("ours", root))
+        seconds = {key: min(each.seconds for each in all_of) for key, all_of in found.items()}
+        peaks = {key: max(each.peak for each in all_of) for key, all_of in found.items()}
+        figures.versus("start, computing time", seconds[0], "a bare window with a table", seconds["bare"], limit=4.0)
+        figures.add("start, most memory", peaks[0], "MB", limit=110.0, note=f"the bare window: {peaks['bare']:.0f} MB")
+        for count, limit in _MORE.items():
+            more = max(0.0, seconds[count] - seconds[0])
+            note = f"{seconds[count] * 1_000:.0f} ms and {peaks[count]:.0f} MB in all"
+            figures.add(f"  more for {count:,} jobs", more, "s", limit=limit, note=note)
+        _at_rest(figures, Path(name))
+
+
+def _at_rest(figures: Figures, folder: Path) -> None:
+    fill_with_waiting(folder / "waiting", WAITING)
+    bare = opened("bare", folder, idle=IDLE)
+    note = f"in a minute; the bare window: {bare.at_rest * 1_000:.0f} ms"
+    empty = opened("ours", folder / "jobs-0", idle=IDLE)
+    figures.add("computing time of a window at rest", empty.at_rest, "s", limit=0.1, note=note)
+    waiting = opened("ours", folder / "waiting", idle=IDLE)
+    note = f"in a minute; {waiting.peak_at_rest:.0f} MB"
+    figures.add(f"  with {WAITING} batches that wait", waiting.at_rest, "s", limit=0.1, note=note)
