@@ -14,9 +14,9 @@ from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import Doubtful, add_reading_arguments, reading_of, settle_kind
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
 from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs.input_values import AttachedInput
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import AttachedInput
 from cfbatch_gui.core.system.paths import Paths
 
 EXAMPLES = """

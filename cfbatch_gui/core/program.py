@@ -1,23 +1,20 @@
 """The whole program without a user interface: stores, connections and the runner, put together once for each start."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Collection
 from collections.abc import Mapping as Environment
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
-from importlib import import_module
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, AddressBook
+from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.errors import DataError, NotConnected, OverBudget
-from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
+from cfbatch_gui.core.errors import DataError, NotConnected
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle_doubt
@@ -25,7 +22,7 @@ from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.jobs.store.submissions import Submission
-from cfbatch_gui.core.jobs.verify.job_check import JobCheck, asked_for_again
+from cfbatch_gui.core.jobs.verify.start_check import check_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
@@ -34,7 +31,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
 from cfbatch_gui.core.system.settings import Budget, Settings, SettingsStore
 from cfbatch_gui.core.system.unfinished import end_list, keep_list
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, is_on_this_computer
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 # What opens a data folder is imported above; everything else where it is first needed, so that a window is there
 # before numpy, httpx and the readers of files are.
@@ -51,22 +48,8 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.run.runner import Runner
     from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
     from cfbatch_gui.core.workers_ai.probe.probing import Accepted
-    from cfbatch_gui.core.workers_ai.traffic import HostTraffic
-
-__all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "Program", "metadata_of"]
-
-_log = logging.getLogger(__name__)
 
 DELETED = message("The connection of this job was deleted. What is at the service stays there.")
-
-
-@dataclass(frozen=True, slots=True)
-class AttachedInput:
-    """The file of a job that was made elsewhere, and what its columns are for."""
-
-    source: Source
-    mapping: Mapping
-    second: Source | None = None
 
 
 class Program:
@@ -120,7 +103,9 @@ class Program:
         """What finished jobs have taught about estimates."""
         from cfbatch_gui.core.jobs.plan.calibration import Calibration
 
-        return Calibration(self.paths.calibration, self._is_counted_by_cloudflare)
+        return Calibration(
+            self.paths.calibration, lambda job: self.address_book.is_counted_by_cloudflare(job.connection)
+        )
 
     @made_once
     def drafts(self) -> "Drafts":
@@ -246,27 +231,11 @@ class Program:
         """
         lost: list[str] = []
         if any(job.batches_done for job in self.ledger.jobs()):
-            lost += await self._check_results()
+            lost += await check_results(self.store, self.ledger.jobs())
         if self.paths.judgements.exists():
             await self.prepare("judgements")
             lost += await asyncio.to_thread(self.judgements.check)
         return tuple(lost)
-
-    async def _check_results(self) -> list[str]:
-        verifying = await asyncio.to_thread(import_module, "cfbatch_gui.core.jobs.verify.verifying")
-        checks: tuple[JobCheck, ...] = await asyncio.to_thread(
-            verifying.check_last_written, self.ledger.jobs(), self.folder
-        )
-        for check in checks:
-            if check.lost:
-                await self.store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
-        left = [check for check in checks if not check.is_mended]
-        return [
-            message("{job}: {sentence}", job=check.name, sentence=found.sentence)
-            for check in left
-            for found in check.findings
-            if found.is_lost
-        ]
 
     async def resume_all(self) -> None:
         """Go on with the jobs that were sent, as `Runner.resume_all`; where there is none, nothing is imported."""
@@ -322,24 +291,17 @@ class Program:
         `model` counts where the answer names none; then the one of the settings. With `inputs` its rows are matched by
         the ids of the answer, without them texts get names. Raises UserError; no job is left then.
         """
-        from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
+        from cfbatch_gui.core.jobs.run.adding import add_job
 
-        found = read_pasted_job(pasted)
-        model = found.model or model or self.settings.model
-        kind = inputs.mapping.kind if inputs else Kind.RANK
-        source_name = inputs.source.path.stem if inputs else ""
-        name = name or source_name or f"Added job, {datetime.fromtimestamp(self.clock()):%Y-%m-%d %H:%M}"
-        job = await self.store.on_disk(self.drafts.create, kind, name, model, connection_id)
-        try:
-            if inputs is not None:
-                await asyncio.to_thread(self.drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
-            else:
-                await asyncio.to_thread(name_texts, self.folder(job.id))
-            return await self.actions.attach(job.id, found.request_id)
-        except BaseException:
-            if not self.ledger.job(job.id).is_sent:
-                await self.store.on_disk(self.drafts.delete, job.id)
-            raise
+        return await add_job(
+            *(self.store, self.drafts, self.actions),
+            connection_id=connection_id,
+            pasted=pasted,
+            usual_model=model or self.settings.model,
+            name=name,
+            inputs=inputs,
+            now=self.clock(),
+        )
 
     def examine(self, job_id: str) -> "Preflight":
         """`Drafts.examine`, put right by what finished jobs took; for a thread. Raises UserError."""
@@ -385,12 +347,9 @@ class Program:
         job = self.ledger.job(job_id)
         if job.connection == PRACTICE.id or budget in (Budget(), Budget(unit="neurons")):
             return
-        from cfbatch_gui.core.jobs.plan.spending import over_budget, price_again
+        from cfbatch_gui.core.jobs.plan.spending import check_again
 
-        again, before = price_again(job, self.folder(job_id), self._metadata_for(job), numbers)
-        sentence = over_budget(again, budget, self.spent_today(), before) if again.neurons else ""
-        if sentence:
-            raise OverBudget(sentence)
+        check_again(job, self.folder(job_id), self._metadata_for(job), numbers, budget=budget, spent=self.spent_today)
 
     def _echoes_references(self, job: Job) -> bool:
         """Whether a check of the service has seen that answers to this model carry references."""
@@ -408,25 +367,11 @@ class Program:
             if job.connection == connection_id and job.is_sent:
                 await self.runner.pause(job.id, because=DELETED)
 
-    def _is_counted_by_cloudflare(self, job: Job) -> bool:
-        """Neither the practice service within the program nor one that stands on this computer for other programs."""
-        try:
-            connection = self.address_book.connection(job.connection)
-        except NotConnected:
-            return False
-        return not connection.is_practice and not is_on_this_computer(connection.base_url)
-
     def _metadata_for(self, job: Job) -> "ModelMetadata":
         metadata = self.connections.models(job.connection).find(job.model)
         with suppress(NotConnected):
             metadata = replace(metadata, body_bytes=self.address_book.connection(job.connection).body_bytes)
         return metadata
-
-    def traffic(self) -> "tuple[HostTraffic, ...]":
-        """What has left this computer, for each host, connection and kind of exchange; the last one first."""
-        from cfbatch_gui.core.workers_ai.traffic import traffic
-
-        return traffic(self.paths.traffic)
 
 
 _WITHOUT_ANSWER = (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)

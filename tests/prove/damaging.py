@@ -27,6 +27,7 @@ from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import Accepted, accepted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.workers_ai.traffic import traffic
 from tests.core.jobs import conftest
 from tests.core.jobs.conftest import Bench
 from tests.prove.child import put
@@ -190,7 +191,7 @@ class DamagedStarts:
             for job in program.ledger.jobs():
                 with suppress(UserError):
                     await asyncio.to_thread(program.examine, job.id)
-            await asyncio.to_thread(program.traffic)
+            await asyncio.to_thread(traffic, program.paths.traffic)
             await program.close()
 
     def _sent_again(self, arrived: int) -> Iterator[Finding]:

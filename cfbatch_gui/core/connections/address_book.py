@@ -108,6 +108,14 @@ class AddressBook:
             )
         )
 
+    def is_counted_by_cloudflare(self, connection_id: str) -> bool:
+        """Neither the practice service within the program nor one that stands on this computer for other programs."""
+        try:
+            connection = self.connection(connection_id)
+        except NotConnected:
+            return False
+        return not connection.is_practice and not is_on_this_computer(connection.base_url)
+
     def find(self, words: str) -> str:
         """The id of a connection by its id or its name. Raises UsageError."""
         titles = {PRACTICE.id: PRACTICE.title, **{each.id: each.name for each in self.saved()}}

@@ -355,3 +355,12 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
     reason: str
     file: int = 1
     raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedInput:
+    """The file of a job that was made elsewhere, and what its columns are for."""
+
+    source: Source
+    mapping: Mapping
+    second: Source | None = None

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.program import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
+from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.pasted import Pasted
 from cfbatch_gui.ui.connections import dashboard

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.workers_ai.traffic import HostTraffic
+from cfbatch_gui.core.workers_ai.traffic import HostTraffic, traffic
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices
@@ -71,7 +71,7 @@ class TrafficPage(QWidget):
             self.refresh()
 
     async def _read(self) -> None:
-        self._show(await asyncio.to_thread(self._program.traffic))
+        self._show(await asyncio.to_thread(traffic, self._program.paths.traffic))
 
     def _show(self, found: tuple[HostTraffic, ...]) -> None:
         self.rows.set_rows(found)

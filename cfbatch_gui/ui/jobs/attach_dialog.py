@@ -13,10 +13,10 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
-from cfbatch_gui.core.program import AttachedInput, Program
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
 from cfbatch_gui.ui import dialogs

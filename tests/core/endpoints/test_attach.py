@@ -13,12 +13,12 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.practice.faults.script import FailRequests, Mutate
-from cfbatch_gui.core.program import AttachedInput, Program
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.endpoints.conftest import ACCOUNT, SECRET, TOKEN, Endpoints

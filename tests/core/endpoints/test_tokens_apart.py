@@ -18,6 +18,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.traffic import traffic
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET
 from tests.canary import TOKEN as ONE
@@ -190,7 +191,7 @@ async def test_what_left_is_in_the_log_without_a_word_of_it(world: World) -> Non
     job = draft(world, first)
     await world.program.actions.send(job.id)
     await world.program.runner.wait(job.id)
-    (submits,) = [each for each in world.program.traffic() if each.what == "submit"]
+    (submits,) = [each for each in traffic(world.program.paths.traffic) if each.what == "submit"]
     assert submits.host == world.one.url.split("/")[2] and submits.connection == first
     assert submits.sent == world.program.ledger.job(job.id).batches[0].bytes and submits.exchanges == 1
     log = world.program.paths.traffic.read_text()

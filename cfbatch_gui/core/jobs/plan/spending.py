@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.errors import DataError, OverBudget
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.planned import read_estimate
 from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job
@@ -121,6 +121,22 @@ _DOLLARS = {
     5: message("${amount:,.5f}"),
     6: message("${amount:,.6f}"),
 }
+
+
+def check_again(
+    job: Job,
+    folder: JobFolder,
+    metadata: ModelMetadata,
+    numbers: Collection[int],
+    *,
+    budget: Budget,
+    spent: Callable[[], Spent],
+) -> None:
+    """Raise OverBudget when sending some batches again may cost more than the budget; as `price_again`."""
+    again, before = price_again(job, folder, metadata, numbers)
+    sentence = over_budget(again, budget, spent(), before) if again.neurons else ""
+    if sentence:
+        raise OverBudget(sentence)
 
 
 def _amount(cost: Price | Spent, budget: Budget) -> float:
