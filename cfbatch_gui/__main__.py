@@ -19,7 +19,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--example", action="store_true", help="start with the example, on the practice service")
     parser.add_argument("--data-dir", type=Path, help="where jobs and settings are kept")
     parser.add_argument("--version", action="version", version=f"CF Batch {__version__}")
+    parser.add_argument("--self-test", action="store_true", help="try what the program needs, and say what is missing")
+    parser.add_argument("--out", type=Path, help="a file for the lines of --self-test too")
     arguments = parser.parse_args(argv)
+    if arguments.self_test:
+        forbid_core_dumps()
+        take_secrets(os.environ)
+        from cfbatch_gui.ui.self_test.whole import end_process, run_self_test
+
+        end_process(run_self_test(has_screen=_has_screen(), out=arguments.out))
     if not _has_screen():
         print("There is no screen here. The terminal program “cfbatch” does the same work.", file=sys.stderr)  # noqa: T201
         return 2

@@ -140,13 +140,25 @@ class Credentials:
         if self._state not in SHUT or self._is_asking():
             return
         try:
-            lock = await self._thread.run(lambda: lock_of(backend) if (backend := self._backend()) else Lock.OPEN)
+            lock = await self.lock()
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             _log.warning("The system's keyring cannot be asked: %s", type(error).__name__)
             return
         if lock is not Lock.LOCKED and self._state in SHUT and not self._is_asking():
             self._state = KeyringState.OPEN
             self._tell()
+
+    async def lock(self) -> Lock | None:
+        """What stands before the keyring, asked without a prompt; None where there is no keyring.
+
+        Waits for the keyring as long as that takes, and raises whatever the system raises.
+        """
+
+        def ask() -> Lock | None:
+            backend = self._backend()
+            return None if backend is None else lock_of(backend)
+
+        return await self._thread.run(ask)
 
     async def save(self, connection_id: str, token: Token) -> TokenSource:
         """Keep the token; the answer says whether it will be there after the next start.
@@ -280,15 +292,11 @@ class Credentials:
         return stored
 
     async def _look(self, connection_id: str, *, may_prompt: bool) -> str | None:
-        def lock() -> Lock | None:
-            backend = self._backend()
-            return None if backend is None else lock_of(backend)
-
         def read() -> str | None:
             backend = self._backend()
             return None if backend is None else backend.get_password(SERVICE, connection_id)
 
-        match await self._thread.run(lock):
+        match await self.lock():
             case None:
                 self._state = KeyringState.ABSENT
                 return None

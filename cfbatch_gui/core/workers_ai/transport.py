@@ -172,7 +172,7 @@ class Transport:
             return httpx.ASGITransport(app=self._application)
         proxy = _system_proxy(url)
         if self._certificates is None and not url.startswith("http:"):
-            self._certificates = await asyncio.to_thread(_certificates)
+            self._certificates = await asyncio.to_thread(system_certificates)
         limits = httpx.Limits(max_keepalive_connections=0)
         context = self._certificates or self._no_certificates
         return httpx.AsyncHTTPTransport(verify=context, trust_env=False, proxy=proxy, limits=limits)
@@ -296,7 +296,7 @@ def _plain(headers: httpx.Headers) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
-def _certificates() -> ssl.SSLContext:
+def system_certificates() -> ssl.SSLContext:
     """TLS with the system's certificates. Takes about 30 ms where it reads them from a file."""
     context: ssl.SSLContext = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if sys.platform not in ("win32", "darwin"):
@@ -330,7 +330,7 @@ def _system_proxy(url: str) -> httpx.Proxy | None:
         del address, rest, proxies
         raise ExchangeError("proxy_kind", f"a proxy of the kind {scheme[:10]}", body_left=False, proxy=named)
     try:
-        context = _certificates() if scheme.lower() == "https" else None
+        context = system_certificates() if scheme.lower() == "https" else None
         return httpx.Proxy(f"{scheme.lower()}://{rest}", ssl_context=context)
     except (httpx.InvalidURL, ValueError):
         # They may hold a password, and httpx's error quotes parts of it: both stay out of the traceback.

@@ -1,0 +1,108 @@
+"""`cfbatch-gui --self-test`: the checks of the core, then those of Qt, each on a line of its own.
+
+Qt comes last, because what it cannot do ends the process: what was found before is on the screen by then.
+"""
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.self_test.findings import Check, failed
+from cfbatch_gui.core.self_test.report import Report
+from cfbatch_gui.core.self_test.running import run_guarded, too_late
+from cfbatch_gui.core.self_test.whole import checks_without_window
+from cfbatch_gui.core.system.distributions import this_distribution
+from cfbatch_gui.core.system.window_libraries import missing_libraries, missing_sentence, named_library
+
+_QT = message("Window")
+_QT_SECONDS = 120.0  # for all of Qt's checks together
+
+
+def run_self_test(*, has_screen: bool, out: Path | None = None) -> int:
+    """Print a line for each check, also into the file `out`, and return the exit status.
+
+    Without a screen Qt draws in memory. Writes nothing else but in a temporary folder.
+    """
+    streams = [stream for stream in (sys.stdout,) if stream is not None]  # as on Windows
+    file = out.open("w", encoding="utf-8") if out is not None else None
+    if file is not None:
+        streams.append(file)
+    try:
+        with tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True) as folder:
+            report = Report(_writer(streams))
+            report.run(checks_without_window(Path(folder)))
+        _run_qt(report, has_screen=has_screen)
+        status = report.end()
+    finally:
+        if file is not None:
+            file.close()
+    return status
+
+
+def end_process(status: int) -> NoReturn:
+    """End without waiting for checks that were left behind."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(status)
+
+
+def _writer(streams: Sequence[TextIO]) -> Callable[[str], None]:
+    def write(line: str) -> None:
+        for stream in streams:
+            stream.write(f"{line}\n")
+            stream.flush()
+
+    return write
+
+
+def _run_qt(report: Report, *, has_screen: bool) -> None:
+    """Qt belongs to the main thread, so its checks cannot be left behind: when they hang, the process ends."""
+
+    def give_up() -> None:
+        report.add(_QT, too_late(Check(_QT, lambda: failed(""), _QT_SECONDS)))
+        report.end()
+        end_process(1)
+
+    watch = threading.Timer(_QT_SECONDS, give_up)
+    watch.daemon = True
+    watch.start()
+    try:
+        checks = _checks_of_qt(report, has_screen=has_screen)
+    except ImportError as error:
+        library = named_library(error)
+        if library:
+            report.add(_QT, failed(missing_sentence(missing_libraries(library), this_distribution())))
+        else:
+            report.add(_QT, failed(message("{kind}: {text}", kind=type(error).__name__, text=str(error))))
+    else:
+        for check in checks:
+            report.add(check.title, run_guarded(check))
+    finally:
+        watch.cancel()
+
+
+def _checks_of_qt(report: Report, *, has_screen: bool) -> Sequence[Check]:
+    """Raises ImportError when Qt cannot be loaded."""
+    if not has_screen:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+    from PySide6.QtWidgets import QApplication
+
+    from cfbatch_gui.ui.self_test.qt_checks import qt_checks
+
+    def heard(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
+        if kind is QtMsgType.QtFatalMsg:  # Qt ends the process when this returns
+            report.add(_QT, failed(message("Qt cannot go on: {text}", text=text)))
+            report.end()
+            end_process(1)
+
+    qInstallMessageHandler(heard)
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)  # noqa: S101 # no other was made before
+    return qt_checks(app, has_screen=has_screen)
