@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from cfbatch_gui.core.self_test.findings import Check, Finding, failed, ok, warn
 from cfbatch_gui.core.system.distributions import this_distribution, way_to_fonts
 from cfbatch_gui.core.system.languages import languages
 from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.window_libraries import missing_libraries, missing_sentence, what_plugin_lacks
 from cfbatch_gui.ui.help.help_window import Topic
+from cfbatch_gui.ui.screen_plugins import plugin
 
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 _LATIN = message("Latin")
@@ -40,6 +43,7 @@ def qt_checks(app: QApplication, *, has_screen: bool) -> tuple[Check, ...]:
     """The checks of this module. They need the application to be there."""
     return (
         Check(message("Window"), lambda: _platform(app, has_screen=has_screen)),
+        *((Check(message("Ways to a screen"), lambda: _screen_plugins(app)),) if sys.platform == "linux" else ()),
         Check(message("Parts of the program"), _modules),
         Check(message("Pictures"), _pictures),
         Check(message("Fonts"), _fonts),
@@ -59,6 +63,23 @@ def _platform(app: QApplication, *, has_screen: bool) -> Finding:
             platform=name,
         )
     )
+
+
+def _screen_plugins(app: QApplication) -> Finding:
+    """Whether Qt could show windows on X11 and on Wayland, also where there is no screen now."""
+    lacking = {}
+    for name in ("xcb", "wayland"):
+        path = plugin(name)
+        if path is None:
+            return failed(message("Qt's plugin “{name}” is missing. Install CF Batch again.", name=name))
+        if soname := what_plugin_lacks(path):
+            lacking[name] = soname
+    if not lacking:
+        return ok(message("X11 and Wayland"))
+    soname = next(iter(lacking.values()))
+    sentence = missing_sentence(missing_libraries(soname), this_distribution())
+    # Wayland's desktops show windows of X11 too.
+    return failed(sentence) if "xcb" in lacking and app.platformName() != "wayland" else warning(sentence)
 
 
 def _modules() -> Finding:

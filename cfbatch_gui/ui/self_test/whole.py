@@ -3,6 +3,7 @@
 Qt comes last, because what it cannot do ends the process: what was found before is on the screen by then.
 """
 
+import io
 import os
 import sys
 import tempfile
@@ -23,36 +24,28 @@ _QT = message("Window")
 _QT_SECONDS = 120.0  # for all of Qt's checks together
 
 
-def run_self_test(*, has_screen: bool, out: Path | None = None) -> int:
-    """Print a line for each check, also into the file `out`, and return the exit status.
+def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
+    """Print a line for each check, also into the file `out`, and end the process, with status 1 when a check failed.
 
-    Without a screen Qt draws in memory. Writes nothing else but in a temporary folder.
+    Without a screen Qt draws in memory. Writes nothing else but in a temporary folder. The process ends here, or it
+    would wait for checks that were left behind.
     """
-    streams = [stream for stream in (sys.stdout,) if stream is not None]  # as on Windows
-    file = out.open("w", encoding="utf-8") if out is not None else None
-    if file is not None:
-        streams.append(file)
-    try:
-        with tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True) as folder:
-            report = Report(_writer(streams))
-            report.run(checks_without_window(Path(folder)))
-        _run_qt(report, has_screen=has_screen)
-        status = report.end()
-    finally:
-        if file is not None:
-            file.close()
-    return status
+    report = Report(_writer(out))
+    with tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True) as folder:
+        report.run(checks_without_window(Path(folder)))
+    _run_qt(report, has_screen=has_screen)
+    os._exit(report.end())
 
 
-def end_process(status: int) -> NoReturn:
-    """End without waiting for checks that were left behind."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    os._exit(status)
+def _writer(out: Path | None) -> Callable[[str], None]:
+    """Write lines to standard output, where there is one, and to the file; at once, as Qt may end the process."""
+    streams: list[TextIO] = []
+    if isinstance(sys.stdout, io.TextIOWrapper):  # None for a program of Windows without a console
+        sys.stdout.reconfigure(errors="replace")
+        streams.append(sys.stdout)
+    if out is not None:
+        streams.append(out.open("w", encoding="utf-8"))
 
-
-def _writer(streams: Sequence[TextIO]) -> Callable[[str], None]:
     def write(line: str) -> None:
         for stream in streams:
             stream.write(f"{line}\n")
@@ -67,7 +60,7 @@ def _run_qt(report: Report, *, has_screen: bool) -> None:
     def give_up() -> None:
         report.add(_QT, too_late(Check(_QT, lambda: failed(""), _QT_SECONDS)))
         report.end()
-        end_process(1)
+        os._exit(1)
 
     watch = threading.Timer(_QT_SECONDS, give_up)
     watch.daemon = True
@@ -96,11 +89,14 @@ def _checks_of_qt(report: Report, *, has_screen: bool) -> Sequence[Check]:
 
     from cfbatch_gui.ui.self_test.qt_checks import qt_checks
 
+    said_before: list[str] = []  # the first has the cause
+
     def heard(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
+        said_before.append(text)
         if kind is QtMsgType.QtFatalMsg:  # Qt ends the process when this returns
-            report.add(_QT, failed(message("Qt cannot go on: {text}", text=text)))
+            report.add(_QT, failed(message("Qt can show no window here: {text}", text=said_before[0])))
             report.end()
-            end_process(1)
+            os._exit(1)
 
     qInstallMessageHandler(heard)
     app = QApplication.instance() or QApplication(sys.argv[:1])

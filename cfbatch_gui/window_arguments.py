@@ -1,0 +1,75 @@
+"""The arguments of `cfbatch-gui`. Help and refusals are in the user's language, as the terminal's are."""
+
+import argparse
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+_P = TypeVar("_P", bound=argparse.ArgumentParser)
+
+
+def parsed(given: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a start. Ends the process after --help and --version, and when it refuses an argument.
+
+    The words for that take 40 ms to import, so a parser without words comes first: what it does not know is left to the
+    one with words.
+    """
+    try:
+        return _with_arguments(_Wordless(add_help=False, allow_abbrev=False), str).parse_args(given)
+    except _RefusedError:
+        return _worded(given).parse_args(given)
+
+
+def speak(given: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Choose the user's language for what is said without a window."""
+    from cfbatch_gui.cli.language import language_for
+    from cfbatch_gui.core.system.languages import use_language
+
+    try:
+        use_language(language_for(given, environ))
+    except RuntimeError:  # a user without a home folder: English
+        return
+
+
+class _RefusedError(Exception):
+    pass
+
+
+class _Wordless(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise _RefusedError
+
+
+def _with_arguments(parser: _P, tr: Callable[[str], str]) -> _P:
+    parser.add_argument("file", nargs="?", type=Path, help=tr("a file to start a new job with"))
+    parser.add_argument("--example", action="store_true", help=tr("start with the example, on the practice service"))
+    parser.add_argument("--data-dir", type=Path, metavar=tr("DIR"), help=tr("where jobs and settings are kept"))
+    parser.add_argument(
+        "--self-test",
+        action="store_true",
+        help=tr("try everything that the program needs, say what is missing, and end; opens no window"),
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar=tr("FILE"), help=tr("with --self-test: write its lines to this file too")
+    )
+    return parser
+
+
+def _worded(given: Sequence[str]) -> argparse.ArgumentParser:
+    speak(given, os.environ)
+    from cfbatch_gui import __version__
+    from cfbatch_gui.cli.language import tr
+    from cfbatch_gui.cli.parser import Parser
+
+    parser = Parser(
+        prog="cfbatch-gui", description=tr("Rank and embed texts with Cloudflare's Workers AI Batch API, in a window.")
+    )
+    parser.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"CF Batch {__version__}",
+        help=tr("show program's version number and exit"),
+    )
+    return _with_arguments(parser, tr)
