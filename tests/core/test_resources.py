@@ -2,6 +2,7 @@
 
 import pytest
 
+from cfbatch_gui.core.self_test.resource_checks import CONTENTS
 from cfbatch_gui.core.system.resources import resource
 
 
@@ -12,3 +13,10 @@ def test_an_icon_is_found_in_a_checkout() -> None:
 def test_a_missing_resource_is_named() -> None:
     with pytest.raises(FileNotFoundError, match=r"icons/no-such-icon\.svg"):
         resource("icons/no-such-icon.svg")
+
+
+def test_the_list_of_files_has_every_file() -> None:
+    """The self-test finds by it what a package has lost. A new file gets a line in it."""
+    folder = resource(CONTENTS).parent
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {CONTENTS}
+    assert resource(CONTENTS).read_text("utf-8").splitlines() == sorted(there)

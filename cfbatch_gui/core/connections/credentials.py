@@ -153,12 +153,7 @@ class Credentials:
 
         Waits for the keyring as long as that takes, and raises whatever the system raises.
         """
-
-        def ask() -> Lock | None:
-            backend = self._backend()
-            return None if backend is None else lock_of(backend)
-
-        return await self._thread.run(ask)
+        return await self._thread.run(lambda: lock_of(backend) if (backend := self._backend()) else None)
 
     async def save(self, connection_id: str, token: Token) -> TokenSource:
         """Keep the token; the answer says whether it will be there after the next start.
@@ -292,10 +287,6 @@ class Credentials:
         return stored
 
     async def _look(self, connection_id: str, *, may_prompt: bool) -> str | None:
-        def read() -> str | None:
-            backend = self._backend()
-            return None if backend is None else backend.get_password(SERVICE, connection_id)
-
         match await self.lock():
             case None:
                 self._state = KeyringState.ABSENT
@@ -311,7 +302,9 @@ class Credentials:
                     raise self._unavailable()
             case Lock.OPEN:
                 pass
-        stored = await self._thread.run(read)
+        stored = await self._thread.run(
+            lambda: backend.get_password(SERVICE, connection_id) if (backend := self._backend()) else None
+        )
         self._state = KeyringState.OPEN
         return stored
 
