@@ -2,7 +2,7 @@
 # ARGS goes to the command: make test ARGS="tests/core -k ties"
 
 .DEFAULT_GOAL := help
-.PHONY: help run test interop check audit prove thorough bench screenshots sheets translations requirements
+.PHONY: help run test interop install-test check audit prove thorough bench screenshots sheets translations requirements
 MAKEFLAGS += --no-print-directory
 # Tests and proofs start the program hundreds of times: each would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -22,6 +22,9 @@ test: ## Run all tests, on a screen of their own
 
 interop: ## Open every export in programs that were not written here (own environment, 900 MB)
 	@scripts/interop.sh $(ARGS)
+
+install-test: ## Install the wheel by pip, pipx and uv for every Python there is, and run its self-test (needs the network)
+	@scripts/install-test.sh $(ARGS)
 
 check: ## Lint, format, types and the direction of imports
 	@scripts/environment.sh check

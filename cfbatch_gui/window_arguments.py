@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from cfbatch_gui.core.messages import message
+
 _P = TypeVar("_P", bound=argparse.ArgumentParser)
 
 
@@ -16,9 +18,23 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
     one with words.
     """
     try:
-        return _with_arguments(_Wordless(add_help=False, allow_abbrev=False), str).parse_args(given)
+        found = _with_arguments(_Wordless(add_help=False, allow_abbrev=False), str).parse_args(given)
     except _RefusedError:
         return _worded(given).parse_args(given)
+    if found.out is not None:
+        _check_out(given, found)
+    return found
+
+
+def _check_out(given: Sequence[str], found: argparse.Namespace) -> None:
+    """Refuse what cannot be written; the file is there afterwards, and empty."""
+    if not found.self_test:
+        _worded(given).error(message("--out has no use without --self-test."))
+    try:
+        found.out.write_bytes(b"")
+    except OSError as error:
+        sentence = message("“{path}” cannot be written: {reason}", path=found.out, reason=error.strerror)
+        _worded(given).error(sentence)
 
 
 def speak(given: Sequence[str], environ: Mapping[str, str]) -> None:
@@ -28,7 +44,7 @@ def speak(given: Sequence[str], environ: Mapping[str, str]) -> None:
 
     try:
         use_language(language_for(given, environ))
-    except RuntimeError:  # a user without a home folder: English
+    except (RuntimeError, ImportError):  # a user without a home folder, a broken installation: English
         return
 
 

@@ -18,9 +18,11 @@ write test --all-extras --group test "${narrow[@]}"
 write interop --all-extras --group interop "${narrow[@]}"
 write full --all-extras --group build "${narrow[@]}"
 write run --group build "${narrow[@]}"
-# Of no other set: it only looks at them.
-.venv/bin/uv pip compile --group audit --output-file requirements/audit.txt --universal --python-version 3.11 \
-  --generate-hashes --quiet --custom-compile-command "make requirements" "$@"
+# Of no other set: they only look at them, or install the program elsewhere.
+for group in audit install; do
+  .venv/bin/uv pip compile --group "$group" --output-file "requirements/$group.txt" --universal --python-version 3.11 \
+    --generate-hashes --quiet --custom-compile-command "make requirements" "$@"
+done
 for extra in practice parquet; do
   write "$extra" --extra "$extra" --group build "${narrow[@]}"
 done

@@ -85,10 +85,17 @@ def _screen_plugins(app: QApplication) -> Finding:
 def _modules() -> Finding:
     """Import every module, so that none is missing when a page needs it."""
     names = [each.name for each in pkgutil.walk_packages(cfbatch_gui.__path__, "cfbatch_gui.")]
+    faults = []
     for name in names:
-        importlib.import_module(name)
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            faults.append(str(error))
     if not names:
         return failed(message("No part of the program can be listed. Install CF Batch again."))
+    if faults:
+        missing = comma_list(list(dict.fromkeys(faults)))
+        return failed(message("Install CF Batch again: parts of it cannot be loaded. {errors}", errors=missing))
     return ok(counted_message(len(names), "{n} part can be loaded.", "{n} parts can be loaded."))
 
 

@@ -5,6 +5,7 @@ Qt comes last, because what it cannot do ends the process: what was found before
 
 import io
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -30,11 +31,28 @@ def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
     Without a screen Qt draws in memory. Writes nothing else but in a temporary folder. The process ends here, or it
     would wait for checks that were left behind.
     """
-    report = Report(_writer(out))
-    with tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True) as folder:
-        report.run(checks_without_window(Path(folder)))
-    _run_qt(report, has_screen=has_screen)
-    os._exit(report.end())
+    try:
+        report = Report(_writer(out))
+        _run_core(report)
+        _run_qt(report, has_screen=has_screen)
+        os._exit(report.end())
+    except KeyboardInterrupt:
+        os._exit(128 + signal.SIGINT)
+
+
+def _run_core(report: Report) -> None:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True)
+    except OSError as error:
+        sentence = message(
+            "No file can be made in it, so most checks are left out. Set TMPDIR to a folder that can be written. "
+            "{reason}",
+            reason=str(error),
+        )
+        report.add(message("Folder for temporary files"), failed(sentence))
+        return
+    with folder as name:
+        report.run(checks_without_window(Path(name)))
 
 
 def _writer(out: Path | None) -> Callable[[str], None]:
