@@ -65,9 +65,12 @@ def _writer(out: Path | None) -> Callable[[str], None]:
         streams.append(out.open("w", encoding="utf-8"))
 
     def write(line: str) -> None:
-        for stream in streams:
-            stream.write(f"{line}\n")
-            stream.flush()
+        for stream in streams[:]:
+            try:
+                stream.write(f"{line}\n")
+                stream.flush()
+            except OSError:  # nobody reads it any more, or the disk is full; the status still says what was found
+                streams.remove(stream)
 
     return write
 
