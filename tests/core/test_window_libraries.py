@@ -64,8 +64,15 @@ def test_all_that_is_missing_is_found_at_once() -> None:
 )
 def test_each_distribution_has_its_command(distribution: dict[str, str], command: str) -> None:
     sentence = missing_sentence(("libEGL.so.1", "libglib-2.0.so.0"), distribution)
-    assert "libEGL.so.1, libglib-2.0.so.0" in sentence
+    assert "libEGL.so.1" in sentence and "libglib-2.0.so.0" in sentence
     assert sentence.endswith(command)
+
+
+def test_many_libraries_are_counted_and_their_packages_all_named() -> None:
+    load = loader("libGL.so.1", "libfontconfig.so.1", "libdbus-1.so.3", "libX11.so.6")
+    sentence = missing_sentence(missing_libraries("libEGL.so.1", load), DEBIAN_12)
+    assert "lacks libEGL.so.1, libGL.so.1, libfontconfig.so.1 and 2 more." in sentence
+    assert sentence.endswith("sudo apt-get install libegl1 libgl1 libfontconfig1 libdbus-1-3 libx11-6")
 
 
 def test_one_package_is_named_once_for_two_libraries() -> None:

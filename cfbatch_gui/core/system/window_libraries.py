@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from cfbatch_gui.core.messages import comma_list, message
+from cfbatch_gui.core.messages import cut_list, message
 from cfbatch_gui.core.system.distributions import Installer, install_command, installer_of
 
 # What the loader says: "libEGL.so.1: cannot open shared object file: …", "/usr/lib/libEGL.so.1: file too short".
@@ -44,6 +44,7 @@ _PACKAGES: Final[Mapping[str, tuple[str, str]]] = {
     "libwayland-cursor.so.0": ("libwayland-cursor0", "wayland"),
     "libwayland-egl.so.1": ("libwayland-egl1", "wayland"),
 }
+_NAMED_MOST: Final = 3  # libraries, the others are counted; the command brings all
 _WAYLAND: Final = frozenset(name for name in _PACKAGES if "wayland" in name)
 # Debian 13 and Ubuntu 24.04 have 64 bits for times, and other names for libraries with times in them.
 _T64: Final = {"libglib2.0-0": "libglib2.0-0t64"}
@@ -77,7 +78,7 @@ def what_plugin_lacks(path: str | os.PathLike[str], load: Callable[[str], object
 def missing_sentence(missing: Iterable[str], distribution: Mapping[str, str]) -> str:
     """Which libraries are missing, and the one command that brings them, if the distribution is known."""
     names = tuple(missing)
-    libraries = comma_list(names)
+    libraries = cut_list(names[:_NAMED_MOST], len(names) - _NAMED_MOST)
     installer = installer_of(distribution)
     if installer is None:
         return message(
