@@ -21,12 +21,17 @@ def run_guarded(check: Check) -> Finding:
     """Run the check here, however long it takes; what it raises becomes a failure."""
     try:
         return check.look()
-    except UserError as error:
-        if not error.detail:
-            return failed(error.message)
-        return failed(message("{sentence} ({detail})", sentence=error.message, detail=redacted(error.detail)))
     except BaseException as error:  # noqa: BLE001 # also the panics of libraries; the other checks go on
+        return raised(error)
+
+
+def raised(error: BaseException) -> Finding:
+    """The finding for what was raised, without secrets."""
+    if not isinstance(error, UserError):
         return failed(message("{kind}: {text}", kind=type(error).__name__, text=redacted(str(error))))
+    if not error.detail:
+        return failed(error.message)
+    return failed(message("{sentence} ({detail})", sentence=error.message, detail=redacted(error.detail)))
 
 
 def too_late(check: Check) -> Finding:

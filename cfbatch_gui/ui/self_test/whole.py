@@ -16,7 +16,7 @@ from typing import NoReturn, TextIO
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.self_test.findings import Check, failed
 from cfbatch_gui.core.self_test.report import Report
-from cfbatch_gui.core.self_test.running import run_guarded, too_late
+from cfbatch_gui.core.self_test.running import raised, run_guarded, too_late
 from cfbatch_gui.core.self_test.whole import checks_without_window
 from cfbatch_gui.core.system.distributions import this_distribution
 from cfbatch_gui.core.system.window_libraries import missing_libraries, missing_sentence, named_library
@@ -88,12 +88,10 @@ def _run_qt(report: Report, *, has_screen: bool) -> None:
     watch.start()
     try:
         checks = _checks_of_qt(report, has_screen=has_screen)
-    except ImportError as error:
+    except Exception as error:  # noqa: BLE001 # there is no check yet that could report it
         library = named_library(error)
-        if library:
-            report.add(_QT, failed(missing_sentence(missing_libraries(library), this_distribution())))
-        else:
-            report.add(_QT, failed(message("{kind}: {text}", kind=type(error).__name__, text=str(error))))
+        lacking = missing_sentence(missing_libraries(library), this_distribution()) if library else ""
+        report.add(_QT, failed(lacking) if lacking else raised(error))
     else:
         for check in checks:
             report.add(check.title, run_guarded(check))
@@ -102,7 +100,7 @@ def _run_qt(report: Report, *, has_screen: bool) -> None:
 
 
 def _checks_of_qt(report: Report, *, has_screen: bool) -> Sequence[Check]:
-    """Raises ImportError when Qt cannot be loaded."""
+    """Raises ImportError when Qt cannot be loaded. What Qt says goes nowhere else from here on."""
     if not has_screen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
