@@ -99,16 +99,18 @@ def test_an_entry_goes_into_the_keyring_and_out_again(tmp_path: Path) -> None:
     assert tested.out.endswith("left behind: []\n")
 
 
-def test_a_file_that_the_installation_has_lost_is_named(tmp_path: Path) -> None:
+def test_lost_files_and_a_display_that_does_not_answer_are_named(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "cfbatch_gui", tmp_path / "cfbatch_gui", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "resources", tmp_path / "resources")
     (tmp_path / "resources" / "icons" / "send.svg").unlink()
     (tmp_path / "resources" / "help" / "pictures" / "map-dark.png").write_bytes(b"")
-    tested = self_test(environ={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+    tested = self_test(environ={"PYTHONPATH": str(tmp_path), "DISPLAY": ":990"}, cwd=tmp_path)
     outcome, sentence = tested.outcome("Files of the program")
     assert (tested.status, outcome) == (1, "failed")
     assert "icons/send.svg (missing)" in sentence and "help/pictures/map-dark.png (empty)" in sentence
     assert tested.outcome("Maps of the vectors")[0] == "ok"
+    outcome, sentence = tested.outcome("Window")
+    assert outcome == "failed" and "could not connect to display :990" in sentence
 
 
 def test_help_and_version_need_no_qt() -> None:

@@ -14,7 +14,7 @@ def run_in_time(check: Check) -> Finding:
     thread = threading.Thread(target=lambda: found.append(run_guarded(check)), name=check.title, daemon=True)
     thread.start()
     thread.join(check.seconds)
-    return found[0] if found else too_late(check)
+    return found[0] if found else too_late(check.seconds)
 
 
 def run_guarded(check: Check) -> Finding:
@@ -34,6 +34,6 @@ def raised(error: BaseException) -> Finding:
     return failed(message("{sentence} ({detail})", sentence=error.message, detail=redacted(error.detail)))
 
 
-def too_late(check: Check) -> Finding:
+def too_late(seconds: float) -> Finding:
     """The finding for a check that did not end."""
-    return failed(message("It did not end within {n:g} seconds.", n=check.seconds))
+    return failed(message("It did not end within {n:g} seconds.", n=seconds))

@@ -79,7 +79,7 @@ def _run_qt(report: Report, *, has_screen: bool) -> None:
     """Qt belongs to the main thread, so its checks cannot be left behind: when they hang, the process ends."""
 
     def give_up() -> None:
-        report.add(_QT, too_late(Check(_QT, lambda: failed(""), _QT_SECONDS)))
+        report.add(_QT, too_late(_QT_SECONDS))
         report.end()
         os._exit(1)
 
