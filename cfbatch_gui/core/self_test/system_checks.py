@@ -16,6 +16,7 @@ from cfbatch_gui.core.connections.keyring_parts import has_part_for
 from cfbatch_gui.core.errors import KeyringUnavailable
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.self_test.findings import Check, Finding, failed, ok, skipped
+from cfbatch_gui.core.system.distributions import this_distribution, way_to_certificates
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.transport import system_certificates
 
@@ -109,13 +110,16 @@ def _certificates() -> Finding:
     context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="example.com")
     if sys.platform in ("win32", "darwin"):
         return ok(message("The system itself is asked about each certificate."))
-    count = context.cert_store_stats()["x509_ca"]
+    filled: ssl.SSLContext = getattr(context, "_ctx", context)  # truststore's own does not tell what is in it
+    count = filled.cert_store_stats()["x509_ca"]
+    folder = ssl.get_default_verify_paths().capath
+    if count == 0 and folder and any(Path(folder).iterdir()):
+        return ok(message("Certificates are looked up in {folder} when they are needed.", folder=folder))
     if count == 0:
         return failed(
             message(
-                "This system has no certificates, so no connection to Cloudflare can be checked. Install the package "
-                "“{package}”.",
-                package="ca-certificates",
+                "This system has no certificates, so no connection to Cloudflare can be checked. {way_out}",
+                way_out=way_to_certificates(this_distribution()),
             )
         )
     return ok(

@@ -1,8 +1,7 @@
 """Distributions of Linux: which one this is, and the one command that installs packages there."""
 
 import shlex
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -58,9 +57,15 @@ def installer_of(distribution: Mapping[str, str]) -> Installer | None:
     return None
 
 
-def install_command(installer: Installer, packages: Sequence[str]) -> str:
-    """The command, to be typed into a terminal: "sudo apt-get install libegl1"."""
-    return f"sudo {installer} {shlex.join(dict.fromkeys(packages))}"
+def way_to_install(
+    packages: Callable[[Installer], Sequence[str]], distribution: Mapping[str, str], *, otherwise: str
+) -> str:
+    """The one command that installs these packages, in a sentence; `otherwise` where the distribution is not known."""
+    installer = installer_of(distribution)
+    if installer is None:
+        return otherwise
+    command = f"sudo {installer} {shlex.join(dict.fromkeys(packages(installer)))}"
+    return message("Type this into a terminal, and start again: {command}", command=command)
 
 
 # The fonts that Debian and others call by these names.
@@ -82,10 +87,18 @@ _FONTS: Final[Mapping[str, Mapping[Installer, str]]] = {
 }
 
 
-def way_to_fonts(fonts: Sequence[str], distribution: Mapping[str, str], platform: str = sys.platform) -> str:
+def way_to_fonts(fonts: Sequence[str], distribution: Mapping[str, str]) -> str:
     """A sentence that says how to get fonts ("noto", "noto-cjk")."""
-    installer = installer_of(distribution) if platform == "linux" else None
-    if installer is None:
-        return message("Install fonts for these scripts, such as Noto.")
-    names = [_FONTS[font][installer] for font in fonts]
-    return message("To install fonts: {command}", command=install_command(installer, names))
+    return way_to_install(
+        lambda installer: [_FONTS[font][installer] for font in fonts],
+        distribution,
+        otherwise=message("Install fonts for these scripts, such as Noto."),
+    )
+
+
+def way_to_certificates(distribution: Mapping[str, str]) -> str:
+    """A sentence that says how to get the certificates that connections are checked by."""
+    package = "ca-certificates"  # so called everywhere
+    return way_to_install(
+        lambda _: [package], distribution, otherwise=message("Install the package “{package}”.", package=package)
+    )

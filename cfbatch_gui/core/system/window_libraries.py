@@ -3,11 +3,11 @@
 import ctypes
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from cfbatch_gui.core.messages import cut_list, message
-from cfbatch_gui.core.system.distributions import Installer, install_command, installer_of
+from cfbatch_gui.core.system.distributions import Installer, way_to_install
 
 # What the loader says: "libEGL.so.1: cannot open shared object file: …", "/usr/lib/libEGL.so.1: file too short".
 _NAMED = re.compile(r"(?:^|[\s/'\"])(lib[\w.+-]*\.so(?:\.\d+)*): (?:cannot open|file too short|invalid ELF)")
@@ -42,7 +42,6 @@ _PACKAGES: Final[Mapping[str, tuple[str, str]]] = {
     "libxcb-xkb.so.1": ("libxcb-xkb1", "libxcb"),
     "libwayland-client.so.0": ("libwayland-client0", "wayland"),
     "libwayland-cursor.so.0": ("libwayland-cursor0", "wayland"),
-    "libwayland-egl.so.1": ("libwayland-egl1", "wayland"),
 }
 _NAMED_MOST: Final = 3  # libraries, the others are counted; the command brings all
 _WAYLAND: Final = frozenset(name for name in _PACKAGES if "wayland" in name)
@@ -75,23 +74,26 @@ def what_plugin_lacks(path: str | os.PathLike[str], load: Callable[[str], object
     return ""
 
 
-def missing_sentence(missing: Iterable[str], distribution: Mapping[str, str]) -> str:
-    """Which libraries are missing, and the one command that brings them, if the distribution is known."""
-    names = tuple(missing)
-    libraries = cut_list(names[:_NAMED_MOST], len(names) - _NAMED_MOST)
-    installer = installer_of(distribution)
-    if installer is None:
-        return message(
-            "CF Batch cannot open its window: this system lacks {libraries}. Install what has these files by the "
-            "program for packages of your system, and start again.",
-            libraries=libraries,
-        )
-    packages = [_package(name, installer, distribution) for name in names]
+def missing_sentence(missing: Sequence[str], distribution: Mapping[str, str]) -> str:
+    """That there can be no window, for want of which libraries, and what brings them."""
     return message(
-        "CF Batch cannot open its window: this system lacks {libraries}. Type this into a terminal, and start again: "
-        "{command}",
-        libraries=libraries,
-        command=install_command(installer, packages),
+        "CF Batch cannot open its window: this system lacks {libraries}. {way_out}",
+        libraries=libraries_in_words(missing),
+        way_out=way_to_libraries(missing, distribution),
+    )
+
+
+def libraries_in_words(missing: Sequence[str]) -> str:
+    """The first of them, and how many there are besides."""
+    return cut_list(missing[:_NAMED_MOST], len(missing) - _NAMED_MOST)
+
+
+def way_to_libraries(missing: Sequence[str], distribution: Mapping[str, str]) -> str:
+    """A sentence that says how to get all of them."""
+    return way_to_install(
+        lambda installer: [_package(name, installer, distribution) for name in missing],
+        distribution,
+        otherwise=message("Install what has these files by the program for packages of your system, and start again."),
     )
 
 

@@ -18,7 +18,13 @@ from cfbatch_gui.core.self_test.findings import Check, Finding, failed, ok, warn
 from cfbatch_gui.core.system.distributions import this_distribution, way_to_fonts
 from cfbatch_gui.core.system.languages import languages
 from cfbatch_gui.core.system.resources import resource
-from cfbatch_gui.core.system.window_libraries import missing_libraries, missing_sentence, what_plugin_lacks
+from cfbatch_gui.core.system.window_libraries import (
+    libraries_in_words,
+    missing_libraries,
+    missing_sentence,
+    way_to_libraries,
+    what_plugin_lacks,
+)
 from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.screen_plugins import plugin
 
@@ -76,10 +82,16 @@ def _screen_plugins(app: QApplication) -> Finding:
             lacking[name] = soname
     if not lacking:
         return ok(message("X11 and Wayland"))
-    soname = next(iter(lacking.values()))
-    sentence = missing_sentence(missing_libraries(soname), this_distribution())
-    # Wayland's desktops show windows of X11 too.
-    return failed(sentence) if "xcb" in lacking and app.platformName() != "wayland" else warning(sentence)
+    missing = missing_libraries(next(iter(lacking.values())))
+    if "xcb" in lacking and app.platformName() != "wayland":
+        return failed(missing_sentence(missing, this_distribution()))
+    return warning(
+        message(
+            "One of X11 and Wayland works, which is enough. For the other this system lacks {libraries}. {way_out}",
+            libraries=libraries_in_words(missing),
+            way_out=way_to_libraries(missing, this_distribution()),
+        )
+    )
 
 
 def _modules() -> Finding:
