@@ -148,7 +148,7 @@ async def main_in_loop(figures: Figures, root: Path, theme: Theme) -> None:
     program = await Program.open(root / "data", environ={}, on_change=notify, practice_times=(3_600.0, 1.0))
     workspace = Workspace(program, theme)
     listeners.append(workspace.job_changed)
-    await workspace.begin(None, with_example=False)
+    await workspace.begin((), with_example=False)
     loop.favour_window()
     add_beats(figures, f"window over {FINISHED:,} jobs", await best_turn(beat, None, 2.0), idle)
     small = table(root / "small.csv", 40)

@@ -164,7 +164,7 @@ class Walk:
     # The ways
 
     async def _first_page(self) -> None:
-        await self._workspace.begin(None, with_example=False)
+        await self._workspace.begin((), with_example=False)
         self._workspace.window.activateWindow()
         await self._person.until_sees("New job")
 

@@ -108,7 +108,7 @@ async def _close(root: Path, jobs: int, theme: "Theme") -> None:
 
     program = await Program.open(root, environ={}, practice_times=(3_600.0, 1.0))
     workspace = Workspace(program, theme)
-    await workspace.begin(None, with_example=False)
+    await workspace.begin((), with_example=False)
     for _ in range(jobs):
         await _send(program, root, "practice")
     print(ENDING, flush=True)

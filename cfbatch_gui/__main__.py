@@ -5,9 +5,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cfbatch_gui.core.system.paths import default_root
+from cfbatch_gui.core.system.file_arguments import independent
+from cfbatch_gui.core.system.later_start import hand_over
+from cfbatch_gui.core.system.paths import Paths, default_root
 from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
 from cfbatch_gui.core.system.secret_variables import take_secrets
+from cfbatch_gui.core.system.window_messages import Answer
 from cfbatch_gui.window_arguments import parsed
 
 
@@ -22,6 +25,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return say_no_screen(given, os.environ)
     forbid_core_dumps()
+    root = arguments.data_dir or default_root(os.environ)
+    files = tuple(independent(file) for file in arguments.file if file)
+    answer = hand_over(Paths(root), files, os.environ)
+    if answer is Answer.TAKEN:
+        return 0
     environ = take_secrets(os.environ)  # or a browser and a file manager would be given them
     try:
         from cfbatch_gui.ui.screen_plugins import missing_for_screen
@@ -38,8 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from cfbatch_gui.without_window import say_missing_libraries
 
         return say_missing_libraries(missing, given, environ)
-    start = Start(root=arguments.data_dir or default_root(environ), file=arguments.file, with_example=arguments.example)
-    return open_window(start, environ)
+    is_silent = answer is Answer.SILENT
+    return open_window(Start(root, files, with_example=arguments.example, is_window_silent=is_silent), environ)
 
 
 def _self_test(given: Sequence[str], out: Path | None) -> int:

@@ -58,7 +58,9 @@ class _Wordless(argparse.ArgumentParser):
 
 
 def _with_arguments(parser: _P, tr: Callable[[str], str]) -> _P:
-    parser.add_argument("file", nargs="?", type=Path, help=tr("a file to start a new job with"))
+    parser.add_argument(
+        "file", nargs="*", help=tr("a file or a folder to start a new job with, for each a job of its own")
+    )
     parser.add_argument("--example", action="store_true", help=tr("start with the example, on the practice service"))
     parser.add_argument("--data-dir", type=Path, metavar=tr("DIR"), help=tr("where jobs and settings are kept"))
     parser.add_argument(

@@ -22,8 +22,12 @@ import pytest
 
 pytest.importorskip("PySide6")
 
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.store.ledger import Ledger, WriterLock
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.system.window_messages import LONGEST_REQUEST
+from cfbatch_gui.ui.window.new_jobs import MOST_AT_ONCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sockets of POSIX")
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be two users")
@@ -69,13 +73,14 @@ class Starts:
     def paths(self) -> Paths:
         return Paths(self.data)
 
-    def start(self, *arguments: object) -> "subprocess.Popen[str]":
+    def start(self, *arguments: object, folder: Path | None = None) -> "subprocess.Popen[str]":
         environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
         process = subprocess.Popen(
             [sys.executable, "-m", "cfbatch_gui", "--data-dir", str(self.data), *map(str, arguments)],
             env={**environ, "QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(self.home), **self.environ},
             stderr=subprocess.PIPE,
             text=True,
+            cwd=folder,
         )
         self.processes.append(process)
         return process
@@ -105,6 +110,22 @@ class Starts:
         ledger = Ledger.open_read_only(self.paths)
         try:
             return sorted(job.name.lower() for job in ledger.jobs())
+        finally:
+            ledger.close()
+
+    def opened(self) -> set[Path]:
+        """The files of the drafts, wherever they stand."""
+        if not self.paths.jobs.exists():
+            return set()
+        folders = (JobFolder(folder) for folder in self.paths.jobs.iterdir())
+        return {Path(draft.path).resolve() for folder in folders if (draft := folder.draft()) is not None}
+
+    def shown(self) -> str:
+        """The name of the job that the window shows, in small letters."""
+        job_id = Settings.load(self.paths.settings).table_layouts.get("window/job", "")
+        ledger = Ledger.open_read_only(self.paths)
+        try:
+            return next((job.name.lower() for job in ledger.jobs() if job.id == job_id), "")
         finally:
             ledger.close()
 
@@ -171,6 +192,36 @@ def test_a_second_start_gives_its_file_to_the_window_and_ends(starts: Starts, pl
     assert second.wait(_PATIENCE) == 0
     until(lambda: starts.drafts() == ["clouds"])
     assert window.poll() is None and starts.start().wait(_PATIENCE) == 0
+
+
+def test_every_way_to_name_a_file_leads_to_the_same_file(starts: Starts) -> None:
+    """Each becomes a draft of its own. What cannot be opened is said in the window, and keeps nothing from opening."""
+    starts.open_window()
+    names = ["-dash.csv", "two words.csv", "100 % Käse äöü.csv", "a%20b.csv"]
+    dash, words, cheese, percent = (starts.file(name) for name in names)
+    latin = starts.file(os.fsdecode(b"latin-\xe4.csv"))
+    (starts.home / "beside").mkdir()
+    addresses = (words.as_uri(), "file://localhost" + cheese.as_uri().removeprefix("file://"))
+    second = starts.start(
+        *("--", dash.name, *addresses, "file://elsewhere/c.csv", latin, "missing.csv", "beside/../a%20b.csv"),
+        folder=starts.home,
+    )
+    assert second.wait(_PATIENCE) == 0
+    until(lambda: starts.opened() == {dash, words, cheese, percent})
+
+
+def test_what_the_first_start_is_given_is_opened_too_and_the_last_is_shown(starts: Starts) -> None:
+    starts.open_window(*(starts.file(f"{name}.csv") for name in ("one", "two", "three")))
+    until(lambda: starts.drafts() == ["one", "three", "two"])
+    until(lambda: starts.shown() == "three")
+
+
+def test_too_many_files_are_said_and_none_is_opened(starts: Starts) -> None:
+    starts.open_window()
+    files = [starts.file(f"{number}.csv") for number in range(MOST_AT_ONCE + 1)]
+    assert starts.start(*files).wait(_PATIENCE) == 0
+    assert starts.start(starts.file("last.csv")).wait(_PATIENCE) == 0
+    until(lambda: starts.drafts() == ["last"])
 
 
 def test_a_runtime_folder_that_others_can_enter_is_not_used(starts: Starts) -> None:
@@ -306,17 +357,19 @@ def ask(address: str, request: bytes, *, user: int = 0) -> bytes:
 def test_the_window_does_not_hear_another_user(starts: Starts) -> None:
     starts.open_window()
     address = Path(starts.address())
-    request = {"root": str(starts.data.resolve()), "file": str(starts.file("theirs.csv"))}
+    request = {"root": str(starts.data.resolve()), "files": [str(starts.file("theirs.csv"))], "activation": ""}
     for path, mode in ((starts.data, 0o711), (address.parent, 0o711), (address, 0o666)):
         path.chmod(mode)  # as if the permissions had failed
     assert ask(str(address), json.dumps(request).encode() + b"\n", user=NOBODY) == b""
-    assert ask(str(address), json.dumps(request | {"file": ""}).encode() + b"\n") == b"taken\n"
+    assert ask(str(address), json.dumps(request | {"files": []}).encode() + b"\n") == b"taken\n"
     assert starts.drafts() == []
 
 
 def test_nonsense_is_not_answered_and_harms_nothing(starts: Starts) -> None:
     starts.open_window()
-    for request in (b"\n", b"{}\n", b"[]\n", b'{"root": 1}\n', b"\xff\xfe\n", b"null\n", b"x" * 200_000):
+    asked_before = {"root": str(starts.data.resolve()), "file": str(starts.file("before.csv"))}  # by an older version
+    nonsense = (b"\n", b"{}\n", b"[]\n", b'{"root": 1}\n', b"\xff\xfe\n", b"null\n", b"x" * (LONGEST_REQUEST + 1))
+    for request in (json.dumps(asked_before).encode() + b"\n", *nonsense):
         assert ask(starts.address(), request) == b""
     assert starts.start(starts.file("clouds.csv")).wait(_PATIENCE) == 0
     until(lambda: starts.drafts() == ["clouds"])

@@ -84,7 +84,7 @@ async def opened(
     workspace = Workspace(program, theme)
     told.append(workspace.job_changed)
     try:
-        await workspace.begin(file, with_example=with_example)
+        await workspace.begin([str(file)] if file else [], with_example=with_example)
         workspace.window.activateWindow()
         yield Stage(program, workspace, Person())
     finally:

@@ -106,7 +106,7 @@ class Paths:
 
     @property
     def window_address(self) -> Path:
-        """The path of the socket that the open window listens on; see ui/window/single_window.py."""
+        """The path of the socket that the open window listens on; see window_messages.py."""
         return self.root / "window-address"
 
     @property

@@ -46,9 +46,12 @@ class DraftFiles:
             self._drafts.add(job_id, DraftState(opening=self._drafts.job(job_id).source_name))
             self._drafts.tasks.start(f"open {job_id}", self._reopen(job_id))
 
-    def open(self, job_id: str, path: Path, second: Path | None = None) -> None:
-        """Open a file, and perhaps a second one with contexts for all queries of the first."""
-        self._open(job_id, path, DEFAULT_OPTIONS, is_second=False, second_path=second)
+    def open(self, job_id: str, path: Path, second: Path | None = None) -> asyncio.Future[None]:
+        """Open a file, and perhaps a second one with contexts for all queries of the first.
+
+        What is returned is done when they are recognised or cannot be.
+        """
+        return self._open(job_id, path, DEFAULT_OPTIONS, is_second=False, second_path=second)
 
     def open_second(self, job_id: str, path: Path) -> None:
         """Open a file with contexts for all queries."""
@@ -133,10 +136,10 @@ class DraftFiles:
 
     def _open(
         self, job_id: str, path: Path, options: ReadOptions, *, is_second: bool, second_path: Path | None = None
-    ) -> None:
+    ) -> asyncio.Future[None]:
         second = (second_path, DEFAULT_OPTIONS) if second_path else None
         self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=path.name))
-        self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, options, is_second, second))
+        return self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, options, is_second, second))
 
     async def _open_one(
         self, job_id: str, path: Path, options: ReadOptions, is_second: bool, second: tuple[Path, ReadOptions] | None

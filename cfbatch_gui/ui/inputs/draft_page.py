@@ -155,9 +155,9 @@ class DraftPage(QWidget):
         """Open a file or a folder in the draft that is shown."""
         self.open_paths([path])
 
-    def open_paths(self, paths: Sequence[Path]) -> None:
-        """Open a file, or one with queries and one with contexts for each of them."""
-        self.intake.open_paths(paths)
+    def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
+        """Open a file, or one with queries and one with contexts for each of them; as `Intake.open_paths` returns."""
+        return self.intake.open_paths(paths)
 
     def paste_text(self, text: str) -> None:
         """Take cells or lines from the clipboard."""

@@ -48,16 +48,19 @@ class Intake(QWidget):
         self._tasks, self._draft = tasks, draft
         self._page = parent
 
-    def open_paths(self, paths: Sequence[Path]) -> None:
-        """Open a file or a folder, or one file with queries and one with contexts for each of them."""
+    def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
+        """Open a file or a folder, or one file with queries and one with contexts for each of them.
+
+        What is returned is done when they are recognised or cannot be; None when there is nothing to open.
+        """
         if not self._draft() or not paths:
-            return
+            return None
         if len(paths) > 2:
             self._notices.show_notice(
                 self.tr("A job takes one file, or two: queries, and contexts for all of them."), "attention"
             )
-            return
-        self._files.open(self._draft(), paths[0], paths[1] if len(paths) > 1 else None)
+            return None
+        return self._files.open(self._draft(), paths[0], paths[1] if len(paths) > 1 else None)
 
     def take_text(self, text: str) -> None:
         """Take cells or lines, as from the clipboard."""

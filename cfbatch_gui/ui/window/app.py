@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,20 +18,23 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import language_of_system, load_language, said
+from cfbatch_gui.core.system.later_start import hand_over
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.ui import dialogs
+from cfbatch_gui.core.system.window_messages import Answer
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.accessibility import install_roles
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
+from cfbatch_gui.ui.window.application import Application
 from cfbatch_gui.ui.window.crash import CrashHandler
 from cfbatch_gui.ui.window.ending import Ending
 from cfbatch_gui.ui.window.failed_start import say_failed_start
 from cfbatch_gui.ui.window.language import speak
-from cfbatch_gui.ui.window.single_window import Answer, SingleWindow, hand_over
+from cfbatch_gui.ui.window.single_window import SingleWindow
 from cfbatch_gui.ui.window.workspace import Workspace
 
 # A window that is being opened has the lock a moment before it listens; one that is being closed, a moment longer.
@@ -42,17 +45,22 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How to open the window: the data folder, and a file or the example to open in a new job."""
+    """How to open the window: the data folder, and files or the example to open in new jobs.
+
+    `files` are as `file_arguments.independent` gives them. `is_window_silent`: a window that is open for the data
+    folder has been asked to take them, and did not answer in time.
+    """
 
     root: Path
-    file: Path | None = None
+    files: tuple[str, ...] = ()
     with_example: bool = False
+    is_window_silent: bool = False
 
 
 def open_window(start: Start, environ: Mapping[str, str]) -> int:
     """Run the window until it is closed, and return the exit status.
 
-    A window that is already open for the same data folder is raised instead, and is given the file.
+    A window that is already open for the same data folder is raised instead, and is given the files.
     """
     try:
         return _open_window(start, environ)
@@ -63,7 +71,7 @@ def open_window(start: Start, environ: Mapping[str, str]) -> int:
 
 def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     QGuiApplication.setDesktopFileName("cfbatch")
-    app = QApplication.instance() or QApplication(sys.argv[:1])
+    app = QApplication.instance() or Application(sys.argv[:1])
     if not isinstance(app, QApplication):
         raise TypeError("a Qt application without windows is running in this process")
     app.setApplicationName("cfbatch-gui")
@@ -77,10 +85,10 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     theme.apply(app)
     keyboard.watch(app)
     install_roles()
-    return loop.run(app, lambda: _main(start, environ, theme))
+    return loop.run(app, lambda: _main(start, environ, theme, app))
 
 
-async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
+async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QApplication) -> int:
     logs.set_up(Paths(start.root))  # first: before this, warnings are written to standard error unformatted
     crash = CrashHandler(__version__)
     crash.install(asyncio.get_running_loop())
@@ -106,9 +114,11 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
     ending = Ending(workspace.closed.set)
     ending.install()
     try:
-        await workspace.begin(start.file, with_example=start.with_example)
+        await workspace.begin(start.files, with_example=start.with_example)
+        if isinstance(app, Application):
+            app.give_files_to(workspace.open_each)
         loop.favour_window()
-        tasks.start("later starts", single.serve(workspace.come_forward, show_error))
+        tasks.start("later starts", single.serve(workspace.take, show_error))
         await workspace.closed.wait()
     finally:
         single.close()
@@ -122,32 +132,39 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
 
 
 async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: Callable[[Job], None]) -> Program | None:
-    """The program; None when the window that has the data folder open has taken the file. Raises UserError."""
+    """The program; None when the window that has the data folder open has taken the files. Raises UserError."""
     tries = _TRIES
     while True:
         try:
             return await Program.open(start.root, environ=environ, on_change=notify)
         except DataInUse as error:
-            answer = await asyncio.to_thread(hand_over, Paths(start.root), start.file)
+            if start.is_window_silent:
+                raise _not_taken(start.files) from error
+            answer = await asyncio.to_thread(hand_over, Paths(start.root), start.files, environ)
             if answer is Answer.TAKEN:
                 return None
             tries -= 1
             if answer is Answer.SILENT:
-                raise _not_taken(start.file) from error
+                raise _not_taken(start.files) from error
             if not tries:
                 raise
         await asyncio.sleep(_BETWEEN)
 
 
-def _not_taken(file: Path | None) -> DataInUse:
-    if file is None:
+def _not_taken(files: Sequence[str]) -> DataInUse:
+    if not files:
         return DataInUse(
             _tr("CF Batch is open already, but its window does not answer. Wait a moment, or close it and start again.")
         )
+    if len(files) > 1:
+        words = _tr(
+            "CF Batch is open already, but its window does not answer, so {files} were not opened. Try again later."
+        )
+        return DataInUse(words.format(files=display.plural(len(files), "{n} file", "{n} files")))
     words = _tr(
         "CF Batch is open already, but its window does not answer, so “{name}” was not opened. Try again later."
     )
-    return DataInUse(words.format(name=file.name))
+    return DataInUse(words.format(name=Path(files[0]).name))
 
 
 def _tr(text: str) -> str:

@@ -1,6 +1,8 @@
-"""New jobs: from a file, from the clipboard, from the example, or empty."""
+"""New jobs: from a file, from several, from the clipboard, from the example, or empty."""
 
-from collections.abc import Callable
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.file_arguments import path_of
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.tasks import Tasks
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _PAGE = "cfbatch_gui.ui.inputs.draft_page"
+MOST_AT_ONCE = 20  # files; more are hardly meant to be a job each
 
 
 class NewJobs(QObject):
@@ -43,10 +48,24 @@ class NewJobs(QObject):
         super().__init__(window)
         self._program, self._window, self._tasks, self._page = program, window, tasks, draft
         self._open_job = open_job
+        self._waiting: deque[str] = deque()
 
     def start(self, *files: Path) -> None:
         """A new job with these files; two are queries and contexts."""
         self._tasks.start("new job", self.begin(*files))
+
+    def open_each(self, files: Sequence[str]) -> None:
+        """A new job for each file or folder, as `file_arguments.independent` gives them; the last one stays shown.
+
+        They are recognised one after the other. One that cannot be opened is said in a notice, and the others are
+        opened all the same.
+        """
+        if len(files) > MOST_AT_ONCE:
+            self._window.notices.show_error(_too_many(len(files)))
+            return
+        self._waiting.extend(files)
+        if self._waiting and not self._tasks.is_running("open each"):
+            self._tasks.start("open each", self._open_waiting())
 
     def paste(self) -> None:
         """A new job with what is on the clipboard."""
@@ -60,8 +79,11 @@ class NewJobs(QObject):
         """Ask for a file, and start a new job with it."""
         self._tasks.start("open file", self._choose_file())
 
-    async def begin(self, *files: Path) -> None:
-        """Show a draft without data, a new one if need be, and open the files in it."""
+    async def begin(self, *files: Path) -> asyncio.Future[None] | None:
+        """Show a draft without data, a new one if need be, and open the files in it.
+
+        What is returned is done when they are recognised or cannot be; None without files.
+        """
         await self._prepare()
         from cfbatch_gui.ui.inputs.input_labels import new_job_name
 
@@ -73,7 +95,17 @@ class NewJobs(QObject):
                 drafts.create, Kind.RANK, new_job_name(), settings.model, connection
             )
         self._open_job(job.id)
-        self._page().open_paths(files)
+        return self._page().open_paths(files)
+
+    async def _open_waiting(self) -> None:
+        while self._waiting:
+            opening = self._tasks.start("open one", self._open_one(self._waiting.popleft()))
+            await asyncio.wait({opening})  # what went wrong, the task has said
+
+    async def _open_one(self, file: str) -> None:
+        recognised = await self.begin(path_of(file))
+        if recognised is not None:
+            await asyncio.wait({recognised})
 
     async def begin_example(self) -> None:
         """Show a draft with the example."""
@@ -123,3 +155,14 @@ class NewJobs(QObject):
 
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
         return next((job for job in drafts if job.name == new_job_name() and not self._page().is_taken(job.id)), None)
+
+
+def _too_many(count: int) -> InputError:
+    return InputError(
+        message(
+            "{n:,} files are too many to open in a job each; {most} at once can be. Choose fewer, or open the folder"
+            " that they are in as one job.",
+            n=count,
+            most=MOST_AT_ONCE,
+        )
+    )

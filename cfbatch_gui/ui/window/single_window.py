@@ -1,71 +1,39 @@
-"""One window for each data folder: a later start gives its file to the window that is open, and ends itself.
+"""One window for each data folder: the window that is open takes the files of later starts.
 
-The window listens on a socket that only this user can reach and notes its path in the data folder. A start looks for
-it only when another process holds the ledger's lock. Either side checks whose process the other one is before it
-believes or tells it anything, and the later start ends itself only when the window has answered that it took the file.
+The window listens on a socket that only this user can reach and notes its path in the data folder, where a later start
+looks for it: `core/system/later_start.py`. Either side checks whose process the other one is before it believes or
+tells it anything, and the later start ends itself only when the window has answered that it took the files.
 """
 
 import asyncio
-import hashlib
-import json
 import logging
 import os
-import stat
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from enum import StrEnum
 from pathlib import Path
 
-from PySide6.QtCore import QDeadlineTimer, QObject
+from PySide6.QtCore import QObject
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.system.files import OWN_FOLDER, write_own_file
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.peers import is_private_folder, is_private_socket
+from cfbatch_gui.core.system.peers import is_private_folder
 from cfbatch_gui.core.system.unfinished import temporary_folder
+from cfbatch_gui.core.system.window_messages import (
+    LONGEST_ADDRESS,
+    LONGEST_REQUEST,
+    Answer,
+    Request,
+    identity,
+    pipe_name,
+)
 
 if sys.platform != "win32":
     from cfbatch_gui.core.system.peers import has_left, is_peer_ours
 
-PATIENCE = 10_000  # milliseconds for the window that is open to answer; while it is being opened it takes nothing
-# Of the 108 bytes that a socket's path has on Linux, 104 elsewhere; Qt makes the socket in a temporary folder beside
-# its place first, which takes some more.
-_LONGEST = 90
-_MOST = 1 << 16  # bytes of a request; it holds two paths
-
 _log = logging.getLogger(__name__)
-
-
-class Answer(StrEnum):
-    """What became of a file that was to be opened in the window that is open."""
-
-    TAKEN = "taken"
-    NOBODY = "nobody"  # no window of this user listens for this data folder
-    SILENT = "silent"  # one does, and has not answered that it took the file
-
-
-def hand_over(paths: Paths, file: Path | None, *, patience: int = PATIENCE) -> Answer:
-    """Ask the window that has this data folder open to raise itself and to open `file`; blocks for up to `patience`.
-
-    To be called only when another process holds the ledger's lock.
-    """
-    address = _noted(paths)
-    if not address:
-        return Answer.NOBODY
-    deadline = QDeadlineTimer(patience)
-    socket = QLocalSocket()
-    socket.connectToServer(address)
-    if not socket.waitForConnected(deadline.remainingTime()) or not _is_ours(socket):
-        return Answer.NOBODY
-    asked = {"root": _identity(paths), "file": str(file.absolute()) if file else ""}
-    socket.write(json.dumps(asked).encode() + b"\n")
-    while not socket.canReadLine():
-        if not socket.waitForReadyRead(deadline.remainingTime()):
-            is_gone = socket.state() == QLocalSocket.LocalSocketState.UnconnectedState  # it was being closed
-            return Answer.NOBODY if is_gone else Answer.SILENT
-    return Answer.TAKEN if bytes(socket.readLine().data()).strip() == Answer.TAKEN.encode() else Answer.NOBODY
 
 
 class SingleWindow(QObject):
@@ -78,31 +46,29 @@ class SingleWindow(QObject):
     def __init__(self, paths: Paths, environ: Mapping[str, str], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._paths, self._places = paths, ExitStack()
-        self._requests: asyncio.Queue[tuple[QLocalSocket, Path | None]] = asyncio.Queue()
+        self._requests: asyncio.Queue[tuple[QLocalSocket, Request]] = asyncio.Queue()
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._connected)
         self._listen(environ)
 
-    async def serve(
-        self, take: Callable[[Path | None], Awaitable[object]], failed: Callable[[UserError], object]
-    ) -> None:
-        """Answer requests until cancelled, one after the other: `take` brings the window forward with the file.
+    async def serve(self, take: Callable[[Request], Awaitable[object]], failed: Callable[[UserError], object]) -> None:
+        """Answer requests until cancelled, one after the other: `take` brings the window forward with the files.
 
-        The answer is sent when it returns, or when `failed` has shown in the window why the file was not opened; an
+        The answer is sent when it returns, or when `failed` has shown in the window why the files were not taken; an
         unexpected error is shown by the loop's exception handler. Who has stopped waiting has told the user so, and
-        the file is not opened.
+        the files are not opened.
         """
         while True:
-            socket, file = await self._requests.get()
+            socket, request = await self._requests.get()
             if not _is_waiting(socket):
                 continue
             try:
-                await take(file)
+                await take(request)
             except UserError as error:
                 failed(error)
             except Exception as error:  # noqa: BLE001 - later requests are to be answered all the same
-                handled = {"message": "A file of a later start could not be opened", "exception": error}
+                handled = {"message": "The files of a later start could not be opened", "exception": error}
                 asyncio.get_running_loop().call_exception_handler(handled)
             _answer(socket, Answer.TAKEN)
 
@@ -116,7 +82,7 @@ class SingleWindow(QObject):
 
     def _listen(self, environ: Mapping[str, str]) -> None:
         if sys.platform == "win32":
-            self._server.listen(_pipe(self._paths))
+            self._server.listen(pipe_name(self._paths))
             return
         for address in _addresses(self._paths, environ, self._places):
             QLocalServer.removeServer(str(address))  # left by a crash: no other process has this data folder open
@@ -142,17 +108,17 @@ class SingleWindow(QObject):
 
     def _read(self, socket: QLocalSocket) -> None:
         if not socket.canReadLine():
-            if socket.bytesAvailable() > _MOST:
+            if socket.bytesAvailable() > LONGEST_REQUEST:
                 socket.abort()
             return
         try:
-            asked = json.loads(bytes(socket.readLine().data()))
-            root, file = str(asked["root"]), str(asked["file"])
-        except (ValueError, KeyError, TypeError):
+            request = Request.decoded(bytes(socket.readLine().data()))
+        except ValueError:
+            _log.warning("A start of another version has asked this window for something, and was not understood.")
             socket.abort()
             return
-        if root == _identity(self._paths):  # not so for the note in a folder that is a copy of this one
-            self._requests.put_nowait((socket, Path(file) if file else None))
+        if request.root == identity(self._paths):  # not so for the note in a folder that is a copy of this one
+            self._requests.put_nowait((socket, request))
         else:
             _answer(socket, Answer.NOBODY)
 
@@ -177,7 +143,7 @@ def _addresses(paths: Paths, environ: Mapping[str, str], places: ExitStack) -> I
     """Paths for the socket, each in a folder that only this user may enter; the best one first."""
     runtime = Path(environ.get("XDG_RUNTIME_DIR", ""))
     if runtime.is_absolute() and is_private_folder(runtime):
-        yield from _short(runtime / _pipe(paths))
+        yield from _short(runtime / pipe_name(paths))
     with suppress(OSError):
         paths.window_socket.mkdir(mode=OWN_FOLDER, exist_ok=True)
     if is_private_folder(paths.window_socket):
@@ -188,34 +154,10 @@ def _addresses(paths: Paths, environ: Mapping[str, str], places: ExitStack) -> I
 
 
 def _short(address: Path) -> Iterator[Path]:
-    if len(os.fsencode(address)) <= _LONGEST:
+    if len(os.fsencode(address)) <= LONGEST_ADDRESS:
         yield address
-
-
-def _noted(paths: Paths) -> str:
-    """The address that the open window has noted, if it is one that only this user can have made; else ""."""
-    if sys.platform == "win32":
-        return _pipe(paths)
-    try:
-        descriptor = os.open(paths.window_address, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(descriptor, "rb") as note:  # noqa: PTH123 - of a descriptor
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
-                return ""
-            address = Path(os.fsdecode(note.read(_LONGEST)))
-    except (OSError, ValueError):
-        return ""
-    return str(address) if address.is_absolute() and is_private_socket(address) else ""
 
 
 def _is_ours(socket: QLocalSocket) -> bool:
     """Whether the process at the other end is this user's; on Windows the rights of the pipe see to that."""
     return sys.platform == "win32" or is_peer_ours(int(socket.socketDescriptor()))
-
-
-def _identity(paths: Paths) -> str:
-    return str(paths.root.resolve())
-
-
-def _pipe(paths: Paths) -> str:
-    return f"cfbatch-{hashlib.sha256(_identity(paths).encode(errors='surrogateescape')).hexdigest()[:20]}"

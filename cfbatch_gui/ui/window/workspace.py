@@ -2,8 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
@@ -13,10 +12,12 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.core.system.window_messages import Request
 from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.restyling import styled_once
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.window.activation import activation
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.commands import Commands
 from cfbatch_gui.ui.window.comparing import Comparing
@@ -89,21 +90,21 @@ class Workspace:
         self._connect()
         self._make_first_page()
 
-    async def begin(self, file: Path | None, *, with_example: bool) -> None:
+    async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
         """Show the window, open a page, and resume the jobs that were at work.
 
-        The page is a new draft with `file` or the example, else the job that was open last, else the first job that
-        needs the user or the newest one, else the welcome page.
+        The page is a new draft for each of the `files` or with the example, else the job that was open last, else the
+        first job that needs the user or the newest one, else the welcome page.
         """
         self._announcements.begin(self._program.ledger.jobs())
         self._show_jobs()
-        if file is None and not with_example:
+        if not files and not with_example:
             self._open_at_start()
         self.window.show()
         self._in_use.show()
         self._tasks.start("desktop", self._announcements.connect_to_desktop())
-        if file is not None:
-            await self._new_jobs.begin(file)
+        if files:
+            self.open_each(files)
         elif with_example:
             await self._new_jobs.begin_example()
         await self.window.painted()
@@ -123,11 +124,15 @@ class Workspace:
             await owner.close_work()
         await self._tasks.close()
 
-    async def come_forward(self, file: Path | None) -> None:
-        """Bring the window to the front because the program was started again; `file` opens in a new job."""
-        self._come_forward()
-        if file is not None:
-            await self._new_jobs.begin(file)
+    async def take(self, request: Request) -> None:
+        """Bring the window to the front because the program was started again, and open the files it was given."""
+        with activation(request.activation):
+            self._come_forward()
+        self.open_each(request.files)
+
+    def open_each(self, files: Sequence[str]) -> None:
+        """Open files or folders in a new job each; `files` are as `file_arguments.independent` gives them."""
+        self._new_jobs.open_each(files)
 
     def _come_forward(self) -> None:
         self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)

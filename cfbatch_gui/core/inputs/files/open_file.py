@@ -46,6 +46,22 @@ def is_folder(path: Path) -> bool:
     return stat.S_ISDIR(_status(path).st_mode)
 
 
+def check_name(path: Path) -> None:
+    """Raise InputError for a path that is not in UTF-8: what is kept of a job is, so it could not be found again."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError as exc:
+        shown = path.name.encode("utf-8", "replace").decode()
+        raise InputError(
+            message(
+                "The name of “{name}”, or of a folder that it is in, is not in UTF-8, as from an old disk or archive. "
+                "Rename it, and open it again.",
+                name=shown,
+            ),
+            detail=ascii(str(path)),
+        ) from exc
+
+
 def _status(path: Path) -> os.stat_result:
     with looking_at(path):
         return path.stat()

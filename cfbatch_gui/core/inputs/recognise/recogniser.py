@@ -24,6 +24,7 @@ from cfbatch_gui.core.inputs.files.open_file import (
     GZIP,
     MOST_TRIED,
     ZIP,
+    check_name,
     content_name,
     is_folder,
     looking_at,
@@ -61,6 +62,7 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     An encoding that the file does not say is guessed. The judgements of a collection without a run are read. Raises
     InputError for a file that is not a table, and UsageError for options that do not apply.
     """
+    check_name(path)
     source = replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
     read = format_of(source).read
     return read.settle(source, options.candidates, read_part) if isinstance(read, Joined) else source

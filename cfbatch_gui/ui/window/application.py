@@ -1,0 +1,38 @@
+"""The Qt application, which is also told of files that the user opens with the running program: by macOS alone.
+
+Not tried on macOS; the event itself is Qt's, and is the same on every system.
+"""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtWidgets import QApplication
+
+
+class Application(QApplication):
+    """Keeps the files that come before there is a window.
+
+    No event filter does this: it would be called with every event of every widget.
+    """
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(list(arguments))
+        self._files: list[str] = []
+        self._take: Callable[[Sequence[str]], object] | None = None
+
+    def give_files_to(self, take: Callable[[Sequence[str]], object]) -> None:
+        """Call `take` with the paths that have come, and from now on with each that comes."""
+        self._take = take
+        files, self._files = self._files, []
+        if files:
+            take(files)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.FileOpen or not isinstance(event, QFileOpenEvent) or not event.file():
+            return super().event(event)
+        if self._take is None:
+            self._files.append(event.file())
+        else:
+            self._take([event.file()])
+        return True
