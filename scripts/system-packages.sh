@@ -8,7 +8,8 @@ window="libgl1 libegl1 libdbus-1-3 libfontconfig1 libglib2.0-0 libxkbcommon0 lib
 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
 fonts="fonts-inter fonts-noto-core fonts-noto-cjk"
 screen="xvfb"
-tests="xdotool dbus at-spi2-core gnome-keyring dunst curl strace"
+tests="xdotool dbus at-spi2-core gnome-keyring dunst curl strace desktop-file-utils appstream libglib2.0-bin xdg-utils \
+shared-mime-info"
 
 command -v dpkg-query >/dev/null || exit 0
 

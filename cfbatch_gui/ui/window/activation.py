@@ -1,26 +1,15 @@
-"""The desktop's leave to bring the window to the front, which it gives to the program that the user has started."""
+"""The desktop's leave to bring the window to the front, which it gives to the program that the user has used."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from PySide6.QtGui import QGuiApplication
 
-_VARIABLE = "XDG_ACTIVATION_TOKEN"
 
+def keep_token(token: str) -> None:
+    """Use this token when the window is next brought to the front; "" is none.
 
-@contextmanager
-def activation(token: str) -> Iterator[None]:
-    """Within the block, activating a window uses this token, which a later start was given; "" is none.
-
-    Only on Wayland: Qt takes the token from the environment when a window asks to be activated, and has no other way.
-    Qt for X11 reads its own variable once, at the start.
+    Only on Wayland: Qt takes the token from the environment when a window asks to be activated, removes it there, and
+    has no other way. Qt for X11 reads a variable of its own once, at the start.
     """
-    if not token or "\0" in token or not QGuiApplication.platformName().startswith("wayland"):
-        yield
-        return
-    os.environ[_VARIABLE] = token
-    try:
-        yield
-    finally:
-        os.environ.pop(_VARIABLE, None)  # it is used up; nor are other programs to be started with it
+    if token and "\0" not in token and QGuiApplication.platformName().startswith("wayland"):
+        os.environ["XDG_ACTIVATION_TOKEN"] = token

@@ -29,7 +29,7 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
-from cfbatch_gui.ui.window.application import Application
+from cfbatch_gui.ui.window.application import DESKTOP_ID, Application
 from cfbatch_gui.ui.window.crash import CrashHandler
 from cfbatch_gui.ui.window.ending import Ending
 from cfbatch_gui.ui.window.failed_start import say_failed_start
@@ -70,7 +70,7 @@ def open_window(start: Start, environ: Mapping[str, str]) -> int:
 
 
 def _open_window(start: Start, environ: Mapping[str, str]) -> int:
-    QGuiApplication.setDesktopFileName("cfbatch")
+    QGuiApplication.setDesktopFileName(DESKTOP_ID)
     app = QApplication.instance() or Application(sys.argv[:1])
     if not isinstance(app, QApplication):
         raise TypeError("a Qt application without windows is running in this process")

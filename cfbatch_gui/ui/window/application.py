@@ -9,6 +9,11 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
+# The name of the desktop file without its suffix; the last one of those that open tables by the alphabet. Where neither
+# the user nor the desktop names a default for a type of files, GIO takes the first: CSV files would have gone to this
+# program instead of a spreadsheet, which they do not with this name.
+DESKTOP_ID = "workers-ai-cfbatch"
+
 
 class Application(QApplication):
     """Keeps the files that come before there is a window.

@@ -13,6 +13,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QSocketNotifier, Signal
 
+from cfbatch_gui.ui.window.application import DESKTOP_ID
+
 _log = logging.getLogger(__name__)
 
 _SERVER, _PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
@@ -58,7 +60,7 @@ class NotificationBus(QObject):
         server = DBusAddress(_PATH, bus_name=_SERVER, interface=_SERVER)
         body = html.escape(text, quote=False) if self._has_markup else text
         hints = {
-            "desktop-entry": ("s", "cfbatch"),
+            "desktop-entry": ("s", DESKTOP_ID),
             "category": ("s", "transfer.complete"),
             "urgency": ("y", _NORMAL),
         }

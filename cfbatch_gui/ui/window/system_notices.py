@@ -1,6 +1,5 @@
 """Notifications of the desktop when a job is finished or needs the user; a click opens the job."""
 
-import os
 import sys
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QSystemTrayIcon
 
+from cfbatch_gui.ui.window.activation import keep_token
 from cfbatch_gui.ui.window.notification_bus import NotificationBus
 
 _TOGETHER = 700  # milliseconds; jobs that end within this time are announced in one notice
@@ -43,7 +43,7 @@ class SystemNotices(QObject):
         if sys.platform not in ("win32", "darwin"):
             bus = NotificationBus(self)
             bus.pressed.connect(self.opened)
-            bus.activation_token.connect(_keep_token)
+            bus.activation_token.connect(keep_token)
             if await bus.connect_to_server():
                 self._bus = bus
                 return
@@ -88,8 +88,3 @@ class SystemNotices(QObject):
         if not done:
             return self.tr("{n} jobs need you.").format(n=len(waiting))
         return self.tr("{done} finished, {others} need you.").format(done=done, others=len(waiting) - done)
-
-
-def _keep_token(token: str) -> None:
-    """Qt takes it from the environment when the window is brought to the front, and removes it there."""
-    os.environ["XDG_ACTIVATION_TOKEN"] = token

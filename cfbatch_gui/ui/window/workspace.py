@@ -17,7 +17,7 @@ from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.restyling import styled_once
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.window.activation import activation
+from cfbatch_gui.ui.window.activation import keep_token
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.commands import Commands
 from cfbatch_gui.ui.window.comparing import Comparing
@@ -126,8 +126,8 @@ class Workspace:
 
     async def take(self, request: Request) -> None:
         """Bring the window to the front because the program was started again, and open the files it was given."""
-        with activation(request.activation):
-            self._come_forward()
+        keep_token(request.activation)
+        self._come_forward()
         self.open_each(request.files)
 
     def open_each(self, files: Sequence[str]) -> None:

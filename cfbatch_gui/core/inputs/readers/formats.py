@@ -61,8 +61,9 @@ class Format:
     read, "" if another format's name includes it.
 
     `suffixes` are those that a file dialog offers, under the name `group`; a file is recognised by its content first,
-    and by these and `other_suffixes` where that leaves a choice. A folder with mostly files of formats with `is_table`
-    is not read as a folder of texts.
+    and by these and `other_suffixes` where that leaves a choice. `mime_types` are what the desktops of Linux call files
+    with `suffixes`; the desktop file lists them, and packaging/cfbatch-mime.xml defines those that not every one knows.
+    A folder with mostly files of formats with `is_table` is not read as a folder of texts.
 
     `recognise` gets files before decoding, `recognise_text` decoded ones whose format no option determines; both return
     None for a file of another format, and raise InputError for one of this format that cannot be read. `read_blocks` is
@@ -77,6 +78,7 @@ class Format:
     group: str = ""
     suffixes: tuple[str, ...] = ()
     other_suffixes: tuple[str, ...] = ()
+    mime_types: tuple[str, ...] = ()
     is_table: bool = False
     recognise: Recogniser | None = None
     recognise_text: Recogniser | None = None
@@ -113,6 +115,7 @@ _TABLE = (
         group=DOCUMENTS,
         suffixes=(".txt", ".text", ".md"),
         other_suffixes=(".log", ".lst"),
+        mime_types=("text/plain", "text/markdown"),
         read=read_lines,
     ),
     Format(
@@ -134,6 +137,7 @@ _TABLE = (
         group=SPREADSHEETS,
         suffixes=(".csv", ".tsv", ".tab"),
         other_suffixes=(".psv",),
+        mime_types=("text/csv", "text/tab-separated-values"),
         is_table=True,
         read=read_delimited,
         read_blocks=read_delimited_blocks,
@@ -151,6 +155,7 @@ _TABLE = (
         listed="JSON",
         group=JSON,
         suffixes=(".json",),
+        mime_types=("application/json",),
         is_table=True,
         read=read_json_document,
         read_blocks=read_json_document_blocks,
@@ -162,6 +167,7 @@ _TABLE = (
         group=JSON,
         suffixes=(".jsonl", ".ndjson"),
         other_suffixes=(".jl",),
+        mime_types=("application/x-ndjson",),
         is_table=True,
         read=read_json_lines,
         read_blocks=read_json_lines_blocks,
@@ -172,6 +178,10 @@ _TABLE = (
         listed=message("a spreadsheet"),
         group=SPREADSHEETS,
         suffixes=(".xlsx", ".xlsm"),
+        mime_types=(
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "application/vnd.ms-excel.sheet.macroEnabled.12",
+        ),
         is_table=True,
         read=read_xlsx,
         counts_rows=True,
@@ -181,6 +191,11 @@ _TABLE = (
         words=message("The sheet “{sheet}”, {header}"),
         group=SPREADSHEETS,
         suffixes=(".xls", ".xlsb", ".ods"),
+        mime_types=(
+            "application/vnd.ms-excel",
+            "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
+            "application/vnd.oasis.opendocument.spreadsheet",
+        ),
         is_table=True,
         read=read_xlsx,
         counts_rows=True,
@@ -192,6 +207,7 @@ _TABLE = (
         listed="Parquet",
         group="Parquet",
         suffixes=(".parquet",),
+        mime_types=("application/vnd.apache.parquet",),
         is_table=True,
         recognise=recognise_parquet,
         read=read_parquet,
@@ -204,6 +220,7 @@ _TABLE = (
         listed=".docx",
         group=DOCUMENTS,
         suffixes=(".docx",),
+        mime_types=("application/vnd.openxmlformats-officedocument.wordprocessingml.document",),
         recognise=recognise_docx,
         read=read_docx,
         counts_rows=True,
