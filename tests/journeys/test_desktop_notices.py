@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.journeys.quiet_bus import WITHOUT_ACTIVATION
+
 PROGRAM = Path(__file__).with_name("notified_window.py")
 ROOT = Path(__file__).parents[2]
 # $1 what to do, $2 python, $3 the program, $4 the data folder, $5 the server's settings
@@ -17,20 +19,6 @@ server=$!
 until dunstctl count displayed >/dev/null 2>&1; do sleep 0.05; done
 QT_QPA_PLATFORM=offscreen "$2" "$3" "$4" "$1" "$server"
 kill -0 "$server" 2>/dev/null || { wait "$server"; echo "the server had ended: $?" >&2; }
-"""
-# Nothing is started by being asked for: the server that is seen is the one that was started, and one that died stays
-# dead.
-BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
-  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig>
-  <type>session</type>
-  <listen>unix:tmpdir=/tmp</listen>
-  <policy context="default">
-    <allow send_destination="*" eavesdrop="true"/>
-    <allow eavesdrop="true"/>
-    <allow own="*"/>
-  </policy>
-</busconfig>
 """
 # The server reads markup. A notice stays until it is closed, however long the machine takes to look at it.
 SERVER = """[global]
@@ -56,7 +44,7 @@ def run(tmp_path: Path, what: str) -> subprocess.CompletedProcess[str]:
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
         environ[name] = str(tmp_path / name.lower())
         (tmp_path / name.lower()).mkdir(mode=0o700)
-    (tmp_path / "bus.conf").write_text(BUS)
+    (tmp_path / "bus.conf").write_text(WITHOUT_ACTIVATION)
     (tmp_path / "dunstrc").write_text(SERVER)
     done = subprocess.run(
         [

@@ -1,0 +1,142 @@
+"""Files opened as a file manager opens them, by the desktop file as it is shipped: each becomes a draft with its rows.
+
+The desktop is one of its own: a screen, a session bus, and folders in which the program is what opens CSV files.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("PySide6")
+
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.ui.window.application import DESKTOP_ID
+from tests.journeys.quiet_bus import WITHOUT_ACTIVATION
+
+ROOT = Path(__file__).parents[2]
+DESKTOP_FILE = ROOT / "packaging" / f"{DESKTOP_ID}.desktop"
+PROGRAMS = Path(sys.executable).parent
+_PATIENCE = 60.0  # seconds
+_TOOLS = ("gio", "xdg-open", "update-mime-database", "dbus-run-session", "Xvfb", "xdotool")
+# Says where the screen and the bus are, and keeps both until its input ends.
+_KEEPER = 'echo "$DISPLAY"; echo "$DBUS_SESSION_BUS_ADDRESS"; exec cat'
+
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="desktops of Linux"),
+    pytest.mark.skipif(not all(map(shutil.which, _TOOLS)), reason=f"one of {', '.join(_TOOLS)} is not installed"),
+    pytest.mark.skipif(not (PROGRAMS / "cfbatch-gui").exists(), reason="the project is not installed"),
+]
+
+
+@dataclass
+class FileManager:
+    """What the user does in a file manager, and what the program that it starts has done with it."""
+
+    home: Path
+    environ: dict[str, str]
+
+    @property
+    def paths(self) -> Paths:
+        return Paths(self.home / "share" / "cfbatch")
+
+    def file(self, name: str, rows: int) -> Path:
+        path = self.home / name
+        path.write_text("query,text\n" + "".join(f"clouds,cloud {number}\n" for number in range(rows)))
+        return path
+
+    def run(self, *command: object) -> None:
+        """Run a command of the desktop to its end; what it starts goes on, with an output that nobody waits for."""
+        words = [str(word) for word in command]
+        with (self.home / "said.txt").open("ab") as said:
+            subprocess.run(words, env=self.environ, check=True, stdout=said, stderr=said, timeout=_PATIENCE)
+
+    def drafts(self) -> dict[Path, int]:
+        """The rows that were read of each file that is a draft."""
+        if not self.paths.ledger.exists():
+            return {}
+        ledger = Ledger.open_read_only(self.paths)
+        try:
+            kept = {job.id: (JobFolder(self.paths.job(job.id)).draft(), job.rows_in) for job in ledger.jobs()}
+        finally:
+            ledger.close()
+        return {Path(draft.path): rows for draft, rows in kept.values() if draft is not None}
+
+    def windows(self) -> list[str]:
+        """The processes that show a window of the program, once for each window."""
+        search = ["xdotool", "search", "--onlyvisible", "--name", "^CF Batch$", "getwindowpid", "%@"]
+        return subprocess.run(search, env=self.environ, check=False, capture_output=True, text=True).stdout.split()
+
+    def close(self) -> None:
+        """End the program as the end of the session does."""
+        for process in set(self.windows()):
+            os.kill(int(process), signal.SIGTERM)
+        until(lambda: not self.windows() and not self.paths.window_address.exists())
+
+
+def until(happens: Callable[[], object]) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while not happens():
+        assert time.monotonic() < deadline, "what the test waited for did not come"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[FileManager]:
+    folders = {
+        "XDG_DATA_HOME": "share",
+        "XDG_CONFIG_HOME": "config",
+        "XDG_CACHE_HOME": "cache",
+        "XDG_RUNTIME_DIR": "run",
+    }
+    for name in ("share/applications", "share/mime/packages", *folders.values()):
+        (tmp_path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.copy(DESKTOP_FILE, tmp_path / "share" / "applications")
+    shutil.copy(ROOT / "packaging" / "cfbatch-mime.xml", tmp_path / "share" / "mime" / "packages")
+    (tmp_path / "config" / "mimeapps.list").write_text(f"[Default Applications]\ntext/csv={DESKTOP_FILE.name}\n")
+    (tmp_path / "bus.conf").write_text(WITHOUT_ACTIVATION)
+    environ = {name: str(tmp_path / folder) for name, folder in folders.items()}
+    environ |= {"HOME": str(tmp_path), "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+    environ |= {"XDG_CURRENT_DESKTOP": "X-GNOME", "QT_QPA_PLATFORM": "xcb"}  # xdg-open asks gio there
+    bus = ("dbus-run-session", "--config-file", str(tmp_path / "bus.conf"), "--", "sh", "-c", _KEEPER)
+    command = [str(ROOT / "scripts" / "with-screen.sh"), *bus]
+    with subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as keeper:
+        assert keeper.stdout is not None and keeper.stdin is not None
+        environ["DISPLAY"] = keeper.stdout.readline().strip()
+        environ["DBUS_SESSION_BUS_ADDRESS"] = keeper.stdout.readline().strip()
+        manager = FileManager(tmp_path, environ)
+        manager.run("update-mime-database", tmp_path / "share" / "mime")
+        try:
+            yield manager
+            manager.close()
+        finally:
+            keeper.stdin.close()
+
+
+def test_a_double_click_opens_a_file_whatever_its_name_and_the_next_one_in_the_same_window(files: FileManager) -> None:
+    cheese, next_one = files.file("100 % Käse äöü.csv", 3), files.file("next%20one.csv", 5)
+    files.run("gio", "open", cheese)
+    until(lambda: files.drafts() == {cheese: 3})
+    (window,) = files.windows()
+    files.run("xdg-open", next_one)
+    until(lambda: files.drafts() == {cheese: 3, next_one: 5})
+    assert files.windows() == [window]
+
+
+def test_two_files_that_are_opened_at_once_become_two_drafts(files: FileManager) -> None:
+    one, two = files.file("one.csv", 3), files.file("two words.csv", 5)
+    files.run("gio", "launch", files.home / "share" / "applications" / DESKTOP_FILE.name, one, two)
+    until(lambda: files.drafts() == {one: 3, two: 5})
+    three, four = files.file("three.csv", 7), files.file("#4?.csv", 9)
+    files.run("gio", "open", three, four)  # which starts the program once for each
+    until(lambda: files.drafts() == {one: 3, two: 5, three: 7, four: 9})
+    assert len(files.windows()) == 1
