@@ -55,7 +55,7 @@ async def test_what_cannot_be_opened_is_said_and_keeps_nothing_from_opening(stag
 
 async def test_too_many_files_are_said_and_none_is_opened(stage: Stage, tmp_path: Path) -> None:
     stage.workspace.open_each([file(tmp_path, f"{number}.csv", "red") for number in range(21)])
-    assert stage.person.sees("21 files are too many to open in a job each; 20 at once can be.")
+    assert stage.person.sees("21 files are too many to open at once, with a job for each; at most 20 are.")
     stage.workspace.open_each([file(tmp_path, "one.csv", "red")])
     await stage.person.until(lambda: names(stage) == ["One"])
 

@@ -160,8 +160,8 @@ class NewJobs(QObject):
 def _too_many(count: int) -> InputError:
     return InputError(
         message(
-            "{n:,} files are too many to open in a job each; {most} at once can be. Choose fewer, or open the folder"
-            " that they are in as one job.",
+            "{n:,} files are too many to open at once, with a job for each; at most {most} are. Choose fewer, or open"
+            " the folder that they are in as one job.",
             n=count,
             most=MOST_AT_ONCE,
         )
