@@ -23,6 +23,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.layout_memory import Memory
 from cfbatch_gui.ui.theme import SIDEBAR_WIDTH, SMALL
 from cfbatch_gui.ui.widgets import column
+from cfbatch_gui.ui.window.activation import keep_token
 from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 
 _SIZE = (1280, 820)
@@ -113,6 +114,13 @@ class MainWindow(QMainWindow):
     def set_can_export(self, possible: bool) -> None:
         """Say whether there is something to export, for the menu."""
         self.can_export.emit(possible)
+
+    def come_forward(self, activation: str = "") -> None:
+        """Come to the front, by the token that the desktop has given for it; "" is none."""
+        keep_token(activation)
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.raise_()
+        self.activateWindow()
 
     def finish(self) -> None:
         """Close the window, after all work has ended."""

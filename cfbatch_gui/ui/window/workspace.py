@@ -17,7 +17,6 @@ from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.restyling import styled_once
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.window.activation import keep_token
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.commands import Commands
 from cfbatch_gui.ui.window.comparing import Comparing
@@ -126,18 +125,12 @@ class Workspace:
 
     async def take(self, request: Request) -> None:
         """Bring the window to the front because the program was started again, and open the files it was given."""
-        keep_token(request.activation)
-        self._come_forward()
+        self.window.come_forward(request.activation)
         self.open_each(request.files)
 
     def open_each(self, files: Sequence[str]) -> None:
         """Open files or folders in a new job each; `files` are as `file_arguments.independent` gives them."""
         self._new_jobs.open_each(files)
-
-    def _come_forward(self) -> None:
-        self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.window.raise_()
-        self.window.activateWindow()
 
     def job_changed(self, job: Job) -> None:
         """Show a change of a job in the sidebar and, when its work ended, as a notice; called on the loop's thread."""
@@ -359,7 +352,7 @@ class Workspace:
     def _open_from_desktop(self, job_id: str) -> None:
         if any(job.id == job_id for job in self._program.ledger.jobs()):
             self._open(job_id)
-        self._come_forward()
+        self.window.come_forward()
 
     def _close(self) -> None:
         async def close() -> None:
