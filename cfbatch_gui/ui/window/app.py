@@ -106,7 +106,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
     if program is None:
         return 0
     single = SingleWindow(Paths(start.root), environ)  # before the pages are made: a later start waits for it
-    workspace = Workspace(program, theme)
+    workspace = Workspace(program, theme, with_draft=bool(start.files) or start.with_example)
     show_error = workspace.window.notices.show_error
     tasks = Tasks(single, show_error)
     crash.crashed.connect(workspace.window.notices.show_crash)

@@ -47,11 +47,11 @@ class Workspace:
     """The window with its pages, for one opened program. The event `closed` is set when the user has closed it.
 
     A page is imported, made and connected when it is first needed. Before the window is shown that is at once; later
-    it is imported in a thread.
+    it is imported in a thread. `with_draft` says that a draft will be opened first.
     """
 
     @styled_once()
-    def __init__(self, program: Program, theme: Theme) -> None:
+    def __init__(self, program: Program, theme: Theme, *, with_draft: bool = False) -> None:
         self._program, self._theme = program, theme
         self.closed = asyncio.Event()
         memory = self._memory = SettingsMemory(program)
@@ -87,7 +87,7 @@ class Workspace:
         self._new_jobs = NewJobs(program, self.window, self._tasks, lambda: self._draft, open_job=self._open_new)
         self._data_folder = DataFolder(program, self.window, self._tasks)
         self._connect()
-        self._make_first_page()
+        self._make_first_page(with_draft=with_draft)
 
     async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
         """Show the window, open a page, and resume the jobs that were at work.
@@ -235,8 +235,10 @@ class Workspace:
         self.window.set_can_export(job.is_sent and job.batches_done > 0)
         self._in_use.show()
 
-    def _make_first_page(self) -> QWidget:
-        """Make the page that a start without a file opens: with the window, so that both get their style together."""
+    def _make_first_page(self, *, with_draft: bool) -> QWidget:
+        """Make the page that is there first: with the window, so that both get their style together."""
+        if with_draft:
+            return self._draft
         job = self._last_job() or self._first_job()
         if job is None:
             return self._welcome
