@@ -19,12 +19,13 @@ PART_PREFIX = ".cfbatch-"
 FOLDER_PREFIX = "cfbatch-"
 _OURS = (PART_PREFIX, FOLDER_PREFIX, "data.new.db")  # only files whose names begin with this are ever removed
 _END = b"\0"
+_AS_BYTES = getattr(os, "O_BINARY", 0)  # on Windows; without it a line feed would become two characters
 
 
 class _List:
     def __init__(self, folder: Path) -> None:
         self.path = folder / secrets.token_hex(8)
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | _AS_BYTES, 0o600)
         try:
             take_lock(self._descriptor)
         except OSError:  # a file system without locks, on which no start could tell whose list it is
@@ -114,7 +115,7 @@ def temporary_folder() -> Iterator[Path]:
 def _clear(path: Path) -> None:
     """Remove the files on a list, and the list, unless its process still runs, which the lock shows."""
     with suppress(OSError):
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDWR | _AS_BYTES)
         try:
             take_lock(descriptor)
             names = path.read_bytes().split(_END)[:-1]  # less a last name that a crash cut short
