@@ -13,6 +13,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import forget_file
 from cfbatch_gui.core.job_folder.schema import ROW_FORM, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.files import remove_own_file
 
 _FACT = "texts_forgotten"  # when they were removed, in seconds since 1970
 _STATEMENTS = """
@@ -32,8 +33,7 @@ def forget_texts(folder: JobFolder, now: float) -> None:
     with folder.open() as database:
         database.execute("PRAGMA secure_delete = ON")
         for path in (*(folder.path / "bodies").glob("*.json"), *folder.path.glob("texts-*.json")):
-            with suppress(FileNotFoundError):
-                path.unlink()
+            remove_own_file(path)
         with transaction(database):
             for statement in _STATEMENTS.split(";"):
                 database.execute(statement)

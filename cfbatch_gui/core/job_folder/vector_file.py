@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.system.files import flush_folder, own_opener
+from cfbatch_gui.core.system.files import flush_folder, move_own_file, own_opener
 
 _NUMBER = np.dtype("<f4")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -154,9 +154,7 @@ def rewrite(path: Path, rows: int, dimension: int) -> None:
             with _said(path):
                 _copy(path, file)
         file.flush()
-        with _said(path):
-            fresh.replace(path)
-        flush_folder(path.parent)
+    move_own_file(fresh, path)  # closed, or Windows would refuse
 
 
 def _copy(path: Path, file: VectorFile) -> None:

@@ -15,6 +15,7 @@ from cfbatch_gui.core.judgements.values import text_digest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
+from cfbatch_gui.core.system.moving import move_file
 
 BACKUP_SUFFIX = ".backup"
 
@@ -81,10 +82,10 @@ def mend(path: Path, *, clock: Callable[[], float]) -> tuple[str, ...]:
         kept = _write(database, found)
     flush_to_disk(new)
     aside = path.with_name(f"{path.name}.damaged-{int(clock())}")
-    path.replace(aside)
+    move_file(path, aside)
     # A journal belongs to the damaged file; beside the new one it would be rolled back into it.
     path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-    new.replace(path)
+    move_file(new, path)
     flush_folder(path.parent)
     lost = max(found.counted, max(found.records, default=0)) - kept
     return (_sentence(found.name, kept, lost, aside.name),)

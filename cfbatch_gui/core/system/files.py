@@ -14,6 +14,7 @@ from typing import BinaryIO, Final
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.moving import move_file, remove_file
 from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
 OWN_FILE: Final = 0o600
@@ -85,6 +86,30 @@ def flush_folder(folder: Path) -> None:
         raise _own_failure(folder, error) from error
 
 
+def move_own_file(path: Path, target: Path) -> None:
+    """Give a file that is closed its name, in place of one that may have it. Raises DiskFull and DataError."""
+    try:
+        move_file(path, target)
+    except OSError as error:
+        raise _own_failure(target, error) from error
+    flush_folder(target.parent)
+
+
+def remove_own_file(path: Path) -> None:
+    """Remove a file; one that is not there is no error. Raises DataError, for example while a program has it open."""
+    try:
+        remove_file(path)
+    except OSError as error:
+        raise DataError(
+            message(
+                "“{name}” in the program's own folder could not be removed: another program may have it open, or a"
+                " permission is missing there. Close that program, and try again.",
+                name=path.name,
+            ),
+            detail=f"{path}: {error.strerror}",
+        ) from error
+
+
 @contextmanager
 def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
     """`atomic_writer` for a file in the program's own folder, readable by this user only.
@@ -135,10 +160,10 @@ def _replacing(path: Path, target: Path, part: Path, buffering: int, *, private:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        if not private:
+        if not private and sys.platform != "win32":  # a file there that is marked as read-only could not be removed
             with suppress(FileNotFoundError):
                 part.chmod(stat.S_IMODE(target.stat().st_mode))
-        part.replace(target)
+        move_file(part, target)
         _flush_folder(target.parent)
     except OSError as error:
         # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
@@ -148,7 +173,7 @@ def _replacing(path: Path, target: Path, part: Path, buffering: int, *, private:
         raise
     finally:
         with suppress(OSError):
-            part.unlink()
+            remove_file(part)
 
 
 @contextmanager
@@ -200,14 +225,14 @@ def _move_into(part: Path, target: Path) -> None:
     if not old:
         if target.exists():
             shutil.rmtree(target)
-        part.replace(target)
+        move_file(part, target)
         _flush_folder(target.parent)
         return
     for name in sorted(new):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (part / name).replace(target / name)
+        move_file(part / name, target / name)
     for name in old - new:
-        (target / name).unlink()
+        remove_file(target / name)
     _flush_folders(target)
 
 

@@ -24,6 +24,7 @@ from cfbatch_gui.core.jobs.run.poll_schedule import SLICE, age_of, backed_off, i
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.moving import remove_file
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
 from cfbatch_gui.core.workers_ai.wire.answers import read_run
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Waiting, read_answer
@@ -196,7 +197,8 @@ class Watcher:
         dimensions = self._store.client(job).connection.dimensions_of(job.model)
         known = KnownBefore(self._store.references_are_echoed(job), dimensions)
         collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished, known)
-        folder.body(batch.number).unlink(missing_ok=True)
+        with suppress(OSError):  # all that a body costs is room; removing the texts removes it too
+            remove_file(folder.body(batch.number))
         await self._store.save(
             replace(
                 collecting,

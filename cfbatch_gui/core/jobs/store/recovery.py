@@ -26,6 +26,7 @@ from cfbatch_gui.core.jobs.store.submissions import (
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.folder_identity import Place
+from cfbatch_gui.core.system.moving import move_file
 from cfbatch_gui.core.system.paths import Paths
 
 PUT_TOGETHER = message(
@@ -64,7 +65,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     except LedgerDamaged as error:
         _log.warning("The ledger is damaged and was put aside: %s", error.detail)
         aside = paths.ledger.with_name(f"{paths.ledger.name}.damaged-{int(clock())}")
-        paths.ledger.replace(aside)
+        move_file(paths.ledger, aside)
         paths.ledger.with_name(f"{paths.ledger.name}-journal").unlink(missing_ok=True)
         damage.append(
             message(
