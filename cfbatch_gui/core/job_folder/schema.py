@@ -18,6 +18,7 @@ import msgspec
 from cfbatch_gui.core.errors import DataError, DataReadOnly, DiskFull
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Role
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.databases import database_address
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
 
@@ -158,7 +159,7 @@ def opened(
         raise DataError(message("This job's data is missing from its folder."), detail=str(path))
     if not (read_only or path.exists()):
         create_own_file(path)
-    address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
+    address = database_address(path.resolve(), mode="rw" if read_only else "rwc")
     try:
         database = sqlite3.connect(
             address, uri=True, timeout=30.0, isolation_level=None, check_same_thread=not any_thread

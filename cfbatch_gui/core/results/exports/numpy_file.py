@@ -69,7 +69,9 @@ def _compare(stream: BinaryIO, start: int, table: VectorRows, work: Work) -> Non
         if os.fstat(stream.fileno()).st_size < offset + vectors.nbytes:
             not_as_written(work.path, "it is too short")
         found = np.memmap(stream, dtype="<f4", mode="r", offset=offset, shape=vectors.shape)
-        if not are_same(found, vectors):
+        is_same = are_same(found, vectors)
+        del found  # an error would keep it, and Windows removes no file that is mapped
+        if not is_same:
             not_as_written(work.path, f"a vector of rows {done} to {done + len(vectors)} differs")
         done += len(vectors)
         work.tick_back(done)

@@ -15,6 +15,7 @@ from cfbatch_gui.core.job_folder.checksums import ITEM_SCORE, read_items
 from cfbatch_gui.core.job_folder.damage import check_scores, one_moment
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
+from cfbatch_gui.core.system.databases import database_address
 
 _ALL = "query_no IS NOT NULL ORDER BY item_no"
 _OF_QUERIES = "query_no BETWEEN ? AND ?"
@@ -140,7 +141,7 @@ def has_same_input(one: JobFolder, one_table: ScoreTable, other: JobFolder, othe
     for statement, numbers in ((_OTHER_QUERY, one_table.asked), (_OTHER_TEXT, one_table.texts)):
         for first in range(1, int(numbers.max(initial=0)) + 1, _COMPARED):
             with one.open(read_only=True) as database:
-                database.execute("ATTACH ? AS other", (f"{other.data.resolve().as_uri()}?mode=rw",))
+                database.execute("ATTACH ? AS other", (database_address(other.data.resolve(), mode="rw"),))
                 if database.execute(statement, (first, first + _COMPARED - 1)).fetchone():
                     return False
     return True
