@@ -1,3 +1,4 @@
+import errno
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,6 +83,21 @@ def test_it_rotates(paths: Paths) -> None:
     for _ in range(3):
         log.info("x" * (MAX_BYTES // 2))
     assert len(list(paths.logs.iterdir())) > 1
+
+
+def test_a_log_that_another_process_holds_open_grows_on_and_loses_nothing(paths: Paths) -> None:
+    def refuse(source: str, target: str) -> None:
+        raise PermissionError(errno.EACCES, "The process cannot access the file", source)
+
+    older = paths.logs / "cfbatch.log.1"
+    older.write_bytes(b"older")
+    handler = set_up(paths, rename=refuse)
+    for number in range(4):
+        log.info("record %d %s", number, "x" * (MAX_BYTES // 2))
+    shut_down(handler)
+    assert [path.name for path in sorted(paths.logs.iterdir())] == ["cfbatch.log", "cfbatch.log.1"]
+    assert older.read_bytes() == b"older"
+    assert all(f"record {number} " in paths.log.read_text("utf-8") for number in range(4))
 
 
 def test_a_log_that_cannot_be_written_stops_nobody(

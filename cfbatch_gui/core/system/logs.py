@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+from collections.abc import Callable
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 
@@ -28,16 +29,18 @@ def redacted(text: str) -> str:
     return _TOKEN.sub("[redacted]", text)
 
 
-def set_up(paths: Paths, *, level: int = logging.INFO) -> logging.Handler:
+def set_up(
+    paths: Paths, *, level: int = logging.INFO, rename: Callable[[str, str], object] = os.rename
+) -> logging.Handler:
     """Send the log of the whole process to `paths.log`, replacing an earlier handler of this program.
 
-    Returns the handler, for `shut_down`. The file is created with the first record.
+    Returns the handler, for `shut_down`. The file is created with the first record. `rename` is the system's.
     """
     root = logging.getLogger()
     for handler in root.handlers[:]:
         if isinstance(handler, _LogFile):
             shut_down(handler)
-    log_file = _LogFile(paths)
+    log_file = _LogFile(paths, rename)
     root.addHandler(log_file)
     root.setLevel(level)
     for name in _TALKATIVE:
@@ -61,7 +64,8 @@ def shut_down(handler: logging.Handler) -> None:
 
 
 class _LogFile(RotatingFileHandler):
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Paths, rename: Callable[[str, str], object]) -> None:
+        self._rename = rename
         super().__init__(
             paths.log, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", errors="replace", delay=True
         )
@@ -71,6 +75,20 @@ class _LogFile(RotatingFileHandler):
         """Open the current file, readable by this user only."""
         descriptor = own_opener(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return TextIOWrapper(os.fdopen(descriptor, "ab"), self.encoding, self.errors)
+
+    def doRollover(self) -> None:
+        """Begin a new file, unless Windows refuses to rename this one because another process writes it too.
+
+        Then this one grows on, and the older ones stay; renaming a file to its own name changes nothing.
+        """
+        if self.stream:
+            self.stream.close()
+            self.stream = None  # as logging itself does; the next record opens it
+        try:
+            self._rename(self.baseFilename, self.baseFilename)
+        except OSError:
+            return
+        super().doRollover()
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Ignore errors of writing the log: logging would print a traceback to stderr."""
