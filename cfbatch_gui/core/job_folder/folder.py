@@ -91,10 +91,14 @@ class JobFolder:
                 flush_folder(self.path)
         write_own_file(path, data)
 
-    def delete(self) -> None:
-        """Remove the folder and all in it; a power failure does not bring it back."""
+    def delete(self) -> bool:
+        """Remove the folder and all in it; a power failure does not bring it back.
+
+        False when something is left, for example a file that another program has open on Windows.
+        """
         shutil.rmtree(self.path, ignore_errors=True)
         flush_folder(self.path.parent)
+        return not self.path.exists()
 
     def open(self, *, read_only: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         """A connection to the data for one piece of work."""

@@ -1,5 +1,6 @@
 """Jobs before they are sent: created, filled from a file, changed, copied and deleted. Makes no network calls."""
 
+import logging
 import secrets
 import shutil
 import sqlite3
@@ -32,6 +33,7 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
 LONGEST_TAG = 40  # characters
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that look alike
+_log = logging.getLogger(__name__)
 
 
 class Drafts:
@@ -177,10 +179,16 @@ class Drafts:
         return self._ledger.change_all(job_ids, lambda job: replace(job, deleted_at=deleted_at))
 
     def clear_deleted(self) -> None:
-        """Remove for good what was deleted before."""
+        """Remove for good what was deleted before.
+
+        A folder of which something is left stays known as deleted, and is tried again at the next start: to a ledger
+        that had forgotten it, it would be a job to put together again.
+        """
         for job in self._ledger.deleted_jobs():
-            self.folder(job.id).delete()
-            self._ledger.remove(job.id)
+            if self.folder(job.id).delete():
+                self._ledger.remove(job.id)
+            else:
+                _log.warning("The folder of the deleted job %s could not be removed whole.", job.id)
 
     def duplicate(self, job_id: str, name: str, *, first: int = 0) -> Job:
         """A new draft with the same data, or with the first queries or texts of it, ready to be sent."""

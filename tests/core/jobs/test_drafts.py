@@ -117,6 +117,19 @@ async def test_a_deleted_job_can_be_had_back_until_the_next_start(bench: Bench, 
     assert not bench.drafts.folder(job.id).path.exists() and bench.ledger.deleted_jobs() == ()
 
 
+async def test_a_deleted_job_whose_folder_cannot_be_removed_does_not_come_back(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    folder = bench.drafts.folder(job.id).path
+    elsewhere = folder.rename(folder.parent.parent / "on another disk")
+    folder.symlink_to(elsewhere, target_is_directory=True)  # which is not removed: it was made by hand
+    bench.drafts.delete(job.id)
+    bench.drafts.clear_deleted()
+    assert [each.id for each in bench.ledger.deleted_jobs()] == [job.id] and bench.ledger.jobs() == ()
+    folder.unlink()
+    bench.drafts.clear_deleted()
+    assert bench.ledger.deleted_jobs() == ()
+
+
 async def test_a_sent_job_is_not_changed(bench: Bench, write: Write) -> None:
     done = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     with pytest.raises(UsageError, match="sent already"):
