@@ -38,3 +38,13 @@ def test_a_folder_is_written_only_once(tmp_path: Path) -> None:
         before = store.current
         folder.keep(tmp_path)
         assert store.current is before
+
+
+def test_a_folder_that_cannot_be_asked_for_is_gone(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as disk:
+        store = SettingsStore(tmp_path / "settings.json", disk)
+        exports = RememberedFolder(store, FolderUse.EXPORTS)
+        exports.keep(tmp_path)
+        for name in ("x" * 5_000, "null\0byte"):  # pathlib raises for one of these, as for a server that is off
+            store.change(folders={FolderUse.EXPORTS.value: name})
+            assert exports.path == tmp_path

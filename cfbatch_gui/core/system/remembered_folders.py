@@ -1,5 +1,6 @@
 """The folder that was used last for each kind of file, so that a dialog begins where the user last was."""
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -35,7 +36,8 @@ class RememberedFolder:
         """The folder that was used last for this kind, else for any; None if neither exists any more."""
         kept = self.settings.current
         names = (kept.folders.get(self.use, ""), kept.last_folder)
-        return next((Path(name) for name in names if name and Path(name).is_dir()), None)
+        # os.path's, which never raises: a share of a server that is off is neither there nor gone on Windows.
+        return next((Path(name) for name in names if name and os.path.isdir(name)), None)  # noqa: PTH112
 
     def keep(self, folder: Path) -> None:
         """Remember a folder; saved a little later."""
