@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from cfbatch_gui.core.system.file_names import file_name
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.ui.theme import scaled
@@ -138,14 +139,14 @@ async def save_file(
 ) -> Path | None:
     """Ask for a path to write to; None when the user cancels.
 
-    The dialog asks before a file is replaced. `suffix`, without a dot, is added to a name without one; choosing another
-    of the `filters` replaces the suffix of the name.
+    The dialog asks before a file is replaced. Signs of `name` that no file may have are replaced. `suffix`, without a
+    dot, is added to a name without one; choosing another of the `filters` replaces the suffix of the name.
     """
     dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
     dialog.setDefaultSuffix(suffix)
-    dialog.selectFile(name)
+    dialog.selectFile(file_name(name))  # a name of a job may have a “/”, or be that of a device
     dialog.filterSelected.connect(lambda chosen: _take_suffix(dialog, chosen))
     return await _chosen(dialog, filters, folder)
 

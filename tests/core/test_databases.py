@@ -1,6 +1,5 @@
 """SQLite's address of a file, for every kind of path that a data folder can have."""
 
-import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
@@ -56,4 +55,4 @@ def test_a_file_that_is_no_database_is_closed_again(tmp_path: Path) -> None:
 def open_files() -> list[Path]:
     """The files that this process has open; none where the system has no list of them."""
     found = Path("/proc/self/fd")
-    return [Path(os.readlink(each)) for each in found.iterdir() if each.is_symlink()] if found.is_dir() else []
+    return [each.readlink() for each in found.iterdir() if each.is_symlink()] if found.is_dir() else []

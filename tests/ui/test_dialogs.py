@@ -89,12 +89,12 @@ async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -
     dialog.accept()
     assert await asyncio.wait_for(opening, 5) == file
     await until(lambda: parent.findChild(QFileDialog) is None)
-    saving = asyncio.create_task(save_file(parent, "Save", name="ranked", suffix="csv", folder=tmp_path))
+    saving = asyncio.create_task(save_file(parent, "Save", name="old/new: ranked", suffix="csv", folder=tmp_path))
     await until(lambda: parent.findChild(QFileDialog) is not None)
     dialog = parent.findChild(QFileDialog)
     assert dialog is not None
     dialog.accept()
-    assert await asyncio.wait_for(saving, 5) == tmp_path / "ranked.csv"
+    assert await asyncio.wait_for(saving, 5) == tmp_path / "old-new- ranked.csv"
 
 
 async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(

@@ -255,7 +255,7 @@ class DuplicatesView(VectorPage):
         path = await dialogs.save_file(
             self,
             self.tr("Save list without duplicates"),
-            name=self.tr("{name}, without duplicates").format(name=self.job.name).replace("/", "-") + ".csv",
+            name=self.tr("{name}, without duplicates").format(name=self.job.name) + ".csv",
             filters=(self.tr("CSV for Excel (*.csv)"),),
             folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
             suffix="csv",

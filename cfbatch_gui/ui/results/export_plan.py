@@ -15,14 +15,13 @@ from cfbatch_gui.core.results.exports.score_rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row
 
-_FORBIDDEN = '<>:"/\\|?*'
-_LONGEST_NAME = 80
 _MOST_LINES = 4
 _Output = tuple[Path, Target]
 
@@ -99,9 +98,8 @@ def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[_Outpu
 
 def file_name(job: Job, target: Target) -> str:
     """The file name for a job and a target, valid on every operating system."""
-    kept = "".join("-" if sign in _FORBIDDEN or ord(sign) < 32 else sign for sign in job.name).strip(" .")
     ending = f" ({target.name})" if target.is_folder else target.suffixes[0]
-    return f"{kept[:_LONGEST_NAME].strip(' .') or job.id}{ending}"
+    return f"{file_stem(job.name, job.id)}{ending}"
 
 
 def kinds_of_file(target: Target) -> str:

@@ -91,7 +91,7 @@ class MapView(VectorPage):
         )
 
     def arrived(self, *, is_first: bool) -> None:
-        self.picture.set_name(self.tr("{name}, map").format(name=self.job.name).replace("/", "-"))
+        self.picture.set_name(self.tr("{name}, map").format(name=self.job.name))
         self.tasks.cancel("neighbours")
         self.tasks.start("map", self._lay_out_map())
 
