@@ -96,7 +96,7 @@ def _read(words: str) -> str:
             raise UsageError(
                 message("“-” reads from another program: write “program | cfbatch …”, or give the request ID.")
             )
-        return sys.stdin.read(_MOST_BYTES)
+        return _decoded(sys.stdin.buffer.read(_MOST_BYTES), message("standard input"))
     path = Path(words)
     try:
         is_file = path.is_file()
@@ -105,11 +105,21 @@ def _read(words: str) -> str:
     if not is_file:
         return words
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            message("“{name}” could not be read as text.", name=path.name), detail=type(error).__name__
-        ) from error
+        return _decoded(path.read_bytes(), path.name)
+    except OSError as error:
+        raise _unreadable(path.name, error) from error
+
+
+def _decoded(data: bytes, name: str) -> str:
+    """An answer of the service is UTF-8, whatever the system's own encoding is."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(name: str, error: Exception) -> InputError:
+    return InputError(message("“{name}” could not be read as text.", name=name), detail=type(error).__name__)
 
 
 def _inputs(arguments: argparse.Namespace) -> Inputs | None:

@@ -5,7 +5,7 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TextIO
 
 import wcwidth
@@ -17,6 +17,7 @@ from cfbatch_gui.core.system.languages import said
 WIDTH_WITHOUT_TERMINAL = 100
 _PLAIN = {"“": '"', "”": '"', "·": "-", "–": "-", "…": "...", "→": "->", "↵": "\\n", "█": "#", "░": "."}
 _PLAINER = "cfbatch_plainer"
+_ENCODING_VARIABLE = "PYTHONIOENCODING"
 _JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
 
 
@@ -31,16 +32,29 @@ codecs.register_error(_PLAINER, _plainer)
 
 
 class Console:
-    """Writes results to standard output (`print_result`) and everything else to stderr."""
+    """Writes results to standard output (`print_result`) and everything else to stderr.
 
-    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+    On Windows, what goes to a pipe or a file is UTF-8, unless `environ` names an encoding for Python's streams: the
+    code page of old programs, which Python takes there, has too few letters, and JSON is always UTF-8.
+    """
+
+    def __init__(
+        self,
+        out: TextIO | None = None,
+        err: TextIO | None = None,
+        *,
+        platform: str = sys.platform,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
         # Python sets a stream to None when it was closed before the program started.
         self._out, self._err = out or sys.stdout or io.StringIO(), err or sys.stderr or io.StringIO()
         for stream in (self._out, self._err):
             # A character missing in the console's encoding must not raise UnicodeEncodeError.
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:
-                reconfigure(errors=_PLAINER)
+                is_utf8 = platform == "win32" and not stream.isatty() and not environ.get(_ENCODING_VARIABLE)
+                reconfigure(encoding="utf-8" if is_utf8 else None, errors=_PLAINER)
+        self._is_windows = platform == "win32"
 
     @property
     def is_interactive(self) -> bool:
@@ -51,6 +65,14 @@ class Console:
     def width(self) -> int:
         """The terminal's width in columns; a fixed number without a terminal."""
         return shutil.get_terminal_size((WIDTH_WITHOUT_TERMINAL, 24)).columns
+
+    @property
+    def line_clearing(self) -> str:
+        """What empties the line that the cursor is in, and puts the cursor at its beginning.
+
+        Consoles of Windows show control sequences as signs unless a program has asked for their meaning.
+        """
+        return f"\r{' ' * (self.width - 1)}\r" if self._is_windows else "\r\x1b[K"
 
     def say(self, text: str) -> None:
         """Write a line to stderr."""

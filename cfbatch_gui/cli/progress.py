@@ -11,7 +11,6 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 
 _BAR, _LEAST_BAR = 24, 6  # columns
-_CLEAR = "\r\x1b[K"
 _SECONDS_BETWEEN = 0.1  # between two redraws of the line while a file is read
 
 _WORDS = {
@@ -59,7 +58,7 @@ class Progress:
     def end(self) -> None:
         """Clear the line and stop following jobs."""
         if self.console.is_interactive and self._shown:
-            self.console.write_error(_CLEAR)
+            self.console.write_error(self.console.line_clearing)
         self._jobs, self._shown = {}, ""
 
     def _show_jobs(self) -> None:
@@ -80,7 +79,7 @@ class Progress:
         bar = min(_BAR, room - width_of(text) - len("[] "))
         if share is not None and bar >= _LEAST_BAR:
             text = _with_bar(share, text, bar)
-        self.console.write_error(_CLEAR + elided(text, room))
+        self.console.write_error(self.console.line_clearing + elided(text, room))
 
 
 def describe(batches: Sequence[Batch]) -> str:

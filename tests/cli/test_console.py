@@ -102,3 +102,24 @@ def test_letters_that_the_console_lacks_are_no_error() -> None:
         check=True,
     )
     assert done.stdout == b"\xe4?\n"
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "written"),
+    [
+        ("win32", {}, '{"name": "Größe “日本”"}\n'.encode()),
+        ("win32", {"PYTHONIOENCODING": "cp1252"}, '{"name": "Größe “??”"}\n'.encode("cp1252")),
+        ("linux", {}, '{"name": "Größe “??”"}\n'.encode("cp1252")),
+    ],
+)
+def test_on_windows_programs_are_given_utf8(platform: str, environ: dict[str, str], written: bytes) -> None:
+    pipe = io.BytesIO()
+    out = io.TextIOWrapper(pipe, encoding="cp1252", newline="\n")
+    Console(out, io.StringIO(), platform=platform, environ=environ).print_result(['{"name": "Größe “日本”"}'])
+    assert pipe.getvalue() == written
+
+
+def test_a_line_is_cleared_without_control_sequences_on_windows() -> None:
+    console = Console(io.StringIO(), io.StringIO(), platform="win32")
+    assert console.line_clearing == f"\r{' ' * (console.width - 1)}\r"
+    assert Console(io.StringIO(), io.StringIO(), platform="darwin").line_clearing == "\r\x1b[K"

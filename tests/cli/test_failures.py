@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.main import main
 
 COMMAND = [sys.executable, "-m", "cfbatch_gui.cli.main"]
@@ -125,3 +126,10 @@ def test_a_stream_that_was_closed_before_the_start(
     assert ended.returncode == status
     assert "should not have" not in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_standard_input_that_is_no_text_is_said(tmp_path: Path) -> None:
+    command = [*COMMAND, "attach", "-", "--connection", "practice", "--data-dir", str(tmp_path / "data")]
+    ended = subprocess.run(command, input="{“größe”}".encode("cp1252"), capture_output=True, check=False)
+    assert ended.returncode == ExitStatus.BAD_INPUT
+    assert ended.stderr.decode() == "cfbatch: “standard input” could not be read as text.\n"
