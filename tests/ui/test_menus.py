@@ -17,6 +17,7 @@ from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.help.about import AboutDialog, diagnostics, licence_text
 from cfbatch_gui.ui.help.help_window import HelpWindow, Topic
 from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
+from cfbatch_gui.ui.key_names import control_name, in_help
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import Button, SearchField, boxed, column
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -166,3 +167,33 @@ def test_what_is_a_score_opens_its_page(qtbot: Any, window: MainWindow) -> None:
     shown = window.findChild(HelpWindow)
     assert shown is not None and "It is not a percentage" in shown.page.toPlainText()
     shown.close()
+
+
+def test_macos_moves_what_is_meant_and_nothing_else(window: MainWindow) -> None:
+    roles = {
+        action.text(): action.menuRole()
+        for menu in window.menuBar().findChildren(QMenu)
+        for action in menu.actions()
+        if action.menuRole() not in (QAction.MenuRole.NoRole, QAction.MenuRole.TextHeuristicRole)
+    }
+    assert roles == {
+        "Settings": QAction.MenuRole.PreferencesRole,
+        "Quit": QAction.MenuRole.QuitRole,
+        "About CF Batch": QAction.MenuRole.AboutRole,
+    }
+    guessed = {
+        action.text().partition("\t")[0]
+        for menu in window.menuBar().findChildren(QMenu)
+        for action in menu.actions()
+        if action.menuRole() is QAction.MenuRole.TextHeuristicRole and action.text() and action.menu() is None
+    }
+    assert guessed == {"Copy", "Paste", "Select all", "Find in this page"}, "which begin with no word that it moves"
+
+
+def test_the_help_names_the_keys_of_macos() -> None:
+    english = resource("help/en/sending.md").read_text("utf-8")
+    german = resource("help/de/exporting.md").read_text("utf-8")
+    assert in_help(english, "linux") == english and "**Ctrl+Z**" in english
+    assert "**⌘Z**" in in_help(english, "darwin") and "Hold **⌘** or" in in_help(english, "darwin")
+    assert "**⌘C**" in in_help(german, "darwin") and "Strg" not in in_help(german, "darwin")
+    assert (control_name("darwin"), control_name("win32")) == ("⌘", "Ctrl")

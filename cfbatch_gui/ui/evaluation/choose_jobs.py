@@ -10,6 +10,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model
+from cfbatch_gui.ui.key_names import control_name
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, WIDE
@@ -53,10 +54,8 @@ class ChooseJobsDialog(QDialog):
         cancel = Button(self.tr("Cancel"))
         cancel.clicked.connect(self.reject)
         title = self.tr("Compare “{name}” with").format(name=display.one_line(base.name, 60))
-        about = Label(
-            self.tr("Jobs over the same texts: another model, or another template. Hold Ctrl to choose several."),
-            "quiet",
-        )
+        words = self.tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
+        about = Label(words.format(key=control_name()), "quiet")
         nothing = EmptyPlace(
             "list-ordered",
             self.tr("There is no other ranking with results yet. Duplicate this job and change its model."),

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QTextBrowse
 from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.key_names import in_help
 from cfbatch_gui.ui.theme import LARGE, scaled
 from cfbatch_gui.ui.widgets import column, split
 
@@ -132,7 +133,7 @@ def _text(topic: Topic) -> str:
     """The page in the user's language, in English where there is none in that."""
     for language in (language_in_use().code, ENGLISH.code):
         try:
-            return resource(f"help/{language}/{topic}.md").read_text("utf-8")
+            return in_help(resource(f"help/{language}/{topic}.md").read_text("utf-8"))
         except FileNotFoundError:
             continue
     raise FileNotFoundError(topic)

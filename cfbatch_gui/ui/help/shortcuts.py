@@ -1,9 +1,9 @@
 """The list of shortcuts."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
+from cfbatch_gui.ui.key_names import key_name
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, Label, column, row
 
@@ -19,7 +19,7 @@ class ShortcutsDialog(QDialog):
         grid.setHorizontalSpacing(WIDE)
         grid.setVerticalSpacing(SMALL)
         for line, (keys, text) in enumerate(self.shortcuts()):
-            grid.addWidget(Label(QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText), "quiet"), line, 0)
+            grid.addWidget(Label(key_name(keys), "quiet"), line, 0)
             grid.addWidget(Label(text), line, 1)
         close = Button(self.tr("Close"))
         close.clicked.connect(self.accept)

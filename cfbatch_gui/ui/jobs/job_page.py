@@ -17,6 +17,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui.jobs.code_copier import CodeCopier
 from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
+from cfbatch_gui.ui.key_names import key_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.state_names import job_words
@@ -161,10 +162,14 @@ class JobPage(QWidget):
         more.add(self.tr("Rename") + "\tF2", self.header.rename, "pencil")
         self._duplicate = more.add(self.tr("Duplicate"), lambda: self._with_job(self.duplicated.emit), "copy")
         self._compare = more.add(
-            self.tr("Compare with…") + "\tCtrl+Shift+C", lambda: self._with_job(self.compare_wanted.emit), "git-compare"
+            self.tr("Compare with…") + "\t" + key_name("Ctrl+Shift+C"),
+            lambda: self._with_job(self.compare_wanted.emit),
+            "git-compare",
         )
         self._judge = more.add(
-            self.tr("Judge its texts…") + "\tCtrl+J", lambda: self._with_job(self.judge_wanted.emit), "list-ordered"
+            self.tr("Judge its texts…") + "\t" + key_name("Ctrl+J"),
+            lambda: self._with_job(self.judge_wanted.emit),
+            "list-ordered",
         )
         self._export_so_far = more.add(
             self.tr("Export what is here…"), lambda: self._with_job(self.export_wanted.emit), "download"

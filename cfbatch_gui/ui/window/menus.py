@@ -143,6 +143,7 @@ class Menus(QObject):
 
     def _act(self, menu: QMenu, text: str, keys: QKeySequence, on_chosen: Callable[[], object]) -> QAction:
         action = QAction(text, self._window)
+        action.setMenuRole(QAction.MenuRole.NoRole)  # macOS would move what begins with words such as "Settings"
         action.setShortcut(keys)
         action.triggered.connect(partial(_call, on_chosen))
         menu.addAction(action)

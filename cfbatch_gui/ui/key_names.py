@@ -1,0 +1,31 @@
+"""Keys by the names that the user's system has for them: Ctrl+C, and on macOS ⌘C."""
+
+import re
+import sys
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QKeySequence
+
+_IN_HELP: Final = re.compile(r"\*\*(?:Ctrl|Strg)(?:\+(\w))?\*\*")  # in the languages of the help
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("keys", text)
+
+
+def key_name(keys: str) -> str:
+    """A combination as Qt writes it, such as "Ctrl+Shift+C", in the system's own signs."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def control_name(platform: str = sys.platform) -> str:
+    """The key that is held for commands: Ctrl in the user's language, and on macOS ⌘."""
+    return "⌘" if platform == "darwin" else _tr("Ctrl")
+
+
+def in_help(text: str, platform: str = sys.platform) -> str:
+    """A page of the help with the keys of macOS where it is read there."""
+    if platform != "darwin":
+        return text
+    return _IN_HELP.sub(lambda found: f"**⌘{found[1] or ''}**", text)
