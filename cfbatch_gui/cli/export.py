@@ -10,7 +10,7 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, tr
-from cfbatch_gui.cli.outputs import check_outputs
+from cfbatch_gui.cli.outputs import check_outputs, is_one_file
 from cfbatch_gui.cli.working import say_file
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
@@ -126,7 +126,7 @@ def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target
     outputs: list[tuple[Path, Target]] = []
     for given, name in asked:
         (path,) = check_outputs([given], job.kind, [Path(job.source_path)], format_name=name)
-        if any(path == other for other, _ in outputs):
+        if any(is_one_file(path, other) for other, _ in outputs):
             raise UsageError(message("“{path}” is given twice. Each file needs a name of its own.", path=given))
         outputs.append((path, target_for(path, job.kind, name)))
     return outputs

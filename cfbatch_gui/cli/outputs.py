@@ -6,6 +6,8 @@ run.
 
 import argparse
 import os
+import sys
+import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -36,9 +38,16 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_outputs(
-    paths: Sequence[Path], kind: Kind, inputs: Sequence[Path], *, format_name: str = ""
+    paths: Sequence[Path],
+    kind: Kind,
+    inputs: Sequence[Path],
+    *,
+    format_name: str = "",
+    platform: str = sys.platform,
 ) -> tuple[Path, ...]:
     """The paths made absolute. `format_name` overrides the format that a path's suffix stands for.
+
+    Names that `platform` takes for one count as one.
 
     Raises UsageError for a path that could not be written later, before anything is sent and paid for.
     """
@@ -46,7 +55,7 @@ def check_outputs(
     for path in paths:
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
         form = target_for(target, kind, format_name)
-        if target in checked:
+        if any(is_one_file(target, each, platform) for each in checked):
             raise UsageError(message("“{path}” is given twice. Each --out needs a name of its own.", path=path))
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
             raise UsageError(message("“{path}” is the file that is read. Choose another name for --out.", path=path))
@@ -64,6 +73,14 @@ def check_outputs(
             )
         checked.append(target)
     return tuple(checked)
+
+
+def is_one_file(one: Path, other: Path, platform: str = sys.platform) -> bool:
+    """Whether two absolute paths are of one file on the usual disks of a system, which may ignore case."""
+    if platform not in ("win32", "darwin"):
+        return one == other
+    names = (unicodedata.normalize("NFC", str(path)).casefold() for path in (one, other))
+    return next(names) == next(names)
 
 
 def remember(folder: JobFolder, paths: Sequence[Path]) -> None:

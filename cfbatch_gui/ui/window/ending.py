@@ -6,8 +6,8 @@ from collections.abc import Callable
 from types import FrameType
 
 _SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
-)  # there is no SIGHUP on Windows
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK") if hasattr(signal, name)
+)  # SIGHUP is not on Windows; SIGBREAK is there alone, for Ctrl+Break and for a console that is closed
 
 
 class Ending:
