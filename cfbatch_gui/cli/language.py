@@ -1,6 +1,7 @@
 """What the terminal says to people, in their language. What programs read stays English: `--json`, files, the log."""
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -27,7 +28,21 @@ def language_for(arguments: Sequence[str], environ: Mapping[str, str]) -> Langua
         chosen = Settings.load(paths.settings).language
     finally:
         logs.shut_down(log_file)
-    return load_language(chosen or language_of_system(environ))
+    return load_language(chosen or language_of_system(environ, _preferred()))
+
+
+if sys.platform == "win32":
+    import ctypes
+    import locale
+
+    def _preferred() -> tuple[str, ...]:
+        """The language of Windows itself, which sets none of the variables."""
+        return (locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), ""),)
+else:
+
+    def _preferred() -> tuple[str, ...]:
+        """Nothing: terminals of macOS and Linux set LANG."""
+        return ()
 
 
 def tr(text: str, context: str = "") -> str:

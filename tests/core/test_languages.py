@@ -109,6 +109,9 @@ def test_the_language_is_the_systems_by_the_rules_of_gettext() -> None:
     assert language_of_system({"LANG": "C.UTF-8", "LANGUAGE": "de"}) == ""
     assert language_of_system({"LANG": "fr_FR.UTF-8"}) == ""
     assert language_of_system({}) == ""
+    assert language_of_system({}, ("fr-CA", "de-AT", "en")) == "de"
+    assert language_of_system({}, ("en-US", "de-DE")) == "en", "the first one that there is"
+    assert language_of_system({"LANG": "C.UTF-8"}, ("de-DE",)) == "" == language_of_system({}, ("", "ja"))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import gettext
 import re
 import string
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -228,20 +228,29 @@ def load_language(code: str) -> Language:
     return ENGLISH
 
 
-def language_of_system(environ: Mapping[str, str]) -> str:
+def language_of_system(environ: Mapping[str, str], preferred: Sequence[str] = ()) -> str:
     """The code of the language that the environment asks for, by gettext's own rules: "" where it names none of ours.
+
+    `preferred` are tags such as "de-AT", the best one first, as Windows and macOS have them; they count where the
+    environment names no locale at all.
 
     Sources: the variables LANGUAGE (a list), LC_ALL, LC_MESSAGES and LANG, the first that is set; LANGUAGE counts only
     where the locale is not "C". https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html
     """
-    locale = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "C")
+    locale = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    if not locale:
+        return next(filter(None, map(_one_of_ours, preferred)), "")
     if locale.partition(".")[0] in ("C", "POSIX"):
         return ""
     for wanted in (*environ.get("LANGUAGE", "").split(":"), locale):
-        code = re.split("[_.@-]", wanted, maxsplit=1)[0].lower()
-        if any(code == language.code for language in languages()):
+        if code := _one_of_ours(wanted):
             return code
     return ""
+
+
+def _one_of_ours(wanted: str) -> str:
+    code = re.split("[_.@-]", wanted, maxsplit=1)[0].lower()
+    return code if any(code == language.code for language in languages()) else ""
 
 
 class _InUse:

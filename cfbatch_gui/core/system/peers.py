@@ -12,6 +12,8 @@ _UCRED = struct.Struct("3i")  # pid, uid, gid: `struct ucred` of unix(7)
 
 def is_private_folder(path: Path) -> bool:
     """Whether it is a folder of this user that nobody else may enter; a symbolic link to one is not."""
+    if sys.platform == "win32":
+        return False
     try:
         status = path.lstat()
     except OSError:
@@ -21,6 +23,8 @@ def is_private_folder(path: Path) -> bool:
 
 def is_private_socket(path: Path) -> bool:
     """Whether it is a socket of this user in a private folder; a symbolic link to one is not."""
+    if sys.platform == "win32":
+        return False
     try:
         status = path.lstat()
     except OSError:

@@ -33,7 +33,7 @@ from cfbatch_gui.ui.window.application import DESKTOP_ID, Application
 from cfbatch_gui.ui.window.crash import CrashHandler
 from cfbatch_gui.ui.window.ending import Ending
 from cfbatch_gui.ui.window.failed_start import say_failed_start
-from cfbatch_gui.ui.window.language import speak
+from cfbatch_gui.ui.window.language import preferred_languages, speak
 from cfbatch_gui.ui.window.single_window import SingleWindow
 from cfbatch_gui.ui.window.workspace import Workspace
 
@@ -79,7 +79,7 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     app.setApplicationVersion(__version__)
     app.setWindowIcon(QIcon(str(resource("cfbatch.svg"))))
     settings = Settings.load(Paths(start.root).settings)
-    speak(app, load_language(settings.language or language_of_system(environ)))
+    speak(app, load_language(settings.language or language_of_system(environ, preferred_languages())))
     chosen = settings.theme
     theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)

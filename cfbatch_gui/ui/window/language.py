@@ -1,5 +1,6 @@
 """The window in the language of its user: words, Qt's own words, figures, and the side from which lines are read."""
 
+import sys
 from pathlib import Path
 
 from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTranslator
@@ -24,6 +25,11 @@ class CatalogueTranslator(QTranslator):
 
     def translate(self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1) -> str:  # noqa: N803
         return self._language.translated(sourceText, disambiguation or "")
+
+
+def preferred_languages(platform: str = sys.platform) -> list[str]:
+    """The tags of the languages that Windows and macOS ask for, the best one first; elsewhere variables say it."""
+    return QLocale.system().uiLanguages() if platform in ("win32", "darwin") else []
 
 
 def speak(app: QApplication, language: Language) -> None:
