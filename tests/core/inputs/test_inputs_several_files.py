@@ -162,6 +162,12 @@ def test_a_folder_of_texts_in_an_archive(tmp_path: Path) -> None:
     assert [row.cells[0] for row in read_rows(open_source(without_folder))] == ["a.txt", "x/b.txt"]
 
 
+def test_an_archive_with_the_slashes_of_windows_gives_the_same_ids(tmp_path: Path) -> None:
+    files = {r"notes\a.txt": b"one", r"notes\sub\b.txt": b"two", r"__MACOSX\notes\._a.txt": b"x"}
+    rows = read_rows(open_source(packed(tmp_path / "notes.zip", files)))
+    assert [row.cells for row in rows] == [("a.txt", "one"), ("sub/b.txt", "two")]
+
+
 def test_a_damaged_archive_of_texts_is_told_file_by_file_or_refused(tmp_path: Path) -> None:
     path = packed(tmp_path / "a.zip", {f"{n}.txt": f"text {n} ".encode() * 50 for n in range(3)})
     data = bytearray(path.read_bytes())

@@ -162,7 +162,13 @@ def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
 
 
 def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """The files in a zip archive, without by-products of the program that packed it."""
+    """The files in a zip archive, without by-products of the program that packed it.
+
+    Their names have "/" between folders: some programs of Windows write the other slash, which Python reads as this one
+    on Windows alone.
+    """
+    for member in archive.infolist():
+        member.filename = member.filename.replace("\\", "/")  # it is found by its first name all the same
     return [
         member
         for member in archive.infolist()
