@@ -191,7 +191,7 @@ class Program:
             clock=clock,
         )
         program.recovered, program.doubt = opened.recovered, opened.doubt
-        program.damage = (*filter(None, (program._settings.damage,)), *opened.damage)
+        program.damage = (*filter(None, (program._settings.damage, program.recipes.damage)), *opened.damage)
         program.store.holds_back = opened.doubt is not None
         if opened.ledger.deleted_jobs():
             await program.prepare("drafts")

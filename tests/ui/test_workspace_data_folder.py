@@ -1,8 +1,9 @@
 """What the window says and asks about a data folder that was damaged, moved or copied."""
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.ui.theme import Theme
+from tests.core.test_layouts import NEWEST, unpacked
 from tests.screen.past import Clock, MemoryKeyring
 from tests.screen.stage import Stage, opened
 from tests.threaded_service import ThreadedService
@@ -85,3 +87,16 @@ async def test_damaged_request_ids_are_said(tmp_path: Path, theme: Theme, faulty
     async with connected(tmp_path / "data", theme, faulty, keyring) as stage:
         await stage.person.until_sees("One line of “submissions.jsonl”", "is damaged")
         await finished(stage)
+
+
+async def test_files_of_a_newer_version_are_said(tmp_path: Path, theme: Theme) -> None:
+    data = unpacked(NEWEST, tmp_path / "data")
+    settings = data / "settings.json"
+    settings.write_text(settings.read_text().replace('"version": 2', '"version": 99'))
+    for path in data.glob("jobs/*/data.db"):
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA user_version = 99")
+    async with opened(data, theme) as stage:
+        await stage.person.until_sees("The settings were written by a newer version", "“settings.newer-1.json”")
+        await stage.person.until_sees("This job was made by a newer version of the program. Update to open it.")
+    assert '"version": 99' in (data / "settings.newer-1.json").read_text()

@@ -15,7 +15,7 @@ from cfbatch_gui.core.system.files import OWN_FILE, OWN_FOLDER
 
 _OTHERS = 0o077
 # Also a database's journal, the copies of upgrades, and damaged files that were put aside.
-_BEGINNINGS = ("ledger.db", "submissions.jsonl")
+_BEGINNINGS = ("ledger.db", "submissions.jsonl", "settings.", "recipes.", "calibration.")
 
 
 def tighten(root: Path, names: Collection[str], jobs: Path) -> None:

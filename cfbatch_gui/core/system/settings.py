@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
@@ -15,6 +16,7 @@ import msgspec
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
+from cfbatch_gui.core.system.kept_aside import keep_aside
 
 VERSION = 2
 
@@ -66,6 +68,12 @@ def _connections_of_their_own(old: dict[str, Any]) -> dict[str, Any]:
 MIGRATIONS: Migrations = {1: _connections_of_their_own}
 
 
+class _State(Enum):
+    """What a file of settings is."""
+
+    SOUND, DAMAGED, NEWER = range(3)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings. Immutable: changed by `dataclasses.replace`, and saved as a whole."""
@@ -98,22 +106,25 @@ class Settings:
         return cls._read(path)[0]
 
     @classmethod
-    def _read(cls, path: Path) -> "tuple[Settings, bool]":
-        """The settings, and whether the file is damaged. One that may not be read counts as sound."""
+    def _read(cls, path: Path) -> "tuple[Settings, _State]":
+        """The settings, and what there is to say of the file. One that may not be read counts as sound."""
+        state = _State.DAMAGED
         try:
-            stored = lifted(msgspec.json.decode(path.read_bytes(), type=dict[str, Any]), VERSION, MIGRATIONS)
+            stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+            lifted_settings = lifted(stored, VERSION, MIGRATIONS)
+            state = _State.NEWER if stored.get("version", 1) > VERSION else state
         except OSError as error:
             if not isinstance(error, FileNotFoundError):
                 _log.warning("Settings in %s cannot be read, defaults are used: %s", path, error)
-            return cls(), False
+            return cls(), _State.SOUND
         except (UnicodeDecodeError, msgspec.MsgspecError) as error:
             _log.warning("Settings in %s are damaged, defaults are used: %s", path, error)
-            return cls(), True
+            return cls(), state
         try:
-            return msgspec.convert(stored, cls), False
+            return msgspec.convert(lifted_settings, cls), _State.NEWER if state is _State.NEWER else _State.SOUND
         except msgspec.MsgspecError as error:
             _log.warning("Settings in %s are damaged in part: %s", path, error)
-            return cls(**_sound(stored)), True
+            return cls(**_sound(lifted_settings)), state
 
     def save(self, path: Path) -> None:
         """Replace the file, whole or not at all. Raises DiskFull and DataError."""
@@ -143,13 +154,14 @@ def _converted(value: object, form: Any) -> Any:
 class SettingsStore:
     """The settings of a running program: changed in memory at once, saved in order by the executor `disk`.
 
-    A damaged file is put aside under another name before the first save, and `damage` is a sentence about it, else "".
+    A damaged file is put aside under another name before the first save, one of a newer version is copied, and `damage`
+    is a sentence about it, else "".
     """
 
     def __init__(self, path: Path, disk: Executor) -> None:
         self._path, self._disk = path, disk
-        self.current, is_damaged = Settings._read(path)
-        self.damage = _put_aside(path) if is_damaged else ""
+        self.current, state = Settings._read(path)
+        self.damage = _SAY[state](path)
         self._will_save = False
 
     async def keep(self, **changes: object) -> Settings:
@@ -195,6 +207,21 @@ def _put_aside(path: Path) -> str:
     return message(
         "The settings were damaged. What could be read of them is used; the file is kept as “{name}”.", name=aside.name
     )
+
+
+def _keep_newer(path: Path) -> str:
+    return message(
+        "The settings were written by a newer version of CF Batch. What this version knows of them is used; the file is"
+        " kept as “{name}”. Update to have all of them again.",
+        name=keep_aside(path, "newer") or path.name,
+    )
+
+
+_SAY: Mapping[_State, Callable[[Path], str]] = {
+    _State.SOUND: lambda path: "",
+    _State.DAMAGED: _put_aside,
+    _State.NEWER: _keep_newer,
+}
 
 
 def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:

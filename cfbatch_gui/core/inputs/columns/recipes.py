@@ -14,6 +14,7 @@ from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions, Role, Source
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
+from cfbatch_gui.core.system.kept_aside import is_of_newer_version, keep_aside
 
 _NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
 VERSION: Final = 1
@@ -99,13 +100,14 @@ class _Book:
 class RecipeBook:
     """The stored recipes. The file is read once; a change is on disk when the call returns: call it in a thread.
 
-    A file that cannot be read, or that a newer version of the program wrote, counts as empty, which is logged.
+    A file that cannot be read, or that a newer version of the program wrote, counts as empty. Then a copy of it is kept
+    before anything is written, and `damage` is a sentence about it, else "".
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writing = threading.Lock()
-        self._book = _load(path)
+        self._book, self.damage = _load(path)
 
     # Named recipes
 
@@ -119,6 +121,8 @@ class RecipeBook:
             if recipe.name.casefold() == name.strip().casefold():
                 return recipe
         known = ", ".join(f"“{recipe.name}”" for recipe in self.recipes())
+        if self.damage and not known:
+            raise UsageError(self.damage)
         raise UsageError(
             message("There is no recipe “{name}”. There are {known}.", name=name, known=known)
             if known
@@ -186,14 +190,29 @@ def _without(book: _Book, name: str) -> tuple[Recipe, ...]:
     return tuple(each for each in book.recipes if each.name.casefold() != name.casefold())
 
 
-def _load(path: Path) -> _Book:
+def _load(path: Path) -> tuple[_Book, str]:
+    """What the file holds, and the sentence about one that cannot be used."""
     try:
-        book = msgspec.json.decode(path.read_bytes(), type=_Book)
-        if book.version == VERSION:
-            return book
-        _log.warning("Recipes in %s have version %s, not %s; they are not used", path, book.version, VERSION)
+        content = path.read_bytes()
     except FileNotFoundError:
-        pass
-    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        return _Book(), ""
+    except OSError as error:
         _log.warning("Recipes in %s cannot be read: %s", path, error)
-    return _Book()
+        return _Book(), ""
+    try:
+        book = msgspec.json.decode(content, type=_Book)
+        if book.version == VERSION:
+            return book, ""
+        _log.warning("Recipes in %s have version %s, not %s; they are not used", path, book.version, VERSION)
+        is_newer = book.version > VERSION
+    except (UnicodeDecodeError, msgspec.MsgspecError) as error:
+        _log.warning("Recipes in %s cannot be read: %s", path, error)
+        is_newer = is_of_newer_version(content, VERSION)
+    name = keep_aside(path, "newer" if is_newer else "damaged") or path.name
+    if is_newer:
+        return _Book(), message(
+            "Your recipes were written by a newer version of CF Batch, and cannot be used here. Update to use them;"
+            " “{name}” keeps them.",
+            name=name,
+        )
+    return _Book(), message("Your recipes are damaged and cannot be used; “{name}” is the file as it was.", name=name)
