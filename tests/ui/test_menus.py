@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QAction, QImage, QTextDocument
+from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtGui import QAction, QDesktopServices, QImage, QTextDocument
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QMenu
 
@@ -14,7 +14,7 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.system.languages import ENGLISH, Language, languages, use_language
 from cfbatch_gui.core.system.resources import resource
-from cfbatch_gui.ui.help.about import AboutDialog, diagnostics, licence_text
+from cfbatch_gui.ui.help.about import RELEASES, AboutDialog, diagnostics, licence_text
 from cfbatch_gui.ui.help.help_window import HelpWindow, Topic
 from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
 from cfbatch_gui.ui.key_names import control_name, in_help
@@ -139,6 +139,31 @@ async def test_diagnostics_hold_no_secrets_and_no_names(tmp_path: Path, theme: T
         assert copied == diagnostics(program)
         assert f"CF Batch {__version__}" in copied and "Jobs: 1 draft" in copied and "~/texts.csv" in copied
         assert not any(secret in copied for secret in ("Müller", "abcdefghijklmnop", account))
+
+
+class Browser(QObject):
+    """Takes the addresses that the program has the system open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    @Slot(QUrl)
+    def take(self, address: QUrl) -> None:
+        self.opened.append(address.toString())
+
+
+async def test_what_is_new_is_read_in_the_browser_when_the_user_asks(tmp_path: Path, theme: Theme) -> None:
+    browser = Browser()
+    QDesktopServices.setUrlHandler("https", browser, "take")
+    try:
+        async with opened(tmp_path / "data", theme) as stage:
+            dialog = AboutDialog(stage.program, stage.workspace.window)
+            assert browser.opened == [], "it looks for nothing by itself"
+            dialog.news_button.click()
+        assert browser.opened == [RELEASES]
+    finally:
+        QDesktopServices.unsetUrlHandler("https")
 
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)

@@ -7,8 +7,8 @@ from importlib import metadata
 from pathlib import Path
 
 import PySide6
-from PySide6.QtCore import QLocale, QSize, QSysInfo, qVersion
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QLocale, QSize, QSysInfo, QUrl, qVersion
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from cfbatch_gui import __version__
@@ -16,8 +16,9 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.logs import last_lines, redacted
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import Button, Label, column, row
+from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row
 
+RELEASES = "https://github.com/cfbatch/CFBatch/releases"  # read by the user's browser alone
 _LOG_LINES = 60
 _ID = re.compile(r"\b[0-9a-f]{32}\b")  # of an account
 _PACKAGES = (
@@ -44,13 +45,18 @@ class AboutDialog(QDialog):
         )
         self.copy_button.clicked.connect(self._copy)
         self._copied = Label("", "small")
+        self.news_button = LinkButton(self.tr("What is new"), "external-link")
+        self.news_button.setToolTip(
+            self.tr("Opens the list of versions in your browser. The program itself never looks for a new one.")
+        )
+        self.news_button.clicked.connect(_open_releases)
         close = Button(self.tr("Close"))
         close.setFocus()
         close.clicked.connect(self.accept)
         self.setLayout(
             column(
                 Label(self.tr("CF Batch"), "title"),
-                Label(self.tr("Version {version}").format(version=__version__), "quiet"),
+                row(Label(self.tr("Version {version}").format(version=__version__), "quiet"), self.news_button, None),
                 Label(
                     self.tr(
                         "Ranks texts by meaning and turns them into vectors, with Cloudflare’s Workers AI Batch API."
@@ -73,6 +79,10 @@ class AboutDialog(QDialog):
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(diagnostics(self._program))
         self._copied.setText(self.tr("Copied."))
+
+
+def _open_releases() -> None:
+    QDesktopServices.openUrl(QUrl(RELEASES))
 
 
 def licence_text() -> str:
