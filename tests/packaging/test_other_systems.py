@@ -1,0 +1,282 @@
+"""What is written for systems that are not at hand: each file is read, and what it names is there.
+
+That it builds there is not known; packaging/README.md says so.
+"""
+
+import ast
+import importlib.util
+import pkgutil
+import plistlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from cfbatch_gui import __version__
+from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGING = ROOT / "packaging"
+WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
+INNO = PACKAGING / "windows" / "cfbatch.iss"
+MADE = {"packaging/flatpak/cfbatch.tar.zst"}  # by the workflow itself
+
+
+def part(name: str) -> ModuleType:
+    """A module of packaging/, whose name is that of a package too."""
+    spec = importlib.util.spec_from_file_location(f"cfbatch_{name}", PACKAGING / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+manifests, native_details = part("manifests"), part("native_details")
+SUFFIXES = {suffix for suffixes in native_details.OPENED.values() for suffix in suffixes}
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+def steps() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, job in read(WORKFLOW)["jobs"].items():
+        for step in job["steps"]:
+            yield name, step
+
+
+def scripts() -> list[str]:
+    return [step["run"] for _, step in steps() if "run" in step]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((*ROOT.glob(".github/**/*.yml"), *PACKAGING.glob("**/*.y*ml"))), ids=lambda path: path.name
+)
+def test_every_yaml_file_is_read_and_says_that_it_is_untried(path: Path) -> None:
+    assert isinstance(read(path), dict)
+    if path.parent.name != "winget":  # which become the manifests as they stand
+        assert "*Untried here*" in path.read_text("utf-8").partition("\n\n")[0]
+
+
+@pytest.mark.parametrize("script", scripts())
+def test_every_script_of_the_workflow_is_one_of_the_shell(script: str) -> None:
+    checked = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "${{" not in script, "what comes from outside reaches a script by its environment only"
+
+
+def test_the_workflow_may_do_little_and_takes_nothing_that_can_change() -> None:
+    workflow = read(WORKFLOW)
+    assert workflow["permissions"] == {"contents": "read"}
+    assert [name for name, job in workflow["jobs"].items() if "permissions" in job] == ["publish"]
+    used = re.findall(r"uses: (\S+)(.*)", WORKFLOW.read_text("utf-8"))
+    assert used and all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", each) for each, _ in used)
+    assert all(re.fullmatch(r" # v\d+\.\d+\.\d+", words) for _, words in used)
+    assert len(set(used)) == len({each.partition("@")[0] for each, _ in used}), "one version of each"
+    assert set(workflow["jobs"]["publish"]["needs"]) == workflow["jobs"].keys() - {"publish"}
+    for _, step in steps():
+        if step.get("uses", "").startswith("actions/checkout"):
+            assert step["with"]["persist-credentials"] is False
+
+
+def test_every_package_is_installed_and_tried_before_it_is_kept() -> None:
+    for name in read(WORKFLOW)["jobs"].keys() - {"publish"}:
+        of_job = [step for job, step in steps() if job == name]
+        tried = [index for index, step in enumerate(of_job) if "--self-test" in step.get("run", "")]
+        kept = [index for index, step in enumerate(of_job) if "upload-artifact" in step.get("uses", "")]
+        assert tried and kept and max(tried) < min(kept), name
+
+
+def test_every_file_that_is_named_is_in_the_repository() -> None:
+    texts = [*scripts(), (PACKAGING / "macos" / "sign-and-notarise.sh").read_text("utf-8")]
+    named = {
+        found.replace("\\", "/")
+        for text in texts
+        for found in re.findall(r"\b(?:packaging|scripts|requirements)[/\\][\w./\\-]+", text)
+    }
+    assert len(named) > 8
+    assert [each for each in sorted(named - MADE) if not (ROOT / each).is_file()] == []
+
+
+def test_every_target_of_make_is_there() -> None:
+    named = {target for script in scripts() for target in re.findall(r"^make (\w+)", script, re.MULTILINE)}
+    there = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert named == {"package"}
+    if not (PACKAGING / "build.py").exists():
+        pytest.skip("“make package” is not here yet")
+    assert named <= there
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGING.glob("*/*.sh")), ids=lambda path: path.name)
+def test_every_script_is_one_of_the_shell_and_may_be_run(path: Path) -> None:
+    assert subprocess.run(["bash", "-n", path], capture_output=True, check=False).stderr == b""
+    assert path.stat().st_mode & 0o111 and "*Untried here*" in path.read_text("utf-8")[:300]
+
+
+# macOS
+
+
+def test_the_plists() -> None:
+    entitlements = plistlib.loads((PACKAGING / "macos" / "entitlements.plist").read_bytes())
+    assert entitlements == {"com.apple.security.cs.allow-unsigned-executable-memory": True}
+    said = plistlib.loads(plistlib.dumps(native_details.info_plist()))
+    assert __version__.startswith(said["CFBundleShortVersionString"])
+    assert said["CFBundleExecutable"] == "cfbatch-gui" and said["LSBackgroundOnly"] is False
+    assert {each["LSHandlerRank"] for each in said["CFBundleDocumentTypes"]} == {"Alternate"}
+    languages = {path.stem for path in (ROOT / "resources" / "translations").glob("*.po")}
+    assert set(said["CFBundleLocalizations"]) == {"en", *languages}
+
+
+def test_what_is_said_to_be_opened_is_read_by_the_program() -> None:
+    read_by_program = {suffix for suffixes in suffixes_by_group().values() for suffix in suffixes}
+    assert {f".{suffix}" for suffix in SUFFIXES} <= read_by_program
+
+
+# Windows
+
+
+@pytest.mark.parametrize(
+    ("version", "numbers"), [("0.1.0", (0, 1, 0, 0)), ("1.12.3.4", (1, 12, 3, 4)), ("2.0rc1", (2, 0, 0, 0))]
+)
+def test_a_version_in_four_numbers(version: str, numbers: tuple[int, ...]) -> None:
+    assert native_details.four_numbers(version) == numbers
+
+
+def test_the_version_resource_is_an_expression_of_pyinstallers_own_names() -> None:
+    tree = ast.parse(native_details.version_resource("cfbatch-gui", "CF Batch"), mode="eval")
+    calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert calls == {
+        *("VSVersionInfo", "FixedFileInfo", "StringFileInfo", "StringTable", "StringStruct"),
+        *("VarFileInfo", "VarStruct"),
+    }
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    assert texts.count(__version__) == 2 and "cfbatch-gui.exe" in texts
+
+
+def inno_sections() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in INNO.read_text("utf-8-sig").splitlines():
+        if match := re.fullmatch(r"\[(\w+)\]", line):
+            name = match[1]
+        elif name and line and not line.startswith((";", "#")):
+            found.setdefault(name, []).append(line)
+    return found
+
+
+def test_the_installer_for_windows() -> None:
+    assert INNO.read_bytes().startswith(b"\xef\xbb\xbf"), "without it the umlauts are read as of an old code page"
+    sections = inno_sections()
+    assert set(sections) == {
+        *("Setup", "Languages", "CustomMessages", "Tasks", "Files", "InstallDelete", "Icons", "Registry", "Run"),
+        "Code",
+    }
+    setup = dict(line.split("=", 1) for line in sections["Setup"])
+    assert setup["PrivilegesRequired"] == "lowest"
+    assert setup["OutputBaseFilename"].replace("{#Version}", "1.2.3") + ".exe" == manifests.WINDOWS.format(
+        version="1.2.3"
+    )
+    assert (INNO.parent / setup["LicenseFile"].replace("\\", "/")).resolve() == ROOT / "LICENSE"
+    entry = re.compile(r'\w+: (?:"(?:[^"]|"")*"|[^";]+)(?:; \w+: (?:"(?:[^"]|"")*"|[^";]+))*')
+    for name in set(sections) - {"Setup", "CustomMessages", "Code"}:
+        assert [line for line in sections[name] if not entry.fullmatch(line)] == [], name
+    asked = {line.partition(".")[2].partition("=")[0] for line in sections["CustomMessages"]}
+    assert asked == {"OpenWith", "OnPath"} and len(sections["CustomMessages"]) == 2 * len(sections["Languages"])
+    registry = "\n".join(sections["Registry"])
+    assert set(re.findall(r'SupportedTypes"; ValueType: string; ValueName: "\.(\w+)"', registry)) == SUFFIXES
+    assert not re.search(r"CF Batch\\?\"?; Type|UninstallDelete", INNO.read_text("utf-8-sig")), "data stays"
+    code = "\n".join(sections["Code"])
+    assert len(re.findall(r"\bbegin\b", code)) == len(re.findall(r"\bend;", code))
+
+
+# winget and Homebrew
+
+REQUIRED = {
+    "version": {"DefaultLocale"},
+    "installer": {"Installers"},
+    "defaultLocale": {"PackageLocale", "Publisher", "PackageName", "License", "ShortDescription"},
+    "locale": {"PackageLocale"},
+}
+
+
+def test_the_manifests_are_filled_in() -> None:
+    names = [manifests.WINDOWS.format(version="1.2.3")]
+    names += [manifests.MACOS.format(version="1.2.3", architecture=each) for each in ("arm64", "x86_64")]
+    sums = "".join(f"{number:064x}  dist/{name}\n" for number, name in enumerate(names, 10))
+    texts = manifests.filled("1.2.3", manifests.read_sums(sums))
+    assert len(texts) == 5 and not [text for text in texts.values() if re.search(r"@[A-Z]", text)]
+    kinds = []
+    for name, text in texts.items():
+        if not name.endswith(".yaml"):
+            continue
+        manifest = yaml.safe_load(text)
+        kinds.append(manifest["ManifestType"])
+        assert REQUIRED[kinds[-1]] | {"PackageIdentifier", "PackageVersion", "ManifestVersion"} <= manifest.keys()
+        assert manifest["PackageVersion"] == "1.2.3" and manifest["ManifestVersion"] == "1.6.0"
+    assert sorted(kinds) == sorted(REQUIRED)
+    (installer,) = yaml.safe_load(texts["CFBatch.CFBatch.installer.yaml"])["Installers"]
+    assert installer["InstallerSha256"] == f"{10:064X}" and installer["InstallerUrl"].endswith(f"/v1.2.3/{names[0]}")
+    assert f'arm:   "{11:064x}"' in texts["cfbatch.rb"] and f'intel: "{12:064x}"' in texts["cfbatch.rb"]
+    with pytest.raises(KeyError):
+        manifests.filled("1.2.4", manifests.read_sums(sums))
+    with pytest.raises(ValueError, match="no checksum"):
+        manifests.read_sums("0.1.0 cfbatch.exe")
+
+
+# The built program
+
+
+def submodules(name: str) -> list[str]:
+    """As PyInstaller's function of that name: the package and all that is in it; nothing where it is not installed."""
+    found = importlib.util.find_spec(name)
+    if found is None:
+        return []
+    within = pkgutil.walk_packages(found.submodule_search_locations, f"{name}.", onerror=lambda _: None)
+    return [name, *(each.name for each in within)]
+
+
+@pytest.mark.parametrize("platform", ["linux", "win32", "darwin"])
+def test_the_spec_names_the_keyrings_of_every_system(
+    platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Recorder:
+        """Stands in for each of PyInstaller's steps."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            calls.append((arguments, options))
+            nothing: list[Any] = []
+            self.pure = self.scripts = self.binaries = self.datas = nothing
+
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    hooks = ModuleType("hooks")
+    vars(hooks).update(collect_data_files=lambda name: [], collect_submodules=submodules, copy_metadata=lambda name: [])
+    for name in ("PyInstaller", "PyInstaller.utils"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "PyInstaller.utils.hooks", hooks)
+    icon = SimpleNamespace(render_icon=lambda *arguments: tmp_path / "icon.png")
+    monkeypatch.setitem(sys.modules, "icon", icon)  # the real one needs an application of Qt's
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    steps_of_spec = dict.fromkeys(("Analysis", "PYZ", "EXE", "COLLECT", "BUNDLE"), Recorder)
+    code = (PACKAGING / "cfbatch.spec").read_text("utf-8")
+    given = {"SPECPATH": str(PACKAGING), "workpath": str(tmp_path)}
+    exec(compile(code, "cfbatch.spec", "exec"), {**given, **steps_of_spec})
+    analyses = [options for _, options in calls if "hiddenimports" in options]
+    assert len(analyses) == 2
+    backends = {"SecretService", "libsecret", "kwallet", "macOS", "Windows", "chainer", "fail", "null"}
+    for options in analyses:
+        assert {f"keyring.backends.{name}" for name in backends} <= set(options["hiddenimports"])
+        assert {"arro3.core", "arro3.io", "wordllama", "cfbatch_gui.cli.main"} <= set(options["hiddenimports"])
+    programs = [options for _, options in calls if "console" in options]
+    assert [(each["name"], each["console"]) for each in programs] == [("cfbatch-gui", False), ("cfbatch", True)]
+    assert all(Path(each["version"]).is_file() for each in programs if platform == "win32")
+    assert all("version" not in each for each in programs if platform != "win32")
+    assert [options["info_plist"] for _, options in calls if "info_plist" in options] == (
+        [native_details.info_plist()] if platform == "darwin" else []
+    )
