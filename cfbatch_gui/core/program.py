@@ -191,7 +191,7 @@ class Program:
             clock=clock,
         )
         program.recovered, program.doubt = opened.recovered, opened.doubt
-        program.damage = (*filter(None, (program._settings.damage, program.recipes.damage)), *opened.damage)
+        program.damage = (*filter(None, (program._settings.damage,)), *opened.damage)
         program.store.holds_back = opened.doubt is not None
         if opened.ledger.deleted_jobs():
             await program.prepare("drafts")
@@ -235,6 +235,9 @@ class Program:
         if self.paths.judgements.exists():
             await self.prepare("judgements")
             lost += await asyncio.to_thread(self.judgements.check)
+        if self.paths.recipes.exists():
+            await self.prepare("recipes")
+            lost += filter(None, (self.recipes.damage,))
         return tuple(lost)
 
     async def resume_all(self) -> None:

@@ -155,7 +155,7 @@ class Browser(QObject):
 
 async def test_what_is_new_is_read_in_the_browser_when_the_user_asks(tmp_path: Path, theme: Theme) -> None:
     browser = Browser()
-    QDesktopServices.setUrlHandler("https", browser, "take")
+    QDesktopServices.setUrlHandler("https", browser, "take")  # type: ignore[arg-type]  # the stub is wrong
     try:
         async with opened(tmp_path / "data", theme) as stage:
             dialog = AboutDialog(stage.program, stage.workspace.window)
