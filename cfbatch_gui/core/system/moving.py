@@ -4,7 +4,6 @@ Windows refuses both while a handle is open on the file that was not opened for 
 viruses or build an index open each new file. Such a handle is gone after some hundredths of a second.
 """
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ def move_file(
     source: Path,
     target: Path,
     *,
-    replace: Callable[[Path, Path], object] = os.replace,
+    replace: Callable[[Path, Path], object] = lambda source, target: source.replace(target),
     sleep: Callable[[float], object] = time.sleep,
     is_patient: bool = _IS_PATIENT,
 ) -> None:
@@ -30,7 +29,7 @@ def move_file(
 def remove_file(
     path: Path,
     *,
-    remove: Callable[[Path], object] = os.unlink,
+    remove: Callable[[Path], object] = lambda path: path.unlink(),
     sleep: Callable[[float], object] = time.sleep,
     is_patient: bool = _IS_PATIENT,
 ) -> None:
