@@ -21,7 +21,7 @@ from cfbatch_gui.core.job_folder.loading import Loading
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.schema import ROW_FORM
 from cfbatch_gui.core.job_folder.write_queue import write_queue
-from cfbatch_gui.core.system.files import flush_to_disk, move_own_file, own_file_writer
+from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, move_own_file, own_file_writer
 from cfbatch_gui.core.system.unfinished import noted
 
 _FLUSHED_FROM = 64_000_000  # bytes of the first file; below there is nothing to gain
@@ -86,7 +86,8 @@ def fill(
             except BaseException:
                 texts.unlink(missing_ok=True)
                 raise
-            move_own_file(fresh, folder.data)  # its name is on the disk before the texts of the earlier data go
+            move_own_file(fresh, folder.data)
+            flush_folder(folder.path)  # before the texts of the earlier data go
             folder.remove_other_texts(texts)
         finally:
             fresh.unlink(missing_ok=True)

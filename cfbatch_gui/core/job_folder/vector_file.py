@@ -155,6 +155,7 @@ def rewrite(path: Path, rows: int, dimension: int) -> None:
                 _copy(path, file)
         file.flush()
     move_own_file(fresh, path)  # closed, or Windows would refuse
+    flush_folder(path.parent)
 
 
 def _copy(path: Path, file: VectorFile) -> None:

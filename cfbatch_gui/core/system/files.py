@@ -87,12 +87,14 @@ def flush_folder(folder: Path) -> None:
 
 
 def move_own_file(path: Path, target: Path) -> None:
-    """Give a file that is closed its name, in place of one that may have it. Raises DiskFull and DataError."""
+    """Give a file that is closed its name, in place of one that may have it; the caller flushes the folder.
+
+    Raises DiskFull and DataError.
+    """
     try:
         move_file(path, target)
     except OSError as error:
         raise _own_failure(target, error) from error
-    flush_folder(target.parent)
 
 
 def remove_own_file(path: Path) -> None:
