@@ -17,6 +17,7 @@ narrow=(--constraint requirements/check.txt --upgrade)
 write test --all-extras --group test "${narrow[@]}"
 write interop --all-extras --group interop "${narrow[@]}"
 write full --all-extras --group build "${narrow[@]}"
+write package --all-extras --group package "${narrow[@]}"
 write run --group build "${narrow[@]}"
 # Of no other set: they only look at them, or install the program elsewhere.
 for group in audit install; do
