@@ -21,7 +21,7 @@ from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row
 RELEASES = "https://github.com/cfbatch/CFBatch/releases"  # read by the user's browser alone
 _LOG_LINES = 60
 _ID = re.compile(r"\b[0-9a-f]{32}\b")  # of an account
-_PACKAGES = (
+PACKAGES = (
     *("PySide6-Essentials", "shiboken6", "qasync", "httpx", "httpcore", "h11", "anyio", "keyring", "jeepney"),
     *("SecretStorage", "cryptography", "msgspec", "numpy", "truststore", "python-calamine", "xlsxwriter", "uvicorn"),
     *("chardet", "wcwidth", "wordllama", "arro3-core", "arro3-io"),
@@ -88,7 +88,7 @@ def _open_releases() -> None:
 def licence_text() -> str:
     """One line for each package that is installed, with its version and licence; then the licence of the icons."""
     lines = []
-    for name in _PACKAGES:
+    for name in PACKAGES:
         try:
             about = metadata.metadata(name)
         except metadata.PackageNotFoundError:
