@@ -1,0 +1,171 @@
+"""What `make package` decides by itself; the packages are tried by `make package-test`, in a bare system."""
+
+import io
+import json
+import os
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from bill_of_materials import bill_of_materials
+from licences import Part, copy_texts
+from reproducible import checksums, settle, write_tar
+from system_packages import configuration, with_new_names
+from system_tree import Release, manual_page
+from trim import is_wanted
+from window_pictures import TEXTS, command_of, file_of_texts
+
+EPOCH = 1_700_000_000
+PLUGINS = "PySide6/Qt/plugins"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{PLUGINS}/platforms/libqxcb.so",
+        f"{PLUGINS}/platforms/libqwayland.so",
+        f"{PLUGINS}/platforminputcontexts/libibusplatforminputcontextplugin.so",
+        f"{PLUGINS}/imageformats/libqsvg.so",
+        f"{PLUGINS}/wayland-graphics-integration-client/libqt-plugin-wayland-egl.so",
+        "PySide6/Qt/translations/qtbase_de.qm",
+        "libsqlite3.so.0",
+        "libpython3.11.so.1.0",
+        "numpy.libs/libscipy_openblas64_-32a4b2a6.so",
+        "cfbatch_gui/resources/translations/de.mo",
+        "keyring-25.7.0.dist-info/entry_points.txt",
+        # On another system the names of its libraries are other ones.
+        r"PySide6\plugins\platforms\qwindows.dll",
+    ],
+)
+def test_what_the_program_needs_is_kept(name: str) -> None:
+    assert is_wanted(name, ["de"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{PLUGINS}/platforms/libqeglfs.so",
+        f"{PLUGINS}/platformthemes/libqgtk3.so",
+        f"{PLUGINS}/imageformats/libqtiff.so",
+        f"{PLUGINS}/wayland-graphics-integration-client/libdrm-egl-server.so",
+        f"{PLUGINS}/tls/libqopensslbackend.so",
+        "PySide6/Qt/translations/qtbase_fr.qm",
+        "PySide6/Qt/translations/qt_help_de.qm",
+        "keyring-25.7.0.dist-info/direct_url.json",
+        "wordllama/algorithms/kmeans.c",
+        "numpy/random/tests/data.csv",
+        # From the system, whose drivers and updates bring their own.
+        "libstdc++.so.6",
+        "libX11.so.6",
+        "libssl.so.3",
+    ],
+)
+def test_what_the_program_does_not_need_is_left_out(name: str) -> None:
+    assert not is_wanted(name, ["de"])
+
+
+def test_packages_with_another_name_in_later_releases_are_asked_for_by_both() -> None:
+    needs = "libssl3 (>= 3.0.0), libglib2.0-0 (>= 2.26.0), libx11-xcb1 (>= 2:1.8.4), zlib1g"
+    assert with_new_names(needs) == [
+        "libglib2.0-0 (>= 2.26.0) | libglib2.0-0t64 (>= 2.26.0)",
+        "libssl3 (>= 3.0.0) | libssl3t64 (>= 3.0.0)",
+        "libx11-xcb1",
+        "zlib1g",
+    ]
+
+
+def test_each_kind_of_package_asks_for_a_font_and_certificates_beside_its_libraries() -> None:
+    release = Release("1.2", EPOCH, (), "")
+    overrides = configuration(Path("usr"), ["libc6"], ["libc.so.6()(64bit)"], release)["overrides"]
+    assert {"libc6", "ca-certificates", "fontconfig"} <= set(overrides["deb"]["depends"])
+    assert {"libc.so.6()(64bit)", "ca-certificates", "fontconfig"} <= set(overrides["rpm"]["depends"])
+    assert "fonts-noto-cjk" in overrides["deb"]["recommends"]
+
+
+def test_archives_of_the_same_files_are_the_same_whenever_and_wherever_they_were_written(tmp_path: Path) -> None:
+    archives = []
+    for name, times in (("one", (1, 1)), ("two", (2, 2))):
+        program = tmp_path / name / "lib" / "program"
+        program.parent.mkdir(parents=True)
+        names = [program, program.with_name("data.txt")]
+        for path in names if name == "one" else reversed(names):  # the folder lists them in another order
+            path.write_text("text", "utf-8")
+            os.utime(path, times)
+        names[1].chmod(0o700)
+        (tmp_path / name / "link").symlink_to("lib/program")
+        settle(tmp_path / name, ["program"], EPOCH)
+        stream = io.BytesIO()
+        write_tar(tmp_path / name, "top", stream, EPOCH)
+        archives.append(stream.getvalue())
+    assert archives[0] == archives[1]
+    with tarfile.open(fileobj=io.BytesIO(archives[0])) as archive:
+        assert {info.name: oct(info.mode) for info in archive if info.isfile()} == {
+            "top/lib/program": "0o755",
+            "top/lib/data.txt": "0o644",
+        }
+        assert {(info.uname, info.mtime) for info in archive} == {("root", EPOCH)}
+
+
+def test_checksums_are_those_that_sha256sum_reads(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    sha256_of_nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert checksums([tmp_path / "empty"]) == f"{sha256_of_nothing}  empty\n"
+
+
+def test_texts_of_one_name_are_all_kept(tmp_path: Path) -> None:
+    texts = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "LICENSE").write_text(folder, "utf-8")
+        texts.append(tmp_path / folder / "LICENSE")
+    copy_texts([Part("name", "1", "MIT", "pkg:pypi/name@1", tuple(texts))], tmp_path / "out")
+    assert {path.name: path.read_text("utf-8") for path in (tmp_path / "out" / "name").iterdir()} == {
+        "LICENSE": "a",
+        "1-LICENSE": "b",
+    }
+
+
+def test_the_bill_of_materials_names_every_part_and_the_time_of_the_commit() -> None:
+    parts = [Part("Qt", "6", "LGPL-3.0-only", "pkg:generic/qt@6", ()), Part("b", "1+x", "", "pkg:deb/debian/b@1+x", ())]
+    bill = json.loads(bill_of_materials(parts, "1.2", EPOCH))
+    assert bill["metadata"]["timestamp"] == "2023-11-14T22:13:20+00:00"
+    assert [component["purl"] for component in bill["components"]] == ["pkg:generic/qt@6", "pkg:deb/debian/b@1%2Bx"]
+    assert bill["dependencies"][0]["dependsOn"] == [component["bom-ref"] for component in bill["components"]]
+
+
+def test_a_manual_page_shows_what_the_command_says_as_it_stands() -> None:
+    page = manual_page(
+        "cfbatch", "rank texts", "usage: cfbatch [--out C:\\file]\n.csv 'quoted'", Release("1", EPOCH, (), "")
+    )
+    assert r"usage: cfbatch [\-\-out C:\efile]" in page
+    assert "\n\\&.csv 'quoted'\n" in page
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("Exec=cfbatch-gui", ["cfbatch-gui", "/a b.csv"]),
+        ("Exec=cfbatch-gui %F", ["cfbatch-gui", "/a b.csv"]),
+        ('Exec="/opt/my programs/cfbatch-gui" --x %U', ["/opt/my programs/cfbatch-gui", "--x", "/a b.csv"]),
+    ],
+)
+def test_a_desktop_file_is_run_as_a_desktop_does(line: str, command: list[str]) -> None:
+    assert command_of(f"[Desktop Entry]\nType=Application\n{line}\nIcon=x\n", "/a b.csv") == command
+
+
+def sizes(texts: tuple[str, str]) -> Mapping[str, set[object]]:
+    return {
+        "characters": {len(text) for text in texts},
+        "bytes": {len(text.encode()) for text in texts},
+        "words": {len(text.split()) for text in texts},
+    }
+
+
+@pytest.mark.parametrize("script", TEXTS)
+def test_the_texts_that_show_whether_there_are_letters_are_of_one_size_and_share_no_word(script: str) -> None:
+    one, other = TEXTS[script]
+    assert [what for what, values in sizes((one, other)).items() if len(values) != 1] == []
+    assert not set(one.split()) & set(other.split())
+    assert len(file_of_texts()) == len(file_of_texts(script))
+    assert file_of_texts() != file_of_texts(script)
