@@ -10,7 +10,7 @@ ARGS ?=
 BIN := .venv/bin
 
 help: ## Show these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 run: ## Open the window with an example, on the practice service: no account needed
 	@scripts/run.sh
@@ -61,6 +61,15 @@ sheets: ## Go through every page in every language, size and font, say what does
 	@scripts/system-packages.sh window fonts
 	@scripts/environment.sh test
 	@$(BIN)/python packaging/sheets.py $(ARGS)
+
+.PHONY: package package-test
+package: ## Build what people install (.deb, .rpm, .tar.zst) into dist/, and have it judged
+	@scripts/system-packages.sh window packages
+	@scripts/package.sh build.py
+
+package-test: ## Install the .deb of dist/ in a bare Debian 12 and use it there (root only)
+	@scripts/system-packages.sh window screen bare
+	@scripts/with-screen.sh scripts/package.sh installed_test.py
 
 requirements: ## Pin every package anew (ARGS=--upgrade: to the newest versions)
 	@scripts/environment.sh check
