@@ -229,9 +229,8 @@ class Program:
 
         Returns sentences about what was lost on the disk; what could be put right is only logged.
         """
-        lost: list[str] = []
-        if any(job.batches_done for job in self.ledger.jobs()):
-            lost += await check_results(self.store, self.ledger.jobs())
+        done = any(job.batches_done for job in self.ledger.jobs())
+        lost = await check_results(self.store, self.ledger.jobs()) if done else []
         if self.paths.judgements.exists():
             await self.prepare("judgements")
             lost += await asyncio.to_thread(self.judgements.check)
