@@ -20,7 +20,7 @@ from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
-from cfbatch_gui.ui.settings.settings_page import DATA
+from cfbatch_gui.ui.settings.settings_page import DATA, SettingsPage
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
@@ -270,10 +270,11 @@ async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
 async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:
     window, workspace = stage.workspace.window, stage.workspace
     window.connection.emit()
+    await until(lambda: isinstance(window.pages.currentWidget(), SettingsPage))
     workspace._settings.page.choose(DATA)
     click(workspace._settings.page.traffic_link)
+    await until(lambda: isinstance(window.pages.currentWidget(), TrafficPage))
     page = workspace._settings.traffic
-    assert window.pages.currentWidget() is page
     await until(lambda: not page.tasks.is_running("read"))
     assert page.empty.text() == "Nothing has left this computer." and page.empty.isVisible()
     await stage.program.connections.check("cloudflare", MODEL)
