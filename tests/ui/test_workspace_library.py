@@ -118,8 +118,9 @@ async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -
         for name in NAMES:
             await draft(stage.program, name, HELP_CENTRE, Kind.RANK)
         stage.workspace._show_jobs()
-        await stage.person.click_row("Jobs", "May")
         may = stage.job("May").id
+        await stage.person.click_row("Jobs", "May")
+        await stage.person.until(lambda: stage.workspace.window.library.opened_job() == may)
     async with opened(tmp_path / "data", theme) as stage:
         assert stage.workspace.window.library.opened_job() == may
         stage.workspace._changes.delete([may])
