@@ -120,7 +120,7 @@ async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -
         stage.workspace._show_jobs()
         may = stage.job("May").id
         await stage.person.click_row("Jobs", "May")
-        await stage.person.until(lambda: stage.workspace.window.library.opened_job() == may)
+        await stage.person.until(lambda: stage.workspace._memory.get("window/job") == may)
     async with opened(tmp_path / "data", theme) as stage:
         assert stage.workspace.window.library.opened_job() == may
         stage.workspace._changes.delete([may])
