@@ -113,6 +113,18 @@ def test_lost_files_and_a_display_that_does_not_answer_are_named(tmp_path: Path)
     assert outcome == "failed" and "could not connect to display :990" in sentence
 
 
+def test_boxes_without_any_font_are_no_letters(tmp_path: Path) -> None:
+    (tmp_path / "fonts").mkdir()
+    configuration = tmp_path / "fonts.conf"
+    configuration.write_text(
+        f"<fontconfig><dir>{tmp_path / 'fonts'}</dir><cachedir>{tmp_path / 'cache'}</cachedir></fontconfig>", "utf-8"
+    )
+    tested = self_test(environ={"FONTCONFIG_FILE": str(configuration)})
+    outcome, sentence = tested.outcome("Fonts")
+    assert (tested.status, outcome) == (1, "failed")
+    assert sentence.startswith("No font has the letters of Latin, ")
+
+
 def test_help_and_version_need_no_qt() -> None:
     script = "import sys; sys.modules['PySide6'] = None; from cfbatch_gui.__main__ import main; main(sys.argv[1:])"
     for argument, language, said in (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QLibraryInfo, QSize, Qt, qVersion
-from PySide6.QtGui import QFont, QGuiApplication, QImageReader, QPainter, QPixmap, QTextLayout
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QImageReader, QPainter, QPixmap, QTextLayout
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
@@ -29,6 +29,7 @@ from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.screen_plugins import plugin
 
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
+_ALIASES = frozenset({"Monospace", "Sans Serif", "Serif"})  # named by Qt itself on Linux, whatever fonts there are
 _LATIN = message("Latin")
 # Letters of scripts, and which fonts have them.
 _SCRIPTS = (
@@ -149,7 +150,12 @@ def _fonts() -> Finding:
 
 
 def _has_letters(letters: str) -> bool:
-    """Whether the fonts that Qt takes for this text have a glyph for each part of it; glyph 0 is the box."""
+    """Whether the fonts that Qt takes for this text have a glyph for each part of it; glyph 0 is the box.
+
+    Without any font Qt draws boxes of its own, whose numbers look like those of letters.
+    """
+    if set(QFontDatabase.families()) <= _ALIASES:
+        return False
     layout = QTextLayout(letters, QFont(QGuiApplication.font()))
     layout.beginLayout()
     layout.createLine()
