@@ -7,14 +7,13 @@ from typing import Generic, TypeVar, overload
 T = TypeVar("T")
 S = TypeVar("S")
 
-# One for all: making one attribute may ask for another, and threads that make two must not wait for each other.
-_MAKING = threading.RLock()
-
 
 class made_once(Generic[S, T]):  # noqa: N801 - used as a decorator, like `functools.cached_property`
     """A method whose result becomes the attribute of its name at the first access.
 
-    As `functools.cached_property`, which has no lock from Python 3.12 on: two threads could get two results.
+    As `functools.cached_property`, which has no lock from Python 3.12 on: two threads could get two results. There is a
+    lock for each attribute, so that the window's thread does not wait while another one imports what it does not ask
+    for. Making one may ask for another, in one direction only.
     """
 
     def __init__(self, make: Callable[[S], T]) -> None:
@@ -30,7 +29,7 @@ class made_once(Generic[S, T]):  # noqa: N801 - used as a decorator, like `funct
         if instance is None:
             return self
         kept = vars(instance)
-        with _MAKING:
+        with kept.setdefault(f"{self._name} is being made", threading.RLock()):
             if self._name not in kept:
                 kept[self._name] = self._make(instance)
         made: T = kept[self._name]

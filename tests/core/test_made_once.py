@@ -1,0 +1,67 @@
+"""Attributes that are made at their first use, also when threads ask for them at the same time."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cfbatch_gui.core.system.made_once import is_made, made_once
+
+
+class Parts:
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.begun, self.may_end = threading.Event(), threading.Event()
+
+    @made_once
+    def slow(self) -> object:
+        """Takes until it may end."""
+        self.made.append("slow")
+        self.begun.set()
+        assert self.may_end.wait(30)
+        return object()
+
+    @made_once
+    def quick(self) -> str:
+        self.made.append("quick")
+        return "quick"
+
+    @made_once
+    def whole(self) -> tuple[object, str]:
+        return self.slow, self.quick
+
+    @made_once
+    def failing(self) -> str:
+        self.made.append("failing")
+        raise ValueError
+
+
+def test_threads_that_ask_together_get_one_object() -> None:
+    parts = Parts()
+    with ThreadPoolExecutor(4) as threads:
+        asked = [threads.submit(lambda: parts.slow) for _ in range(4)]
+        assert parts.begun.wait(30)
+        parts.may_end.set()
+        assert len({id(each.result()) for each in asked}) == 1
+    assert parts.made == ["slow"]
+
+
+def test_nobody_waits_for_an_attribute_that_is_not_asked_for() -> None:
+    parts = Parts()
+    with ThreadPoolExecutor(1) as threads:
+        whole = threads.submit(lambda: parts.whole)
+        assert parts.begun.wait(30)
+        assert parts.quick == "quick"
+        assert is_made(parts, "quick") and not is_made(parts, "slow") and not is_made(parts, "quick", "whole")
+        parts.may_end.set()
+        assert whole.result() == (parts.slow, "quick")
+    assert parts.made == ["slow", "quick"]
+
+
+def test_what_could_not_be_made_is_tried_again() -> None:
+    parts = Parts()
+    for _ in range(2):
+        with pytest.raises(ValueError):
+            parts.failing  # noqa: B018 - asked for
+    assert parts.made == ["failing"] * 2
+    assert (Parts.slow.__doc__ or "") == "Takes until it may end."
