@@ -21,6 +21,8 @@ def run_guarded(check: Check) -> Finding:
     """Run the check here, however long it takes; what it raises becomes a failure."""
     try:
         return check.look()
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:  # noqa: BLE001 # also the panics of libraries; the other checks go on
         return raised(error)
 

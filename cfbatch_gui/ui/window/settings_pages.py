@@ -100,8 +100,8 @@ class SettingsPages(QObject):
 
         self._once_made(show_and_paste)
 
-    def takes_paste(self, page: QWidget | None) -> bool:
-        """Whether this page is the connections, which take what is pasted; done here if so."""
+    def paste_into(self, page: QWidget | None) -> bool:
+        """Paste, if this page shows the connections; whether it does."""
         if not is_made(self, "page") or page is not self.page or not self.page.shows_connections():
             return False
         self.connection.paste()

@@ -312,7 +312,7 @@ class Workspace:
         """Paste as Ctrl+V does on the page that is shown."""
         if self._is_shown("_draft"):
             self._draft.intake.paste()
-        elif not self._settings.takes_paste(self.window.pages.currentWidget()):
+        elif not self._settings.paste_into(self.window.pages.currentWidget()):
             self._new_jobs.paste()
 
     def _paste_on(self, page: QWidget) -> None:
