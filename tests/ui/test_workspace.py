@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import sys
 import threading
 from collections.abc import AsyncIterator
 from functools import partial
@@ -17,6 +18,7 @@ from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.settings.settings_page import WINDOW
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.screen.past import draft, run
@@ -307,3 +309,13 @@ async def test_a_focus_ring_is_shown_after_a_key_and_not_after_a_click(stage: St
         await person.press(Qt.Key.Key_Tab)
     focused = QApplication.focusWidget()
     assert getattr(focused, "has_ring", True)
+
+
+async def test_a_page_that_is_opened_as_a_job_is_sent_stays_wanted(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme, with_example=True) as stage:
+        await stage.person.until_sees("Send 1 batch")
+        space = stage.workspace
+        assert JobPage.__module__ in sys.modules  # so that it would be opened at once
+        space._settings.show_connections()
+        space._sent(space._draft.job_id())
+        await stage.person.until_sees("New jobs use the practice service")

@@ -88,7 +88,7 @@ class Comparing(QObject):
 
     def compare(self, job_ids: Sequence[str]) -> None:
         """Show the comparison of the first of these jobs with the others."""
-        self._tasks.start("comparison", self._show(tuple(job_ids)))
+        self._tasks.start("open", self._show(tuple(job_ids)))
 
     async def _show(self, job_ids: Sequence[str]) -> None:
         await imported(_PAGE)

@@ -94,7 +94,7 @@ class Judging(QObject):
         if any(job.texts_forgotten_at for job in jobs):
             self._window.notices.show_notice(self.tr("Texts that were removed cannot be judged."), "attention")
             return
-        self._tasks.start("judging", self._show(jobs))
+        self._tasks.start("open", self._show(jobs))
 
     async def _show(self, jobs: Sequence[Job]) -> None:
         await imported(_PAGE)

@@ -292,8 +292,8 @@ class Workspace:
         elif job.is_sent and self._is_shown("_job"):
             self._job.show_job(job)
             self.window.set_can_export(job.batches_done > 0)
-        elif job.is_sent and self._is_shown("_draft"):
-            self._open(opened)
+        elif job.is_sent:
+            self._sent(opened)
 
     def _show_jobs_soon(self) -> None:
         if not (self._settle.isActive() or self._is_closing):
@@ -329,7 +329,8 @@ class Workspace:
 
     def _sent(self, job_id: str) -> None:
         """Open the page of a job that was sent, unless the user has opened another page since."""
-        if self._is_shown("_draft") and self._draft.job_id() == job_id:
+        is_left = self._tasks.is_running("open")  # for a page that is being imported
+        if self._is_shown("_draft") and self._draft.job_id() == job_id and not is_left:
             self._open(job_id)
 
     def _show_changed(self, job: Job) -> None:
