@@ -19,11 +19,11 @@ from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_te
 from cfbatch_gui.core.evaluation.judged import evaluate
 from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
 from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings

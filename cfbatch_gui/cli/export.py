@@ -14,12 +14,12 @@ from cfbatch_gui.cli.outputs import check_outputs, is_one_file
 from cfbatch_gui.cli.working import say_file
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.paths import Paths

@@ -21,6 +21,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.job_judgements import disagreements
 from cfbatch_gui.core.evaluation.label_judgements import label_judgements
 from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -32,7 +33,6 @@ from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
 from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
 from cfbatch_gui.core.judgements.writing import write_judgements
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades, parse_grades
 from cfbatch_gui.core.results.labels import read_unusable_labels
 from cfbatch_gui.core.system.languages import said

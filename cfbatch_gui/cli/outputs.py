@@ -15,11 +15,11 @@ import msgspec
 
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import Exported, export, target_for
 from cfbatch_gui.core.system.files import write_own_file
 

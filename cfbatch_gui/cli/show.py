@@ -14,12 +14,12 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
 from cfbatch_gui.core.evaluation.runs import Run, read_run
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.rankings.score_table import read_score_table
 from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Clusters, find_clusters
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings

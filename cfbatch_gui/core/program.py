@@ -10,13 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfbatch_gui import __version__
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DataError, NotConnected
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -24,7 +23,6 @@ from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.jobs.store.submissions import Submission
 from cfbatch_gui.core.jobs.verify.start_check import check_results
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.paths import Paths
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
     from cfbatch_gui.core.jobs.plan.preflight import Preflight
     from cfbatch_gui.core.jobs.plan.spending import Spent
+    from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
     from cfbatch_gui.core.jobs.run.runner import Runner
     from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
@@ -112,7 +111,16 @@ class Program:
         """Jobs before they are sent."""
         from cfbatch_gui.core.jobs.drafts import Drafts
 
-        return Drafts(self.ledger, self.paths, clock=self.clock, metadata_for=self._metadata_for)
+        return Drafts(
+            self.ledger, self.paths, clock=self.clock, metadata_for=self._metadata_for, earlier=self.earlier_results
+        )
+
+    @made_once
+    def earlier_results(self) -> "EarlierResults":
+        """What earlier jobs have of a draft."""
+        from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
+
+        return EarlierResults(self.ledger.jobs, self.folder, self._service_of)
 
     @made_once
     def runner(self) -> "Runner":
@@ -126,7 +134,12 @@ class Program:
         """What the user has done with jobs."""
         from cfbatch_gui.core.jobs.run.job_actions import JobActions
 
-        return JobActions(self.store, self.runner, clock=self.clock, metadata_for=self._metadata_for)
+        return JobActions(
+            *(self.store, self.runner),
+            clock=self.clock,
+            metadata_for=self._metadata_for,
+            earlier=self.earlier_results,
+        )
 
     @made_once
     def judgements(self) -> "JobJudgements":
@@ -218,10 +231,11 @@ class Program:
     def keep_labels(self, job_id: str) -> None:
         """Put the labels of a job that has scores into the book of judgements; blocking. Raises DataError, DiskFull."""
         from cfbatch_gui.core.evaluation.runs import read_run
+        from cfbatch_gui.core.export_metadata import metadata_of
         from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
 
         job = self.ledger.job(job_id)
-        if job.kind is Kind.RANK and job.batches_done and texts_forgotten(self.folder(job_id)) is None:
+        if job.kind is Kind.RANK and job.has_results and texts_forgotten(self.folder(job_id)) is None:
             self.judgements.keep_labels(read_run(self.folder(job_id), metadata_of(job, "")))
 
     async def check_last_written(self) -> tuple[str, ...]:
@@ -229,7 +243,7 @@ class Program:
 
         Returns sentences about what was lost on the disk; what could be put right is only logged.
         """
-        done = any(job.batches_done for job in self.ledger.jobs())
+        done = any(job.has_results for job in self.ledger.jobs())
         lost = await check_results(self.store, self.ledger.jobs()) if done else []
         if self.paths.judgements.exists():
             await self.prepare("judgements")
@@ -357,6 +371,13 @@ class Program:
         """Whether a check of the service has seen that answers to this model carry references."""
         return self.connections.learned(job.connection, job.model).references is True
 
+    def _service_of(self, job: Job) -> str:
+        from cfbatch_gui.core.connections.service_marks import service_mark
+
+        with suppress(NotConnected):
+            return service_mark(self.address_book.connection(job.connection))
+        return ""
+
     async def _keep_accepted(self, connection_id: str, model: str, batch: "Accepted") -> None:
         """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
         submission = Submission(
@@ -374,27 +395,3 @@ class Program:
         with suppress(NotConnected):
             metadata = replace(metadata, body_bytes=self.address_book.connection(job.connection).body_bytes)
         return metadata
-
-
-_WITHOUT_ANSWER = (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)
-
-
-def metadata_of(job: Job, connection_title: str) -> JobMetadata:
-    """What an export says about its job."""
-    return JobMetadata(
-        id=job.id,
-        name=job.name,
-        kind=job.kind,
-        model=job.model,
-        connection=connection_title,
-        truncate_inputs=job.options.truncate_inputs,
-        pooling=job.options.pooling,
-        request_ids={batch.number: batch.request_id for batch in job.batches},
-        failed_batches={batch.number: batch.error for batch in job.batches if batch.state in _WITHOUT_ANSWER},
-        source_name=job.source_name,
-        source_sha256=job.source_sha256,
-        rows_in=job.rows_in,
-        usage_tokens=job.tokens,
-        sent_at=job.sent_at,
-        program_version=__version__,
-    )

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.run import runner
@@ -30,7 +31,6 @@ from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import accepted, answered_synchronously
 from cfbatch_gui.core.practice.server import PracticeServer
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.jobs import conftest

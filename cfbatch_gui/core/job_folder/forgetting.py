@@ -1,7 +1,8 @@
 """Removes the texts of a finished job from its folder, and keeps ids, ranks, scores and vectors.
 
 Each text is replaced by its id, or by the number of its row, so that a result can still be told which text it is of.
-Gone are the texts, the other cells of their rows, rows as they stood in the file, and bodies of requests. SQLite
+Gone are the texts, the other cells of their rows, rows as they stood in the file, bodies of requests, and the hashes
+by which the same texts are found again: one of a short text can be guessed. SQLite
 overwrites what it removes; what an SSD, a backup or a snapshot still holds is beyond any program.
 """
 
@@ -9,6 +10,7 @@ import sqlite3
 from contextlib import suppress
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.job_folder.fingerprints import fingerprints_path
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import forget_file
 from cfbatch_gui.core.job_folder.schema import ROW_FORM, metadata_value, put_metadata_value, transaction
@@ -32,7 +34,8 @@ def forget_texts(folder: JobFolder, now: float) -> None:
     """
     with folder.open() as database:
         database.execute("PRAGMA secure_delete = ON")
-        for path in (*(folder.path / "bodies").glob("*.json"), *folder.path.glob("texts-*.json")):
+        paths = (*(folder.path / "bodies").glob("*.json"), *folder.path.glob("texts-*.json"), fingerprints_path(folder))
+        for path in paths:
             remove_own_file(path)
         with transaction(database):
             for statement in _STATEMENTS.split(";"):

@@ -22,7 +22,7 @@ from cfbatch_gui.core.system.databases import database_address
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
 
-VERSION = 6
+VERSION = 7
 ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
 
 TABLES = """
@@ -97,7 +97,20 @@ CREATE TABLE IF NOT EXISTS outside_judgements(
     PRIMARY KEY(query_id, document_id)) WITHOUT ROWID;
 """
 
-LATER_TABLES = f"{_SINCE_2} {_SINCE_3} {_SINCE_4} {_SINCE_5} {_SINCE_6}"
+# Since version 7. Results that were taken from earlier jobs. Their requests are in batch NOT_SENT, which no ledger has;
+# one that is lost later is sent as any other that failed.
+_SINCE_7 = """
+CREATE TABLE IF NOT EXISTS sources(
+    source_no INTEGER PRIMARY KEY, job_id TEXT NOT NULL, job_name TEXT NOT NULL,
+    request_id TEXT NOT NULL,                         -- '' for a request without the queue
+    sent_at REAL NOT NULL);                           -- seconds since 1970, UTC
+CREATE TABLE IF NOT EXISTS reused(request_no INTEGER PRIMARY KEY, source_no INTEGER NOT NULL);
+-- Items that the user wants to have sent although an earlier job has their results.
+CREATE TABLE IF NOT EXISTS sent_anew(item_no INTEGER PRIMARY KEY);
+"""
+
+LATER_TABLES = f"{_SINCE_2} {_SINCE_3} {_SINCE_4} {_SINCE_5} {_SINCE_6} {_SINCE_7}"
+NOT_SENT = 0  # the batch of requests whose results were taken from an earlier job
 
 INDEX_OF_REQUESTS = "CREATE INDEX IF NOT EXISTS items_of_request ON items(request_no, request_position);"
 _INDEX_OF_QUERIES = "CREATE INDEX IF NOT EXISTS items_of_query ON items(query_no, position);"

@@ -15,14 +15,15 @@ import msgspec
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
-from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.forgetting import check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.jobs.plan.layout_writer import forget_plan
 from cfbatch_gui.core.jobs.plan.packing import listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
+from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
@@ -46,8 +47,11 @@ class Drafts:
         *,
         clock: Callable[[], float] = time.time,
         metadata_for: Callable[[Job], ModelMetadata] = listed_metadata,
+        earlier: EarlierResults | None = None,
     ) -> None:
+        """Without `earlier` nothing is known of what earlier jobs have."""
         self._ledger, self._paths, self._clock, self._metadata_for = ledger, paths, clock, metadata_for
+        self._earlier = earlier
 
     def folder(self, job_id: str) -> JobFolder:
         """The folder of a job."""
@@ -132,9 +136,17 @@ class Drafts:
         folder.save_draft(draft)
 
     def examine(self, job_id: str) -> Preflight:
-        """Plan the draft and return its counts, problems and estimated price."""
+        """Plan the draft and return its counts, problems and estimated price, and what earlier jobs have of it."""
         job = self._draft(job_id)
-        return examine(self.folder(job_id), job, self._metadata_for(job))
+        reusable = self._earlier.find(job) if self._earlier is not None else NOTHING
+        return examine(self.folder(job_id), job, self._metadata_for(job), reusable=reusable)
+
+    def send_anew(self, job_id: str, items: Iterable[int], *, anew: bool = True) -> None:
+        """Have these items of a draft sent although earlier jobs have their results, or take that back; quick."""
+        self._draft(job_id)
+        statement = "INSERT OR IGNORE INTO sent_anew VALUES(?)" if anew else "DELETE FROM sent_anew WHERE item_no = ?"
+        with self.folder(job_id).open() as database, transaction(database):
+            database.executemany(statement, ((item,) for item in items))
 
     def change(
         self,
@@ -221,6 +233,8 @@ class Drafts:
                 name=name,
                 created_at=job.created_at,
                 is_sent=False,
+                reused=0,
+                reused_lost=0,
                 attached=False,
                 sent_at=0.0,
                 finished_at=0.0,
@@ -273,12 +287,8 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
     """Forget results, and all but the first queries or texts. Rows, queries, items, problems that are left."""
     with folder.open() as database:
         with transaction(database):
-            database.execute("UPDATE items SET score = NULL, request_no = NULL, request_position = NULL")
-            database.execute("UPDATE parts SET score = NULL, request_no = NULL, request_position = NULL")
-            database.execute("DELETE FROM requests")
-            database.execute("DELETE FROM runs")
-            database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
-            forget_checksums(database)
+            forget_plan(database)
+            database.execute("DELETE FROM sent_anew")
             if first:
                 column = "query_no" if kind is Kind.RANK else "item_no"
                 database.execute(f"DELETE FROM items WHERE {column} > ?", (first,))  # noqa: S608  # one of two constants

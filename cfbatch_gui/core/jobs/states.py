@@ -126,6 +126,7 @@ class JobOptions:
     truncate_inputs: bool = True
     pooling: str = ""  # "mean" or "cls", for the models that take it; "" is the model's own
     at_once: bool = False  # each request by itself and without the queue, for small jobs
+    reuse: bool = True  # what earlier jobs have is taken from there, and not sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,14 @@ class Job:
     queries: int = 0
     texts: int = 0  # contexts or texts that are sent
     problems: int = 0
+    reused: int = 0  # of `texts`: not sent, because their results were taken from earlier jobs
+    reused_lost: int = 0  # requests of these whose results were lost since; they can be sent
     batches: tuple[Batch, ...] = ()
+
+    @property
+    def has_results(self) -> bool:
+        """Whether there is anything to look at, be it an answer or results of earlier jobs."""
+        return self.reused > 0 or self.batches_done > 0
 
     @property
     def state(self) -> JobState:
@@ -202,6 +210,8 @@ class ListedJob(msgspec.Struct, gc=False):
     is_sent: bool = False
     paused_because: str = ""
     deleted_at: float = 0.0
+    reused: int = 0
+    reused_lost: int = 0
     batches: Sequence[ListedBatch] = ()
 
     @property
@@ -222,16 +232,16 @@ def _state(job: Job | ListedJob) -> JobState:
     if BatchState.OUTCOME_UNKNOWN in states:
         return JobState.OUTCOME_UNKNOWN
     if states <= _FINAL:
-        return _final_state(job.batches)
+        return _final_state(job)
     if job.paused_because:
         return JobState.PAUSED
     return JobState.WAITING if states == _PLANNED else JobState.WORKING
 
 
-def _final_state(batches: Sequence[Batch | ListedBatch]) -> JobState:
-    done = [batch for batch in batches if batch.state is BatchState.DONE]
-    if not done or all(batch.failed_requests >= batch.requests for batch in done):
+def _final_state(job: Job | ListedJob) -> JobState:
+    done = [batch for batch in job.batches if batch.state is BatchState.DONE]
+    if not job.reused and (not done or all(batch.failed_requests >= batch.requests for batch in done)):
         return JobState.FAILED
-    if len(done) == len(batches) and not any(batch.failed_requests for batch in done):
+    if len(done) == len(job.batches) and not job.reused_lost and not any(batch.failed_requests for batch in done):
         return JobState.DONE
     return JobState.PARTLY_DONE

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -92,6 +93,11 @@ def choose_model() -> PracticeModel:
     except (ImportError, OSError, RuntimeError) as problem:  # RuntimeError: a user without a home folder
         log.info("practice model: n-grams, for want of wordllama (%s)", type(problem).__name__)
         return HashedNgrams()
+
+
+def usual_model_name() -> str:
+    """The name of the model that `choose_model` takes if it can be loaded; nothing is loaded for that."""
+    return WordLlama.name if find_spec("wordllama") else HashedNgrams.name
 
 
 @contextmanager

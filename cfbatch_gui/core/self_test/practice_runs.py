@@ -8,6 +8,7 @@ import numpy as np
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -16,7 +17,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.messages import comma_list, counted_message, message
 from cfbatch_gui.core.practice.local_models import HashedNgrams, choose_model
-from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export, targets_for
 from cfbatch_gui.core.results.maps.text_map import make_map, make_tsne_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings

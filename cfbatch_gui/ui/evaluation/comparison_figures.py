@@ -13,8 +13,9 @@ from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import Paired
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title, is_practice
 

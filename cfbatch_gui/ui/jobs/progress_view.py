@@ -10,11 +10,12 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
-from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said

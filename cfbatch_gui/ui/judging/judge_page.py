@@ -13,12 +13,13 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.job_judgements import Disagreement, disagreements
 from cfbatch_gui.core.evaluation.pool import Pool
 from cfbatch_gui.core.evaluation.runs import Run, read_run
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Source
-from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title

@@ -11,9 +11,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse

@@ -6,8 +6,8 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.ui.tables.columns_button import ColumnsButton
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks

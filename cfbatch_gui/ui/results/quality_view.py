@@ -11,10 +11,11 @@ from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMea
 from cfbatch_gui.core.evaluation.query_changes import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import mean_interval
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import between_judges
-from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.system.languages import said

@@ -125,7 +125,7 @@ async def test_without_its_file_the_texts_have_names(program: Program, endpoints
     assert job.state is JobState.DONE and (job.kind, job.queries, job.texts) == (Kind.RANK, 2, 5)
     found = rows(program, job)
     assert [text for _, text, _ in found][:3] == ["Query 1 · Context 1", "Query 1 · Context 2", "Query 2 · Context 1"]
-    from cfbatch_gui.core.program import metadata_of
+    from cfbatch_gui.core.export_metadata import metadata_of
 
     exported = export(program.folder(job.id), metadata_of(job, "Account"), tmp_path / "ranked.csv")
     assert exported.rows == 5 and "Query 2 · Context 3" in (tmp_path / "ranked.csv").read_text()

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import export, targets_for
 from cfbatch_gui.core.results.maps.map_cache import tsne_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, UsageError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.practice.faults.script import ResetAfterBody
-from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.nearest import LONGEST, embed_sentence, nearest_to
 from tests.core.jobs.conftest import Bench

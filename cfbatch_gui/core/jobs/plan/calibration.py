@@ -135,8 +135,14 @@ def calibrated(found: Preflight, job: Job, folder: JobFolder, metadata: ModelMet
     if learned.jobs:
         with folder.open() as database:
             put_metadata_value(database, LEARNED, (found.tokens_low, found.tokens_high, learned.low, learned.high))
+    reuse = found.reuse
+    if reuse is not None:
+        low, high = found.tokens_low + reuse.tokens_low, found.tokens_high + reuse.tokens_high
+        all_of_it = known.apply(job, folder, metadata, low, high)
+        reuse = replace(reuse, low=price(all_of_it.low, metadata), high=price(all_of_it.high, metadata))
     return replace(
         found,
+        reuse=reuse,
         tokens_low=learned.low,
         tokens_high=learned.high,
         price_low=price(learned.low, metadata),

@@ -13,10 +13,13 @@ from cfbatch_gui.core.errors import Action, DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import open_texts
-from cfbatch_gui.core.job_folder.schema import transaction
+from cfbatch_gui.core.job_folder.schema import NOT_SENT, transaction
 from cfbatch_gui.core.jobs.plan.cutting import Request, cut_into_batches
+from cfbatch_gui.core.jobs.plan.layout_writer import forget_plan
 from cfbatch_gui.core.jobs.plan.planning import Plan, PlannedBatch, plan_items, planned_batch
 from cfbatch_gui.core.jobs.plan.request_bodies import Pieces, copied_elements, element_of
+from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, Reusable, note_service
+from cfbatch_gui.core.jobs.reuse.taking import take_results, would_be_taken
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
@@ -45,11 +48,20 @@ TEXTS_OF_REQUEST = (
 )
 
 
-def plan(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None, *, is_trial: bool = False) -> Plan:
+def plan(
+    folder: JobFolder,
+    job: Job,
+    metadata: ModelMetadata | None = None,
+    *,
+    reusable: Reusable = NOTHING,
+    is_trial: bool = False,
+) -> Plan:
     """Lay out all items anew and write the layout to the job's data; runs long for many items.
 
-    A trial is for looking at what would be sent: the job is planned again before it is. Then the
-    request of each text without a query is not written, which would double the time; `bodies_of` does not need it.
+    What earlier jobs have of it is copied into the job's data and not sent, as far as it can be verified.
+
+    A trial is for looking at what would be sent: the job is planned again before it is. Then nothing is copied, and
+    the request of each text without a query is not written, which would double the time; `bodies_of` does not need it.
     `metadata` is the model's; None takes it from the program's own list.
     Raises UsageError when the model cannot do what the job wants.
     """
@@ -62,7 +74,12 @@ def plan(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None, *, 
             )
         )
     with folder.open() as database, transaction(database):
-        return plan_items(database, job, metadata, writes_positions=not is_trial or job.kind is Kind.RANK)
+        forget_plan(database)
+        if is_trial:
+            return plan_items(database, job, metadata, taken=would_be_taken(reusable), is_trial=True)
+        taken = take_results(database, folder, job.kind, reusable)
+        note_service(database, reusable.service)
+        return plan_items(database, job, metadata, taken=taken)
 
 
 def listed_metadata(job: Job) -> ModelMetadata:
@@ -121,13 +138,14 @@ def _sent_texts(where: str) -> str:
 
 
 def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> tuple[PlannedBatch, ...]:
-    """Put the requests that the service refused in finished batches into new ones, under every limit of a batch.
+    """Put the requests that the service refused in finished batches into new ones, under every limit of a batch; also
+    those whose results were taken from an earlier job and lost.
 
     Requests keep their references. Those of an earlier call that the ledger never learned of are taken again.
     """
     metadata = metadata or find_model(job.model)
     known = max((batch.number for batch in job.batches), default=0)
-    done = json.dumps([batch.number for batch in job.batches if batch.state is BatchState.DONE])
+    done = json.dumps([NOT_SENT, *(batch.number for batch in job.batches if batch.state is BatchState.DONE)])
     where = "(r.state = 'failed' AND r.batch IN (SELECT value FROM json_each(:done)) OR r.batch > :known)"
     with folder.open() as database, transaction(database):
         rows = database.execute(
@@ -144,6 +162,9 @@ def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = 
                 for number, bundle in enumerate(bundles, start=known + 1)
                 for position, request in enumerate(bundle)
             ),
+        )
+        database.execute(
+            "DELETE FROM reused WHERE request_no NOT IN (SELECT request_no FROM requests WHERE batch = ?)", (NOT_SENT,)
         )
     return tuple(planned_batch(number, bundle) for number, bundle in enumerate(bundles, start=known + 1))
 

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
+from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
@@ -28,8 +29,37 @@ class ProblemCount:
 
 
 @dataclass(frozen=True, slots=True)
+class ReuseSource:
+    """An earlier job, and how many texts get their results from it."""
+
+    job_id: str
+    name: str
+    texts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """What is not sent, because earlier jobs have its results; `found` says which items these are.
+
+    `low` and `high` are what all would cost without it, by both estimates.
+    """
+
+    texts: int  # with those that repeat one of them
+    queries: int  # of which nothing is sent
+    sources: tuple[ReuseSource, ...]  # the newest job first
+    tokens_low: int  # that it would have taken
+    tokens_high: int
+    low: Price
+    high: Price
+    found: Reusable = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Preflight:
-    """What will be sent if the user says so. Prices are for the high and the low estimate of the tokens."""
+    """What will be sent if the user says so. Prices are for the high and the low estimate of the tokens.
+
+    `queries` and `texts` are all that get a result; of these `reuse` is taken from earlier jobs, None for nothing.
+    """
 
     queries: int
     texts: int
@@ -46,6 +76,12 @@ class Preflight:
     repeated: int = 0  # of `texts`: not sent, for they get the answer of another with the same text
     notices: tuple[str, ...] = ()  # what happens that one might not expect, in sentences
     learned_from: int = 0  # finished jobs that tokens and prices were put right by; 0 for rules of thumb
+    reuse: Reuse | None = None
+
+    @property
+    def sent_texts(self) -> int:
+        """Texts that leave: without those that repeat another, and without those that earlier jobs have."""
+        return self.texts - self.repeated - (self.reuse.texts if self.reuse else 0)
 
     @property
     def requests(self) -> int:
@@ -63,18 +99,20 @@ class Preflight:
         return sum(batch.bytes for batch in self.batches)
 
 
-def examine(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> Preflight:
-    """Plan the job anew, as a trial, and say what it comes to; `metadata` as for `plan`.
+def examine(
+    folder: JobFolder, job: Job, metadata: ModelMetadata | None = None, *, reusable: Reusable = NOTHING
+) -> Preflight:
+    """Plan the job anew, as a trial, and say what it comes to; `metadata` and `reusable` as for `plan`.
 
     Writes the plan to the job's data; runs long for many items.
     """
     metadata = metadata or find_model(job.model)
-    planned = plan(folder, job, metadata, is_trial=True)
+    planned = plan(folder, job, metadata, reusable=reusable, is_trial=True)
     requests = sum(batch.requests for batch in planned.batches)
     fits = 0 < requests <= SYNCHRONOUS_REQUESTS and planned.tokens_high <= SYNCHRONOUS_TOKENS
     return Preflight(
-        queries=planned.queries,
-        texts=planned.texts + planned.repeated,
+        queries=planned.queries + planned.reused_queries,
+        texts=planned.texts + planned.repeated + planned.reused,
         batches=planned.batches,
         tokens_low=planned.tokens_low,
         tokens_high=planned.tokens_high,
@@ -87,6 +125,20 @@ def examine(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) 
         blocker=_blocker(job, planned),
         repeated=planned.repeated,
         notices=tuple(_notices(folder, planned)),
+        reuse=_reuse(planned, metadata, reusable) if planned.reused else None,
+    )
+
+
+def _reuse(planned: Plan, metadata: ModelMetadata, reusable: Reusable) -> Reuse:
+    return Reuse(
+        texts=planned.reused,
+        queries=planned.reused_queries,
+        sources=tuple(ReuseSource(each.job.id, each.job.name, each.texts) for each in reusable.jobs),
+        tokens_low=planned.reused_low,
+        tokens_high=planned.reused_high,
+        low=price(planned.tokens_low + planned.reused_low, metadata),
+        high=price(planned.tokens_high + planned.reused_high, metadata),
+        found=reusable,
     )
 
 
@@ -131,7 +183,7 @@ def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
     if parts:
         yield (
             message("Long texts go in parts.")
-            if planned.queries == 0
+            if planned.queries + planned.reused_queries == 0
             else message("Long texts go in parts and count as their best one.")
         )
 
@@ -146,7 +198,7 @@ def _synchronous_sentence(job: Job, planned: Plan) -> Message:
 
 
 def _blocker(job: Job, planned: Plan) -> str:
-    if planned.batches:
+    if planned.batches or planned.reused:
         return ""
     if job.kind is Kind.RANK:
         return message("No row has both a query and a context. Choose the columns that hold them.")

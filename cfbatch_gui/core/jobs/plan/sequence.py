@@ -41,7 +41,11 @@ class Sequence:
 
     def only(self, mask: NDArray[np.bool_]) -> "Sequence":
         """Those where `mask` is set."""
-        return self if mask.all() else Sequence(*(getattr(self, field.name)[mask] for field in fields(self)))
+        return self if mask.all() else self.at(np.flatnonzero(mask))
+
+    def at(self, indices: _Numbers) -> "Sequence":
+        """Those at these indices, in that order."""
+        return Sequence(*(getattr(self, field.name)[indices] for field in fields(self)))
 
     def count_queries(self) -> int:
         """Different queries; those of one follow one another."""

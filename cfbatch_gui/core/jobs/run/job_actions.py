@@ -15,6 +15,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.forgetting import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
+from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.run.watching import check_account
@@ -45,7 +46,10 @@ class JobActions:
         *,
         clock: Callable[[], float] = time.time,
         metadata_for: Callable[[Job], ModelMetadata] = packing.listed_metadata,
+        earlier: EarlierResults | None = None,
     ) -> None:
+        """Without `earlier` everything is sent, also what earlier jobs have."""
+        self._earlier = earlier
         self._store, self._runner, self._clock, self._metadata_for = store, runner, clock, metadata_for
         self._planning: set[str] = set()  # drafts that are about to be sent
         self._repacking = asyncio.Lock()
@@ -66,12 +70,16 @@ class JobActions:
         return self._store.job(job_id)
 
     async def _plan(self, job: Job) -> None:
-        plan = await asyncio.to_thread(packing.plan, self._store.folder(job.id), job, self._metadata_for(job))
-        if not plan.batches:
+        plan = await asyncio.to_thread(self._laid_out, job)
+        if not plan.batches and not plan.reused:
             raise UsageError(message("There is nothing to send: no row has a text. Choose the column that holds it."))
         change = sent(job, plan, self._clock())
         await asyncio.to_thread(write_manifest, self._store.folder(job.id), change(job))
         await self._store.change(job.id, change)
+
+    def _laid_out(self, job: Job) -> Plan:
+        reusable = self._earlier.find(job) if self._earlier is not None else NOTHING
+        return packing.plan(self._store.folder(job.id), job, self._metadata_for(job), reusable=reusable)
 
     async def attach(self, job_id: str, request_id: str) -> Job:
         """Watch a draft's batch that was sent elsewhere, by its id. Raises UsageError and NotConnected."""
@@ -218,7 +226,14 @@ def sent(planned: Job, plan: Plan, now: float) -> Change:
         if _what_is_planned(job) != _what_is_planned(planned):
             raise UsageError(message("This job was changed while it was being sent. Check it, and send it again."))
         return replace(
-            job, is_sent=True, sent_at=now, queries=plan.queries, texts=plan.texts + plan.repeated, batches=batches
+            job,
+            is_sent=True,
+            sent_at=now,
+            finished_at=0.0 if batches else now,
+            queries=plan.queries + plan.reused_queries,
+            texts=plan.texts + plan.repeated + plan.reused,
+            reused=plan.reused,
+            batches=batches,
         )
 
     return change
@@ -248,7 +263,7 @@ def failed_sent_again(packed: Job, repacked: Sequence[PlannedBatch], now: float)
             return _fresh(batch, now)
         return replace(batch, failed_requests=0, error="") if batch.number in emptied else batch
 
-    return lambda job: replace(job, finished_at=0.0, batches=(*map(again, job.batches), *new))
+    return lambda job: replace(job, finished_at=0.0, reused_lost=0, batches=(*map(again, job.batches), *new))
 
 
 def rest_as_synchronous(job_id: str, repacked: Sequence[PlannedBatch], now: float) -> Change:

@@ -1,0 +1,207 @@
+"""Which texts a job has asked about, by hashes of exactly what was sent, so that the same is found again in other jobs.
+
+A key is the hash of an item: of its text as JSON, with the bounds of its parts where a ranking sends it in parts, and
+of a ranking mixed with that of the query. Items that repeat another have none. `fingerprints.bin` has the keys in
+order; it is made with the plan of a job, before anything is sent, so that storing answers takes no longer; whether an
+item has a result is for the tables to say. The file is made anew from these when it is missing, damaged or of other
+data. Nothing is ever taken by a key alone: texts are compared before a result is.
+"""
+
+import hashlib
+import sqlite3
+import zlib
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.packed_texts import PackedTexts, open_texts
+from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value
+from cfbatch_gui.core.system.files import write_own_file
+
+_MAGIC = b"CFBFP 1\n"
+_DIGEST = 16  # bytes of a text's hash
+_HEADER = len(_MAGIC) + _DIGEST + 8 + 4  # magic, of which data, how many keys, CRC-32 of the last two and what follows
+_ITEM_BYTES = 16
+_BLOCK = 20_000  # texts that are hashed at a time
+_encode = msgspec.json.Encoder().encode
+_TEXTS = "SELECT text_no, text FROM texts WHERE text_no >= ? ORDER BY text_no LIMIT ?"
+_PAIRS = "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL ORDER BY item_no"
+_OF_EACH = """
+SELECT (SELECT value FROM facts WHERE name = 'packed_texts'), (SELECT count(*) FROM items),
+    (SELECT coalesce(max(item_no), 0) FROM items), (SELECT count(*) FROM parts), (SELECT count(*) FROM queries),
+    (SELECT count(*) FROM repeats)
+"""
+
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Fingerprints:
+    """The keys of one job in order; `key` and `check` are together 96 bits of hash, `item` is the number of the item.
+
+    All have the shape (n,).
+    """
+
+    key: NDArray[np.uint64]
+    check: NDArray[np.uint32]
+    item: NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+def fingerprints_path(folder: JobFolder) -> Path:
+    """Where the hashes of a job are kept."""
+    return folder.path / "fingerprints.bin"
+
+
+def fingerprints_of(folder: JobFolder) -> Fingerprints:
+    """Those of a job's folder, from its file, or else made anew and kept; a memory map. For a thread.
+
+    A full disk keeps none: they are then made anew each time. Raises DataError.
+    """
+    with folder.open(read_only=True) as database:
+        mark = _mark(database)
+        found = _load(fingerprints_path(folder), mark)
+        if found is not None:
+            return found
+        made = _make(folder, database)
+    try:
+        write_own_file(fingerprints_path(folder), _encoded(made, mark))
+    except DataError:  # no room
+        return made
+    return _load(fingerprints_path(folder), mark) or made
+
+
+def _mark(database: sqlite3.Connection) -> bytes:
+    """Of which data the hashes are: it differs after each filling, and between a job and the copy of its first rows."""
+    return hashlib.blake2b(repr(database.execute(_OF_EACH).fetchone()).encode(), digest_size=_DIGEST).digest()
+
+
+def _encoded(made: Fingerprints, mark: bytes) -> bytes:
+    body = b"".join((made.key.astype("<u8").tobytes(), made.check.astype("<u4").tobytes(), made.item.tobytes()))
+    head = mark + len(made).to_bytes(8, "little")
+    return _MAGIC + head + zlib.crc32(body, zlib.crc32(head)).to_bytes(4, "little") + body
+
+
+def _load(path: Path, mark: bytes) -> Fingerprints | None:
+    """None for a file that is missing, of other data, or not as it was written."""
+    try:
+        with path.open("rb") as stream:
+            header = stream.read(_HEADER)
+        body = np.memmap(path, np.uint8, "r", _HEADER)
+    except (OSError, ValueError):
+        return None
+    head = header[len(_MAGIC) : -4]
+    count = int.from_bytes(head[-8:], "little")
+    if header[: len(_MAGIC)] != _MAGIC or head[:-8] != mark or len(body) != count * _ITEM_BYTES:
+        return None
+    if zlib.crc32(body.data, zlib.crc32(head)) != int.from_bytes(header[-4:], "little"):
+        return None
+    words = body[8 * count :].view("<u4")
+    return Fingerprints(body[: 8 * count].view("<u8"), words[:count], words[count:])
+
+
+def _make(folder: JobFolder, database: sqlite3.Connection) -> Fingerprints:
+    (last,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
+    queries, of_texts = _hashes_of_queries(database), _hashes_of_texts(folder, database, last)
+    item, query, text = _items(database)
+    hashes = of_texts[text - 1]
+    if len(query):
+        _mix_in_parts(database, item, hashes)
+        hashes = _mixed(queries[query - 1], hashes)
+    is_repeat = np.isin(item, np.fromiter((no for (no,) in database.execute("SELECT item_no FROM repeats")), np.int64))
+    if is_repeat.any():
+        item, hashes = item[~is_repeat], hashes[~is_repeat]
+    order = np.argsort(hashes[:, 0], kind="stable")
+    return Fingerprints(hashes[order, 0], hashes[order, 1].astype(np.uint32), item[order].astype("<u4"))
+
+
+def _items(database: sqlite3.Connection) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of items, queries and texts, in the order of the items; no queries of texts without any."""
+    if database.execute("SELECT 1 FROM queries LIMIT 1").fetchone():
+        rows = database.execute(_PAIRS)
+        pairs = np.fromiter(rows, np.dtype([("item", "<i8"), ("query", "<i8"), ("text", "<i8")]))
+        return pairs["item"], pairs["query"], pairs["text"]
+    nothing = np.zeros(0, np.int64)
+    if metadata_value(database, ITEMS_ARE_TEXTS, False):
+        (last,) = database.execute("SELECT coalesce(max(item_no), 0) FROM items").fetchone()
+        return np.arange(1, last + 1), nothing, np.arange(1, last + 1)
+    rows = database.execute("SELECT item_no, text_no FROM items ORDER BY item_no")
+    numbers = np.fromiter(rows, np.dtype([("item", "<i8"), ("text", "<i8")]))
+    return numbers["item"], nothing, numbers["text"]
+
+
+def _mix_in_parts(database: sqlite3.Connection, item: NDArray[np.int64], hashes: Hashes) -> None:
+    """Into the hashes of items that are sent in parts, in place, where these begin and end."""
+    rows = database.execute("SELECT item_no, start, stop FROM parts ORDER BY item_no, part").fetchall()
+    if not rows:
+        return
+    spans = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
+    indices = np.searchsorted(item, np.array(list(spans), np.int64))
+    of_spans = _as_hashes(_digests([_encode(each) for each in spans.values()]))
+    hashes[indices] = _mixed(of_spans, hashes[indices])
+
+
+def _digests(texts: list[bytes] | list[memoryview]) -> bytes:
+    blake2b, size = hashlib.blake2b, _DIGEST
+    return b"".join([blake2b(text, digest_size=size).digest() for text in texts])
+
+
+def _as_hashes(digests: bytes) -> Hashes:
+    return np.frombuffer(digests, "<u8").reshape(-1, 2)
+
+
+def _hashes_of_queries(database: sqlite3.Connection) -> Hashes:
+    """By number - 1; a number that no query has is 0."""
+    (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
+    hashes = np.zeros((last, 2), np.uint64)
+    rows = database.execute("SELECT query_no, text FROM queries ORDER BY query_no")
+    while block := rows.fetchmany(_BLOCK):
+        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([_encode(row[1]) for row in block]))
+    return hashes
+
+
+def _hashes_of_texts(folder: JobFolder, database: sqlite3.Connection, last: int) -> Hashes:
+    """By number - 1; a number that no text has is 0."""
+    with open_texts(folder.path, database) as texts:
+        if isinstance(texts, PackedTexts) and (found := _hashes_of_file(texts, last)) is not None:
+            return found
+    hashes = np.zeros((last, 2), np.uint64)
+    first = 1
+    while block := database.execute(_TEXTS, (first, _BLOCK)).fetchall():
+        hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([_encode(row[1]) for row in block]))
+        first = block[-1][0] + 1
+    return hashes
+
+
+def _hashes_of_file(texts: PackedTexts, last: int) -> Hashes | None:
+    """From the file of texts, which has them as they are sent; None when it is not as noted."""
+    digests = []
+    for first in range(1, last + 1, _BLOCK):
+        count = min(_BLOCK, last - first + 1)
+        texts.prepare(first, first + count, is_all=True)
+        joined = texts.joined(first, count)
+        if joined is None:
+            return None
+        digests.append(_digests(texts.cut(joined, first, count)))
+    return _as_hashes(b"".join(digests))
+
+
+_ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+
+
+def _mixed(one: Hashes, other: Hashes) -> Hashes:
+    """One hash of each pair, which is not that of the pair the other way round."""
+    mixed = one * np.array(_ODD) + other[:, ::-1]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: Hashes = mixed ^ (mixed >> np.uint64(31))
+    return found

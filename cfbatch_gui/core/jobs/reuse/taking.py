@@ -1,0 +1,321 @@
+"""Results of earlier jobs copied into a draft that is about to be sent. Each is verified first; what cannot be is sent.
+
+A result is taken when the text, with its query and the bounds of its parts, is the same, character by character; when
+the request that it came with is done; and when its checksum is that of the moment when it was stored. The caller's
+transaction has all of it or nothing, and the vectors are on the disk before it is committed.
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder import checksums
+from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
+from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, read_layout, stored_vectors
+from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierJob, Numbers, Reusable
+
+_BLOCK = 1_000  # items that are compared and copied at a time
+_TEXT = """
+SELECT i.item_no, t.text, q.text, (SELECT json_group_array(json_array(start, stop)) FROM (
+    SELECT start, stop FROM parts p WHERE p.item_no = i.item_no AND i.query_no IS NOT NULL ORDER BY part))
+FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
+LEFT JOIN queries q USING(query_no)
+"""
+_ORIGIN = """
+SELECT i.item_no, r.batch, r.state, s.job_id, s.job_name, s.request_id, s.sent_at
+FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value JOIN requests r USING(request_no)
+LEFT JOIN reused USING(request_no) LEFT JOIN sources s USING(source_no)
+"""
+_PARTS = "SELECT item_no, part, score FROM parts JOIN json_each(?) wanted ON wanted.value = item_no"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """Items of the draft, ascending, and for each its number in the table `sources`; both of shape (n,)."""
+
+    item: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
+    source: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+NOTHING_TAKEN = Taken()
+
+
+def would_be_taken(reusable: Reusable) -> Taken:
+    """For a look at what would be sent: all that was found, by the jobs instead of by their requests."""
+    return Taken(reusable.item, reusable.source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """Where a result came from in the first place."""
+
+    job_id: str
+    job_name: str
+    request_id: str
+    sent_at: float
+
+
+def take_results(database: sqlite3.Connection, folder: JobFolder, kind: Kind, reusable: Reusable) -> Taken:
+    """Copy what can be verified into the draft's data, in the caller's transaction; returns what that was.
+
+    The draft has no plan and no results. Scores are stored with the items, vectors in `vectors.npy`, both with their
+    checksums; which request they stand with is for the plan. Raises DiskFull, and DataError for the draft's own data.
+    """
+    with ExitStack() as files:
+        taking = _Taking(database, folder, files)
+        for index, earlier in enumerate(reusable.jobs):
+            chosen = reusable.source == index
+            source = _Source(database, earlier, reusable.item[chosen], reusable.source_item[chosen])
+            if kind is Kind.RANK:
+                taking.take_scores(_while_readable(source.scores(), earlier))
+            else:
+                taking.take_vectors(_while_readable(source.vectors(), earlier))
+        return taking.finish(kind)
+
+
+_B = TypeVar("_B")
+
+
+def _while_readable(blocks: Iterator[_B], earlier: EarlierJob) -> Iterator[_B]:
+    """The blocks up to one that cannot be read: its job may be damaged, or be deleted meanwhile."""
+    while True:
+        try:
+            block = next(blocks)
+        except StopIteration:
+            return
+        except (DataError, OSError, sqlite3.Error, ValueError) as error:
+            _log.warning("Nothing more is taken from job %s: %s", earlier.job.id, type(error).__name__)
+            return
+        yield block
+
+
+@dataclass(frozen=True, eq=False)
+class _Vectors:
+    """Verified vectors of items of the draft: float32 (n, d), their checksums, and where each is from."""
+
+    item: Numbers
+    origins: list[_Origin]
+    vectors: NDArray[np.float32]
+    sums: Sums
+    pooling: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """Verified scores of items of the draft, where each is from, and the scores of parts as (score, item, part)."""
+
+    item: Numbers
+    origins: list[_Origin]
+    scores: NDArray[np.float64]
+    parts: list[tuple[float, int, int]]
+
+
+class _Source:
+    """One earlier job, read block by block; `theirs` are the items that have the results of `ours`, of the draft."""
+
+    def __init__(self, database: sqlite3.Connection, earlier: EarlierJob, ours: Numbers, theirs: Numbers) -> None:
+        self._database, self._job, self._folder = database, earlier.job, earlier.folder
+        self._ours, self._theirs = ours, theirs
+
+    def vectors(self) -> Iterator[_Vectors]:
+        """Those that are as they were stored."""
+        with self._opened() as database:
+            layout, pooling = read_layout(self._folder.vectors), str(metadata_value(database, "pooling") or "")
+            stored = stored_vectors(self._folder.vectors, layout)
+            for ours, theirs in self._blocks():
+                vectors = np.array(stored[theirs - 1])  # read once: what is checked is what is written
+                sums = checksums.vector_checksums(vectors)
+                noted = _noted_sums(database, theirs)
+                origins = self._origins(database, theirs)
+                is_right = (sums == noted) & (noted != UNKNOWN) & self._is_same(database, ours, theirs, origins)
+                known = [origin for item in theirs[is_right].tolist() if (origin := origins.get(item))]
+                yield _Vectors(ours[is_right], known, vectors[is_right], sums[is_right], pooling)
+
+    def scores(self) -> Iterator[_Scores]:
+        """Those of queries whose checksum is right."""
+        with self._opened() as database:
+            sound = _sound_scores(database)
+            if not len(sound):
+                return
+            for ours, theirs in self._blocks():
+                at = np.searchsorted(sound["item"], theirs)
+                at[at == len(sound)] = 0
+                origins = self._origins(database, theirs)
+                is_right = (sound["item"][at] == theirs) & self._is_same(database, ours, theirs, origins)
+                scores = sound["score"][at]
+                parts = _parts_of(database, theirs)
+                if parts:
+                    best = zip(theirs.tolist(), scores.tolist(), strict=True)
+                    is_right &= [_is_best(parts.get(item, []), score) for item, score in best]
+                numbers = list(zip(ours[is_right].tolist(), theirs[is_right].tolist(), strict=True))
+                of_parts = [
+                    (score, mine, part)
+                    for mine, item in numbers
+                    for part, score in parts.get(item, [])
+                    if score is not None
+                ]
+                known = [origin for _, item in numbers if (origin := origins.get(item))]
+                yield _Scores(ours[is_right], known, scores[is_right], of_parts)
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        with self._folder.open(read_only=True) as database:
+            database.execute("BEGIN")  # several reads of one state: more answers may be stored meanwhile
+            yield database
+
+    def _blocks(self) -> Iterator[tuple[Numbers, Numbers]]:
+        """In the order of the source, so that its file is read from the beginning to the end."""
+        order = np.argsort(self._theirs, kind="stable")
+        for start in range(0, len(order), _BLOCK):
+            chosen = order[start : start + _BLOCK]
+            yield self._ours[chosen], self._theirs[chosen]
+
+    def _is_same(
+        self, database: sqlite3.Connection, ours: Numbers, theirs: Numbers, origins: Mapping[int, _Origin]
+    ) -> NDArray[np.bool_]:
+        """Whether text, query and parts are the same, and the result came with a request that is done."""
+        mine, there = _texts_of(self._database, ours), _texts_of(database, theirs)
+        pairs = zip(ours.tolist(), theirs.tolist(), strict=True)
+        return np.fromiter((b in origins and there.get(b) == mine[a] for a, b in pairs), np.bool_, len(ours))
+
+    def _origins(self, database: sqlite3.Connection, items: Numbers) -> dict[int, _Origin]:
+        """Of the items whose request is done; what was taken from an earlier job itself has the origin that it had."""
+        batches = {batch.number: batch for batch in self._job.batches}
+        found: dict[int, _Origin] = {}
+        for item, batch, state, *origin in database.execute(_ORIGIN, (str(items.tolist()),)):
+            if state == "done" and origin[0] is not None:
+                found[item] = _Origin(*origin)
+            elif state == "done" and batch in batches:
+                sent = batches[batch]
+                found[item] = _Origin(self._job.id, self._job.name, sent.request_id, sent.sent_at)
+        return found
+
+
+class _Taking:
+    """Writes what was verified; counts where it came from."""
+
+    def __init__(self, database: sqlite3.Connection, folder: JobFolder, files: ExitStack) -> None:
+        self._database, self._folder, self._files = database, folder, files
+        self._file: VectorFile | None = None
+        self._pooling = ""
+        self._origins: dict[_Origin, int] = {}
+        self._taken: list[tuple[Numbers, Numbers]] = []
+        self._sums: list[tuple[Numbers, Sums]] = []
+        self._repeats: dict[int, list[int]] = {}
+        for item, first in database.execute("SELECT item_no, first FROM repeats"):
+            self._repeats.setdefault(first, []).append(item)
+
+    def take_vectors(self, blocks: Iterable[_Vectors]) -> None:
+        """All vectors of a job have one length and one pooling: those of the first block count."""
+        for block in blocks:
+            if not len(block.item):
+                continue
+            dimension = block.vectors.shape[1]
+            if self._file is None:
+                self._file, self._pooling = self._new_file(dimension, block.pooling), block.pooling
+            elif (self._file.layout.dimension, self._pooling) != (dimension, block.pooling):
+                return
+            rows, at = self._with_repeats(block.item)
+            self._file.write(rows - 1, block.vectors[at])
+            self._sums.append((rows, block.sums[at]))
+            self._note(block.item, block.origins)
+
+    def take_scores(self, blocks: Iterable[_Scores]) -> None:
+        """Of items and of their parts."""
+        for block in blocks:
+            rows, at = self._with_repeats(block.item)
+            scores = zip(block.scores[at].tolist(), rows.tolist(), strict=True)
+            self._database.executemany("UPDATE items SET score = ? WHERE item_no = ?", scores)
+            self._database.executemany("UPDATE parts SET score = ? WHERE item_no = ? AND part = ?", block.parts)
+            self._note(block.item, block.origins)
+
+    def finish(self, kind: Kind) -> Taken:
+        """Write checksums and sources; the vectors are on the disk then."""
+        if self._file is not None:
+            self._file.flush()
+        if not self._taken:
+            return NOTHING_TAKEN
+        checksums.begin_checksums(self._database)
+        for numbers, sums in self._sums:
+            checksums.write_sums(self._database, Summed.VECTORS, numbers, sums)
+        if kind is Kind.RANK:
+            items = checksums.read_items(self._database, "typeof(score) = 'real' AND query_no IS NOT NULL")
+            last = int(items["query"].max())
+            checksums.write_all_sums(self._database, Summed.SCORES, checksums.score_checksums(items, 1, last))
+        self._database.executemany(
+            "INSERT INTO sources VALUES(?, ?, ?, ?, ?)",
+            ((number, o.job_id, o.job_name, o.request_id, o.sent_at) for o, number in self._origins.items()),
+        )
+        item, source = (np.concatenate(columns) for columns in zip(*self._taken, strict=True))
+        order = np.argsort(item, kind="stable")
+        return Taken(item[order], source[order])
+
+    def _new_file(self, dimension: int, pooling: str) -> VectorFile:
+        (count,) = self._database.execute("SELECT max(item_no) FROM items").fetchone()
+        put_metadata_value(self._database, "dimension", dimension)
+        put_metadata_value(self._database, "pooling", pooling)
+        return self._files.enter_context(new_vectors(self._folder.vectors, count, dimension))
+
+    def _note(self, items: Numbers, origins: Iterable[_Origin]) -> None:
+        numbers = [self._origins.setdefault(origin, len(self._origins) + 1) for origin in origins]
+        self._taken.append((items, np.array(numbers, np.int64)))
+
+    def _with_repeats(self, items: Numbers) -> tuple[Numbers, Numbers]:
+        """These items and those that repeat them, and for each the index in `items` whose result it has."""
+        numbers, at = items.tolist(), list(range(len(items)))
+        if self._repeats:
+            for index, item in enumerate(items.tolist()):
+                again = self._repeats.get(item, ())
+                numbers.extend(again)
+                at.extend([index] * len(again))
+        return np.array(numbers, np.int64), np.array(at, np.int64)
+
+
+def _sound_scores(database: sqlite3.Connection) -> NDArray[np.void]:
+    """The items, ITEM_SCORE in order, of the queries whose scores are as they were stored."""
+    items = checksums.read_items(database, "query_no IS NOT NULL ORDER BY item_no")
+    if not len(items) or not checksums.are_complete(database):
+        return items[:0]
+    last = int(items["query"].max())
+    is_wrong = checksums.score_checksums(items, 1, last) != checksums.read_sums(database, Summed.SCORES, 1, last)
+    return items[~np.isin(items["query"], np.flatnonzero(is_wrong) + 1) & ~np.isneginf(items["score"])]
+
+
+def _parts_of(database: sqlite3.Connection, items: Numbers) -> dict[int, list[tuple[int, float | None]]]:
+    found: dict[int, list[tuple[int, float | None]]] = {}
+    for item, part, score in database.execute(_PARTS, (str(items.tolist()),)):
+        found.setdefault(item, []).append((part, score))
+    return found
+
+
+def _is_best(parts: list[tuple[int, float | None]], score: float) -> bool:
+    """Whether a score is the best of its parts; an item without parts has just the one."""
+    known = [each for _, each in parts if each is not None]
+    return not parts or (len(known) == len(parts) and max(known) == score)
+
+
+def _noted_sums(database: sqlite3.Connection, numbers: Numbers) -> Sums:
+    """The stored checksums of the vectors of these numbers, which ascend."""
+    first = int(numbers[0])
+    found: Sums = checksums.read_sums(database, Summed.VECTORS, first, int(numbers[-1]))[numbers - first]
+    return found
+
+
+def _texts_of(database: sqlite3.Connection, items: Numbers) -> dict[int, tuple[object, ...]]:
+    """By item: its text, its query's, and where its parts are."""
+    return {row[0]: row[1:] for row in database.execute(_TEXT, (json.dumps(items.tolist()),))}
