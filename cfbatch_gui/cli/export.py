@@ -81,7 +81,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     finally:
         ledger.close()
     outputs = _outputs(arguments, job)
-    if not job.batches_done and any(target.needs_results for _, target in outputs):
+    if not job.has_results and any(target.needs_results for _, target in outputs):
         raise UsageError(message("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id))
     options = ExportOptions(
         separator=arguments.separator or list_separator(),

@@ -164,7 +164,7 @@ def _write(book: Book, path: Path, form: Form, paths: Paths, job: Job | None) ->
     if job is None:
         return write_judgements(book, path, form)
     folder = JobFolder(paths.job(job.id))
-    labels = label_judgements(read_run(folder, metadata_of(job, "")), time=0.0) if job.batches_done else ()
+    labels = label_judgements(read_run(folder, metadata_of(job, "")), time=0.0) if job.has_results else ()
     return write_judgements(book, path, form, JobSubjects(folder), labels=labels)
 
 

@@ -102,9 +102,9 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
     """Everything known about a job except its results; `title` is its connection's title."""
     left_out = list(row_problems(folder)) if folder.data.exists() else []
     facts = [(name, one_line(text)) for name, text in _facts(job, folder, title) if text]
-    if job.kind is Kind.RANK and job.batches_done:
+    if job.kind is Kind.RANK and job.has_results:
         facts += lines_of_scores(score_figures(folder))
-    if job.kind is Kind.EMBED and job.batches_done:
+    if job.kind is Kind.EMBED and job.has_results:
         facts += lines_of_vector_checks(Embeddings(folder).checks())
     yield from labelled(facts, _LABEL)
     if job.batches:

@@ -21,7 +21,7 @@ MOST = 8  # jobs in one comparison
 
 def candidates(base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
     """Other rankings with results; those of the same file first, then those of as many queries, the newest first."""
-    others = [job for job in jobs if job.id != base.id and job.kind is Kind.RANK and job.batches_done]
+    others = [job for job in jobs if job.id != base.id and job.kind is Kind.RANK and job.has_results]
 
     def nearness(job: Job) -> tuple[bool, bool, float]:
         return job.source_name != base.source_name, job.queries != base.queries, -job.created_at

@@ -204,12 +204,12 @@ class JobPage(QWidget):
         self.stop_button.setVisible(not over and not is_paused and job.state is not JobState.OUTCOME_UNKNOWN)
         self.carry_on_button.setVisible(is_paused)
         self.export_button.setVisible(over)
-        self.export_button.set_possible("" if job.batches_done else self.tr("Nothing came back that could be written."))
-        can_compare = job.kind is Kind.RANK and job.batches_done > 0
+        self.export_button.set_possible("" if job.has_results else self.tr("Nothing came back that could be written."))
+        can_compare = job.kind is Kind.RANK and job.has_results
         self.compare_button.setVisible(can_compare and over)
         self._compare.setVisible(can_compare and not over)
         self._judge.setVisible(can_compare and not job.texts_forgotten_at)
-        self._export_so_far.setVisible(job.batches_done > 0 and not over)
+        self._export_so_far.setVisible(job.has_results and not over)
         self._forget.setVisible(job.state in FORGETTABLE and not job.texts_forgotten_at)
         self._copy_ids.setEnabled(bool(request_ids(job.batches)))
         has_requests = not (job.attached or job.texts_forgotten_at)  # those of an attached job are not stored

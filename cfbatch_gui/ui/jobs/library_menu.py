@@ -52,4 +52,4 @@ def fill_menu(menu: QMenu, jobs: Sequence[Job], commands: SelectionCommands) -> 
 
 def can_be_compared(job: Job) -> bool:
     """Whether the job is a ranking of which something came back."""
-    return job.kind is Kind.RANK and job.batches_done > 0
+    return job.kind is Kind.RANK and job.has_results

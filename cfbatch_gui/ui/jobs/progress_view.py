@@ -303,7 +303,7 @@ class ProgressView(QWidget):
         self.readable.setText(one.format(n=display.number(self._readable), total=display.number(self._of)))
 
     async def _count(self, job: Job) -> None:
-        if job.batches_done:
+        if job.has_results:
             self._readable, self._of = await asyncio.to_thread(_count_readable, self._program.folder(job.id), job)
             self._show_readable(job)
 

@@ -89,7 +89,7 @@ class SearchedResults(QWidget):
 
     def show_loading(self, job: Job) -> None:
         """Show no results yet. If there are some the bar is shown: a text typed meanwhile is searched for then."""
-        self._bar.setVisible(bool(job.batches_done))
+        self._bar.setVisible(job.has_results)
         self._stack.show_sentence("")
 
 
@@ -116,6 +116,6 @@ def nothing_yet(job: Job) -> str:
             "results",
             "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why.",
         )
-    if job.batches_done:
+    if job.has_results:
         return QCoreApplication.translate("results", "Of what is back so far, nothing has a result.")
     return QCoreApplication.translate("results", "Results can be read here as soon as the first batch is back.")

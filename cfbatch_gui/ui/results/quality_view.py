@@ -87,7 +87,7 @@ class QualityView(ResultView):
         self._lay_out()
 
     def has_something(self, job: Job) -> bool:
-        return job.kind is Kind.RANK and job.batches_done > 0
+        return job.kind is Kind.RANK and job.has_results
 
     def show_job(self, job: Job) -> None:
         if self._judgements != self._book_size():  # judged since
@@ -147,7 +147,7 @@ class QualityView(ResultView):
         return await asyncio.to_thread(self._read_quality, job)
 
     def _read_quality(self, job: Job) -> Quality | None:
-        if not job.batches_done:
+        if not job.has_results:
             return None
         book = self._program.judgements.grades()
         self._judgements = self._book_size()

@@ -103,7 +103,7 @@ class VectorViews(QObject):
 
     def _has_ranking(self, _job: Job) -> bool:
         """Whether there is a ranking that vectors can be compared with."""
-        return any(each.kind is Kind.RANK and each.batches_done for each in self._program.ledger.jobs())
+        return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):

@@ -173,4 +173,4 @@ class VersusScoresView(VectorPage):
 
 def rankings(program: Program) -> tuple[Job, ...]:
     """The jobs that vectors can be compared with, the newest first."""
-    return tuple(job for job in program.ledger.jobs() if job.kind is Kind.RANK and job.batches_done)
+    return tuple(job for job in program.ledger.jobs() if job.kind is Kind.RANK and job.has_results)

@@ -62,7 +62,7 @@ class Comparing(QObject):
 
     def _choose_for_opened(self) -> None:
         job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
-        if job is not None and job.kind is Kind.RANK and job.batches_done:
+        if job is not None and job.kind is Kind.RANK and job.has_results:
             self.choose(job.id)
 
     async def _choose(self, job_id: str) -> None:

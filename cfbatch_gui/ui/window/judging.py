@@ -114,4 +114,4 @@ class Judging(QObject):
 
 
 def _can_be_judged(job: Job) -> bool:
-    return job.kind is Kind.RANK and job.batches_done > 0
+    return job.kind is Kind.RANK and job.has_results

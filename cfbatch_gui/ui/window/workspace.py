@@ -232,7 +232,7 @@ class Workspace:
         page.setAccessibleName(job.name)
         page.setFocus(Qt.FocusReason.OtherFocusReason)
         self.window.library.open_job(job_id)
-        self.window.set_can_export(job.is_sent and job.batches_done > 0)
+        self.window.set_can_export(job.is_sent and job.has_results)
         self._in_use.show()
 
     def _make_first_page(self, *, with_draft: bool) -> QWidget:
@@ -291,7 +291,7 @@ class Workspace:
             self._open_first()
         elif job.is_sent and self._is_shown("_job"):
             self._job.show_job(job)
-            self.window.set_can_export(job.batches_done > 0)
+            self.window.set_can_export(job.has_results)
         elif job.is_sent:
             self._sent(opened)
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
+from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Job
@@ -78,7 +81,10 @@ class Bench:
         self.paths.create()
         self.opened = open_or_recover(self.paths, clock=self.clock, here=place_of(self.paths.root))
         self.ledger = self.opened.ledger
-        self.drafts = Drafts(self.ledger, self.paths, clock=self.clock)
+        self.earlier = EarlierResults(
+            self.ledger.jobs, lambda job_id: JobFolder(self.paths.job(job_id)), self.service_of
+        )
+        self.drafts = Drafts(self.ledger, self.paths, clock=self.clock, earlier=self.earlier)
         self.disk = ThreadPoolExecutor(1)
         budget = RateBudget(clock=self.clock, sleep=self.clock.sleep)
         self.transport = self._new_transport()
@@ -103,7 +109,11 @@ class Bench:
         )
         self.store.holds_back = self.opened.doubt is not None
         self.runner = Runner(self.store, clock=self.clock, sleep=self.clock.sleep, patience=3)
-        self.actions = JobActions(self.store, self.runner, clock=self.clock)
+        self.actions = JobActions(self.store, self.runner, clock=self.clock, earlier=self.earlier)
+
+    def service_of(self, job: Job) -> str:
+        """The mark of the service that a job is sent to."""
+        return f"service of {job.connection}"
 
     async def stop(self) -> None:
         """Close all parts, as closing the window does."""
@@ -132,9 +142,11 @@ class Bench:
         ]
         return [body for body in found if body is not None]
 
-    def draft(self, path: Path, kind: Kind, *, model: str = "@cf/baai/bge-m3") -> Job:
+    def draft(self, path: Path, kind: Kind, *, model: str = "@cf/baai/bge-m3", reuse: bool = True) -> Job:
         """A draft with the rows of a file and the suggested mapping of its columns."""
         job = self.drafts.create(kind, path.stem, model, "cloudflare")
+        if not reuse:
+            job = self.drafts.change(job.id, options=replace(job.options, reuse=False))
         source = open_source(path)
         return self.drafts.load(job.id, source, suggest_mapping(source, kind, preview(source)))
 

@@ -120,7 +120,7 @@ async def test_an_older_ledger_knows_a_draft_where_a_job_was_sent(bench: Bench, 
 async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     bench.faulty.follow(Mutate(on="poll", times=0, how="element_repeated"))
-    again = await bench.run(bench.draft(write("again.csv", CLOUDS), Kind.RANK))
+    again = await bench.run(bench.draft(write("again.csv", CLOUDS), Kind.RANK, reuse=False))
     assert (job.state, again.state) == (JobState.DONE, JobState.FAILED)
     await bench.actions.send_again(again.id, 1)
     await bench.stop()

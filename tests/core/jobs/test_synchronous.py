@@ -25,7 +25,7 @@ SYNCHRONOUS = JobOptions(at_once=True)
 
 def drafted(bench: Bench, path: Path, kind: Kind, options: JobOptions = SYNCHRONOUS, *, model: str = "") -> Job:
     job = bench.draft(path, kind, model=model or "@cf/baai/bge-m3")
-    return bench.drafts.change(job.id, options=options)
+    return bench.drafts.change(job.id, options=replace(options, reuse=False))
 
 
 async def test_a_ranking_is_the_same_as_through_the_queue(bench: Bench, write: Write) -> None:

@@ -60,7 +60,7 @@ async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, f
 
 async def unknown(bench: Bench, write: Write, fault: AnyFault = LOST_BILLED) -> Job:
     bench.faulty.follow(fault)
-    return await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    return await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK, reuse=False))
 
 
 async def test_a_batch_that_died_while_sending_is_unknown_at_the_next_start(bench: Bench, write: Write) -> None:

@@ -15,7 +15,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run.attaching import name_texts
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.verify.job_check import Damage, Outcome, asked_for_again
-from cfbatch_gui.core.jobs.verify.verifying import check_last_written, verify_job
+from cfbatch_gui.core.jobs.verify.last_written import check_last_written
+from cfbatch_gui.core.jobs.verify.verifying import verify_job
 from cfbatch_gui.core.practice.faults.script import FailRequests
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
@@ -44,7 +45,7 @@ def as_of_version_3(folder: JobFolder) -> None:
 
 async def done(bench: Bench, write: Write, kind: Kind) -> tuple[Job, JobFolder]:
     name, text = ("pairs.csv", PAIRS) if kind is Kind.RANK else ("texts.txt", TEXTS)
-    job = await bench.run(bench.draft(write(name, text), kind))
+    job = await bench.run(bench.draft(write(name, text), kind, reuse=False))
     assert job.state is JobState.DONE
     return job, bench.store.folder(job.id)
 

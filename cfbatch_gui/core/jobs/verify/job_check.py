@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from cfbatch_gui.core.job_folder.schema import NOT_SENT
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import message
 
@@ -46,7 +47,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Requests of a batch whose results were taken out. `may_ask`: the service can be asked for the batch again."""
+    """Requests of a batch whose results were taken out; the batch is NOT_SENT for what an earlier job had.
+
+    `may_ask`: the service can be asked for the batch again.
+    """
 
     batch: int
     requests: int
@@ -102,4 +106,10 @@ def asked_for_again(job: Job, check: JobCheck) -> Job:
     if not lost:
         return job
     is_waiting = any(each.may_ask for each in check.lost)
-    return replace(job, finished_at=0.0 if is_waiting else job.finished_at, batches=tuple(map(changed, job.batches)))
+    taken = lost[NOT_SENT].requests if NOT_SENT in lost else 0
+    return replace(
+        job,
+        finished_at=0.0 if is_waiting else job.finished_at,
+        reused_lost=job.reused_lost + taken,
+        batches=tuple(map(changed, job.batches)),
+    )

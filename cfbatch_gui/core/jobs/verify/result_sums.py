@@ -24,7 +24,6 @@ from cfbatch_gui.core.job_folder.checksums import (
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import put_metadata_value
 from cfbatch_gui.core.job_folder.vector_file import read_layout, stored_vectors
-from cfbatch_gui.core.jobs.states import Batch
 from cfbatch_gui.core.messages import message
 
 _LOST = message("The results were damaged on the disk, and so was the answer.")
@@ -45,9 +44,10 @@ class Judged:
 class ResultSums:
     """The stored checksums are those of the moment when the object is made; results are read when they are needed."""
 
-    def __init__(self, database: sqlite3.Connection, folder: JobFolder, kind: Kind, done: Collection[Batch]) -> None:
+    def __init__(self, database: sqlite3.Connection, folder: JobFolder, kind: Kind, done: Collection[int]) -> None:
+        """`done` are the numbers of batches whose results are there, NOT_SENT for what earlier jobs had."""
         self._database, self._folder, self._kind = database, folder, kind
-        self._done = np.array([batch.number for batch in done], dtype=np.int64)
+        self._done = np.array(list(done), dtype=np.int64)
         self.is_complete = are_complete(database)
         self._summed = Summed.SCORES if kind is Kind.RANK else Summed.VECTORS
         table, column = ("queries", "query_no") if kind is Kind.RANK else ("items", "item_no")

@@ -16,8 +16,8 @@ async def check_results(store: JobStore, jobs: Sequence[Job]) -> list[str]:
     To be called before jobs are resumed. What checks is imported in a thread, which takes longer than a window may
     stand still.
     """
-    verifying = await asyncio.to_thread(import_module, "cfbatch_gui.core.jobs.verify.verifying")
-    checks: tuple[JobCheck, ...] = await asyncio.to_thread(verifying.check_last_written, jobs, store.folder)
+    last_written = await asyncio.to_thread(import_module, "cfbatch_gui.core.jobs.verify.last_written")
+    checks: tuple[JobCheck, ...] = await asyncio.to_thread(last_written.check_last_written, jobs, store.folder)
     for check in checks:
         if check.lost:
             await store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]

@@ -6,8 +6,8 @@ answer to its batch. Where an answer is missing or damaged, the checksums of the
 
 import logging
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
 
@@ -28,7 +28,7 @@ from cfbatch_gui.core.job_folder.damage import (
     rows_of_items,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.run.collecting import store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.verify.data_checks import indexes, inputs, structure, unreadable
@@ -40,7 +40,6 @@ from cfbatch_gui.core.messages import message
 Progress = Callable[[int, int], None]  # batches done, and in all
 
 _log = logging.getLogger(__name__)
-_LAST_BATCHES, _LAST_BYTES = 8, 20_000_000  # of answers as they are kept, compressed
 
 
 def verify_job(
@@ -58,7 +57,7 @@ def verify_job(
     """
     check = JobCheck(job.id, job.name)
     done = [batch for batch in job.batches if batch.state is BatchState.DONE]
-    if not done:
+    if not done and not job.reused:
         return check
     if not folder.data.exists():
         return check.with_finding(unreadable(job, "data.db is missing"))
@@ -89,47 +88,6 @@ def verify_job(
     return check
 
 
-def check_last_written(
-    jobs: Iterable[Job],
-    folder_of: Callable[[str], JobFolder],
-    *,
-    most_batches: int = _LAST_BATCHES,
-    most_bytes: int = _LAST_BYTES,
-) -> tuple[JobCheck, ...]:
-    """Check what was stored last, which is what a power cut can have taken, and put it right.
-
-    For a thread at the start, before the runner goes on with these jobs.
-
-    The time it takes is bounded, unless damage is found: then all of that job is checked. Returns the jobs in which
-    something was damaged, also when all of it was put right; what was lost is for `asked_for_again`. Raises nothing.
-    """
-    done = [(batch, job) for job in jobs for batch in job.batches if batch.state is BatchState.DONE]
-    done.sort(key=lambda pair: pair[0].changed_at, reverse=True)
-    chosen: dict[str, tuple[Job, set[int]]] = {}
-    size = 0
-    for batch, job in done[:most_batches]:
-        with suppress(OSError):
-            size += folder_of(job.id).reply(batch.number).stat().st_size
-        if size > most_bytes and chosen:
-            break
-        chosen.setdefault(job.id, (job, set()))[1].add(batch.number)
-    checks = (_checked_at_start(folder_of(job.id), job, numbers) for job, numbers in chosen.values())
-    return tuple(check for check in checks if not check.is_whole)
-
-
-def _checked_at_start(folder: JobFolder, job: Job, batches: set[int]) -> JobCheck:
-    check = JobCheck(job.id, job.name)
-    try:
-        check = verify_job(folder, job, batches=batches)
-        if not check.is_whole:
-            check = verify_job(folder, job, mend=True)
-    except DataError as error:
-        _log.warning("job %s could not be checked: %s (%s)", job.id, error.message, error.detail)
-    for finding in check.findings:
-        _log.warning("job %s: %s %s", job.id, finding.sentence, finding.detail)
-    return check
-
-
 @contextmanager
 def _at_once(database: sqlite3.Connection, *, mend: bool) -> Iterator[None]:
     with transaction(database) if mend else one_moment(database):
@@ -142,7 +100,7 @@ def _add_checksums(folder: JobFolder, job: Job, done: list[Batch]) -> None:
         if are_complete(database):
             return
         with transaction(database):
-            ResultSums(database, folder, job.kind, done).write()
+            ResultSums(database, folder, job.kind, [batch.number for batch in done]).write()
             for batch in done:
                 if trailer := trailer_of(folder.reply(batch.number)):
                     note_reply(database, batch.number, trailer)
@@ -156,6 +114,10 @@ _NOT_AS_NOTED = message("Batch {number}: what is noted of its requests is not wh
 _NOT_AS_ANSWERED = {
     "scores": message("Batch {number}: the scores of {rows} are not what the service answered."),
     "vectors": message("Batch {number}: the vectors of {rows} are not what the service answered."),
+}
+_TAKEN = {
+    "scores": message("The scores of {rows}, which were taken from an earlier job, are lost here. {cure}"),
+    "vectors": message("The vectors of {rows}, which were taken from an earlier job, are lost here. {cure}"),
 }
 _LOST = {
     "scores": message("{answer} The scores of {rows} are lost here. {cure}"),
@@ -187,10 +149,14 @@ class _Verifying:
     def run(self, done: list[Batch], progress: Progress) -> JobCheck:
         if self._job.kind is Kind.EMBED:
             self._check_vector_file()
-        sums = ResultSums(self._database, self._folder, self._job.kind, done)  # as they are before anything is mended
+        # As they are before anything is mended.
+        taken = (NOT_SENT,) if self._job.reused else ()
+        sums = ResultSums(self._database, self._folder, self._job.kind, (*(batch.number for batch in done), *taken))
         for number, batch in enumerate(done, start=1):
             self._check_batch(batch)
             progress(number, len(done))
+        if self._job.reused:
+            self._unproven[NOT_SENT] = ""  # no answer of theirs was ever here: their checksums decide
         self._check_parts(done)
         self._check_unsent()
         if self._is_whole_job:
@@ -344,7 +310,11 @@ class _Verifying:
         judged = sums.judge(self._unproven, self._right_scores, self._wrong)
         by_number = {batch.number: batch for batch in done}
         for number, problem in self._unproven.items():
-            self._without_answer(by_number[number], problem, judged.damaged.get(number, []), sums.is_complete)
+            damaged = judged.damaged.get(number, [])
+            if number == NOT_SENT:
+                self._taken_from_earlier(damaged)
+            else:
+                self._without_answer(by_number[number], problem, damaged, sums.is_complete)
         if judged.are_sums_wrong and sums.is_complete:
             words = message("Checksums are missing or damaged; the results are whole.")
             self._add(Damage.CHECKSUMS, 0, (), self._outcome, words)
@@ -372,6 +342,16 @@ class _Verifying:
             self._check = replace(self._check, lost=(*self._check.lost, Lost(batch.number, requests, may_ask)))
         words = _LOST[self._what].filled(answer=about, rows=self._named(damaged), cure=self._way_out(may_ask))
         self._add(Damage.RESULTS, batch.number, damaged, Outcome.LOST, words)
+
+    def _taken_from_earlier(self, damaged: list[int]) -> None:
+        """What an earlier job had; its answers are there, if anywhere, and what is lost here can be sent."""
+        if not damaged:
+            return
+        if self._mend:
+            requests = forget_results(self._database, damaged, is_failed=True)
+            self._check = replace(self._check, lost=(*self._check.lost, Lost(NOT_SENT, requests, may_ask=False)))
+        words = _TAKEN[self._what].filled(rows=self._named(damaged), cure=self._way_out(may_ask=False))
+        self._add(Damage.RESULTS, NOT_SENT, damaged, Outcome.LOST, words)
 
     def _has_all_requests(self, batch: Batch) -> bool:
         (count,) = self._database.execute("SELECT count(*) FROM requests WHERE batch = ?", (batch.number,)).fetchone()

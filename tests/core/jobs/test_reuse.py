@@ -1,0 +1,325 @@
+"""What earlier jobs have is not sent again, and the job is the same, bit for bit, as one that sent everything."""
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import Kind, Split
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.job_folder.checksums import Summed, read_sums
+from cfbatch_gui.core.job_folder.fingerprints import fingerprints_path
+from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
+from cfbatch_gui.core.jobs.verify.job_check import Outcome, asked_for_again
+from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from tests.core.jobs.conftest import Bench
+
+Write = Callable[[str, str], Path]
+
+
+def catalogue(changed: frozenset[int] = frozenset(), count: int = 2_000) -> str:
+    rows = (f"A-{n:05},Product number {n}{' with a new handle' if n in changed else ''}\n" for n in range(count))
+    return "id,text\n" + "".join(rows)
+
+
+def rankings(queries: int, contexts: int, *, new_queries: frozenset[int] = frozenset(), new: frozenset[int]) -> str:
+    lines = ["query,id,text"]
+    for q in range(queries):
+        asked = f"question {q}{' again' if q in new_queries else ''}"
+        for c in range(contexts):
+            text = f"answer {q * contexts + c}{' changed' if q * contexts + c in new else ''}"
+            lines.append(f"{asked},d{c},{text}")
+    return "\n".join(lines) + "\n"
+
+
+def sent_texts(bench: Bench, since: int = 0) -> list[str]:
+    found: list[str] = []
+    for body in bench.accepted_bodies()[since:]:
+        for request in json.loads(body)["requests"]:
+            texts = request.get("text") or [each["text"] for each in request["contexts"]]
+            found.extend([texts] if isinstance(texts, str) else texts)
+    return found
+
+
+def scores_of(bench: Bench, job: Job) -> list[tuple[object, ...]]:
+    with bench.drafts.folder(job.id).open(read_only=True) as database:
+        return database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
+
+
+def parts_of(bench: Bench, job: Job) -> list[tuple[object, ...]]:
+    with bench.drafts.folder(job.id).open(read_only=True) as database:
+        return database.execute("SELECT item_no, part, score FROM parts ORDER BY item_no, part").fetchall()
+
+
+def vectors_of(bench: Bench, job: Job) -> bytes:
+    return bytes(np.load(bench.drafts.folder(job.id).vectors).tobytes())
+
+
+async def sent_whole(bench: Bench, path: Path, kind: Kind) -> Job:
+    return await bench.run(bench.draft(path, kind, reuse=False))
+
+
+async def test_exactly_the_changed_texts_leave_and_the_vectors_are_those_of_a_whole_run(
+    bench: Bench, write: Write
+) -> None:
+    may = await bench.run(bench.draft(write("may.csv", catalogue()), Kind.EMBED))
+    assert may.state is JobState.DONE
+    changed = frozenset(random.Random(1).sample(range(2_000), 38))
+    path = write("june.csv", catalogue(changed))
+    before = len(bench.accepted_bodies())
+    june = bench.draft(path, Kind.EMBED)
+    found = bench.drafts.examine(june.id)
+    assert found.reuse is not None
+    assert (found.texts, found.sent_texts, found.reuse.texts) == (2_000, 38, 1_962)
+    assert [(each.job_id, each.texts) for each in found.reuse.sources] == [(may.id, 1_962)]
+    assert found.price_high.dollars < found.reuse.high.dollars / 20
+    june = await bench.run(june)
+    assert (june.state, june.texts, june.reused) == (JobState.DONE, 2_000, 1_962)
+    assert sent_texts(bench, before) == [f"Product number {n} with a new handle" for n in sorted(changed)]
+    assert june.tokens < may.tokens / 20
+    whole = await sent_whole(bench, path, Kind.EMBED)
+    assert whole.reused == 0
+    assert vectors_of(bench, june) == vectors_of(bench, whole)
+
+
+@pytest.mark.parametrize(
+    ("new_queries", "new", "expected"),
+    [
+        (frozenset(), frozenset({3, 17, 40}), 3),
+        (frozenset({2}), frozenset(), 8),
+        (frozenset({1}), frozenset({1, 9}), 9),
+    ],
+)
+async def test_rankings_send_the_pairs_that_are_new(
+    bench: Bench, write: Write, new_queries: frozenset[int], new: frozenset[int], expected: int
+) -> None:
+    await bench.run(bench.draft(write("may.csv", rankings(6, 8, new=frozenset())), Kind.RANK))
+    path = write("june.csv", rankings(6, 8, new_queries=new_queries, new=new))
+    before = len(bench.accepted_bodies())
+    june = await bench.run(bench.draft(path, Kind.RANK))
+    assert june.state is JobState.DONE
+    assert len(sent_texts(bench, before)) == expected
+    assert june.reused == 48 - expected
+    whole = await sent_whole(bench, path, Kind.RANK)
+    assert scores_of(bench, june) == scores_of(bench, whole)
+    with (
+        bench.drafts.folder(june.id).open(read_only=True) as ours,
+        bench.drafts.folder(whole.id).open(read_only=True) as theirs,
+    ):
+        assert read_sums(ours, Summed.SCORES, 1, 6).tolist() == read_sums(theirs, Summed.SCORES, 1, 6).tolist()
+
+
+async def test_a_job_of_which_everything_is_known_sends_nothing_and_is_done(bench: Bench, write: Write) -> None:
+    path = write("may.csv", catalogue(count=300))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    before = len(bench.accepted_bodies())
+    again = bench.draft(path, Kind.EMBED)
+    found = bench.drafts.examine(again.id)
+    assert (found.batches, found.sent_texts, found.blocker) == ((), 0, "")
+    again = await bench.run(again)
+    assert (again.state, again.reused, again.batches, again.tokens) == (JobState.DONE, 300, (), 0)
+    assert again.finished_at
+    assert len(bench.accepted_bodies()) == before
+    assert vectors_of(bench, again) == vectors_of(bench, may)
+
+
+async def test_each_result_says_the_job_and_the_request_it_came_from_however_often_it_was_taken(
+    bench: Bench, write: Write
+) -> None:
+    path = write("may.csv", catalogue(count=300))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    second = await bench.run(bench.draft(path, Kind.EMBED))
+    bench.drafts.delete(may.id)
+    third = await bench.run(bench.draft(path, Kind.EMBED))
+    with bench.drafts.folder(third.id).open(read_only=True) as database:
+        sources = database.execute("SELECT job_id, job_name, request_id FROM sources").fetchall()
+        (rows,) = database.execute(
+            "SELECT count(*) FROM items JOIN requests USING(request_no) JOIN reused USING(request_no)"
+        ).fetchone()
+    assert sources == [(may.id, "may", may.batches[0].request_id)]
+    assert (rows, second.reused) == (300, 300)
+
+
+async def test_deleting_the_source_harms_nothing(bench: Bench, write: Write) -> None:
+    path = write("may.csv", catalogue(count=300))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    expected = vectors_of(bench, may)
+    june = await bench.run(bench.draft(path, Kind.EMBED))
+    bench.drafts.delete(may.id)
+    bench.drafts.clear_deleted()
+    assert not bench.drafts.folder(may.id).path.exists()
+    assert vectors_of(bench, june) == expected
+
+
+async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_instead(bench: Bench, write: Write) -> None:
+    path = write("may.csv", catalogue(count=300))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    june = bench.draft(path, Kind.EMBED)
+    found = bench.drafts.examine(june.id)
+    assert found.reuse is not None
+    shutil.rmtree(bench.drafts.folder(may.id).path)
+    june = await bench.run(june)
+    assert (june.state, june.reused, len(june.batches)) == (JobState.DONE, 0, 1)
+
+
+async def test_a_damaged_vector_is_sent_instead_of_taken(bench: Bench, write: Write) -> None:
+    path = write("may.csv", catalogue(count=300))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    right = vectors_of(bench, may)
+    file = bench.drafts.folder(may.id).vectors
+    content = bytearray(file.read_bytes())
+    content[-(4 * 256 * 10) + 7] ^= 0x10  # one of the last rows
+    file.write_bytes(content)
+    before = len(bench.accepted_bodies())
+    june = await bench.run(bench.draft(path, Kind.EMBED))
+    assert (june.state, june.reused) == (JobState.DONE, 299)
+    assert len(sent_texts(bench, before)) == 1
+    assert vectors_of(bench, june) == right
+
+
+async def test_a_damaged_score_sends_its_query_again(bench: Bench, write: Write) -> None:
+    path = write("may.csv", rankings(5, 4, new=frozenset()))
+    may = await bench.run(bench.draft(path, Kind.RANK))
+    right = scores_of(bench, may)
+    with bench.drafts.folder(may.id).open() as database:
+        database.execute("UPDATE items SET score = 0.987 WHERE item_no = 6")
+    june = await bench.run(bench.draft(path, Kind.RANK))
+    assert (june.state, june.reused) == (JobState.DONE, 16)
+    assert scores_of(bench, june) == right
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "flipped", "of another job"])
+async def test_the_hashes_are_made_anew_when_they_cannot_be_used(bench: Bench, write: Write, damage: str) -> None:
+    path = write("may.csv", catalogue(count=300))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    other = await bench.run(bench.draft(write("other.csv", catalogue(frozenset(range(300)), count=300)), Kind.EMBED))
+    file = fingerprints_path(bench.drafts.folder(may.id))
+    good = file.read_bytes()
+    bad = {
+        "missing": b"",
+        "cut": good[:-9],
+        "flipped": good[:100] + bytes([good[100] ^ 1]) + good[101:],
+        "of another job": fingerprints_path(bench.drafts.folder(other.id)).read_bytes(),
+    }[damage]
+    file.write_bytes(bad)
+    if damage == "missing":
+        file.unlink()
+    june = bench.draft(path, Kind.EMBED)
+    found = bench.drafts.examine(june.id)
+    assert found.sent_texts == 0
+    assert file.read_bytes() == good
+
+
+async def test_other_models_options_and_services_are_not_mixed(bench: Bench, write: Write) -> None:
+    path = write("may.csv", catalogue(count=50))
+    await bench.run(bench.draft(path, Kind.EMBED))
+
+    def sent(job: Job) -> int:
+        return bench.drafts.examine(job.id).sent_texts
+
+    assert sent(bench.draft(path, Kind.EMBED)) == 0
+    assert sent(bench.draft(path, Kind.EMBED, model="@cf/baai/bge-large-en-v1.5")) == 50
+    cut = bench.draft(path, Kind.EMBED)
+    bench.drafts.change(cut.id, options=JobOptions(truncate_inputs=False))
+    assert sent(cut) == 50
+    elsewhere = bench.draft(path, Kind.EMBED)
+    bench.drafts.change(elsewhere.id, connection="practice")
+    assert sent(elsewhere) == 50
+    assert sent(bench.draft(path, Kind.EMBED, reuse=False)) == 50
+
+
+async def test_chosen_rows_are_sent_all_the_same(bench: Bench, write: Write) -> None:
+    path = write("may.csv", catalogue(count=50))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    june = bench.draft(path, Kind.EMBED)
+    bench.drafts.send_anew(june.id, [3, 7, 8])
+    assert bench.drafts.examine(june.id).sent_texts == 3
+    bench.drafts.send_anew(june.id, [8], anew=False)
+    before = len(bench.accepted_bodies())
+    june = await bench.run(june)
+    assert sent_texts(bench, before) == ["Product number 2", "Product number 6"]
+    assert vectors_of(bench, june) == vectors_of(bench, may)
+
+
+async def test_texts_that_were_removed_are_known_no_more(bench: Bench, write: Write) -> None:
+    path = write("may.csv", catalogue(count=50))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    await bench.actions.forget_texts(may.id)
+    assert not fingerprints_path(bench.drafts.folder(may.id)).exists()
+    assert bench.drafts.examine(bench.draft(path, Kind.EMBED).id).sent_texts == 50
+    assert not fingerprints_path(bench.drafts.folder(may.id)).exists()
+
+
+async def test_repeated_texts_and_parts_of_texts_are_taken_too(bench: Bench, write: Write) -> None:
+    long = " ".join(f"word{n}" for n in range(200))
+    rows = [f"q{n % 3},{long} {n % 4}" if n % 2 else f"q{n % 3},short {n % 5}" for n in range(24)]
+    path = write("may.csv", "query,text\n" + "\n".join(rows) + "\n")
+
+    def draft() -> Job:
+        job = bench.drafts.create(Kind.RANK, "parts", "@cf/baai/bge-m3", "cloudflare")
+        source = open_source(path)
+        mapping = replace(suggest_mapping(source, Kind.RANK, preview(source)), split=Split(tokens=120, overlap=10))
+        return bench.drafts.load(job.id, source, mapping)
+
+    may = await bench.run(draft())
+    assert may.state is JobState.DONE
+    june = await bench.run(draft())
+    assert (june.state, june.batches) == (JobState.DONE, ())
+    assert scores_of(bench, june) == scores_of(bench, may)
+    assert parts_of(bench, june) == parts_of(bench, may)
+    assert any(score is not None for _, _, score in parts_of(bench, june))
+
+
+async def test_a_draft_whose_sending_was_cut_short_is_planned_again(bench: Bench, write: Write) -> None:
+    """The data has the plan and the results, and the ledger does not know of it: the draft is as it was."""
+    path = write("may.csv", catalogue(count=50))
+    may = await bench.run(bench.draft(path, Kind.EMBED))
+    june = bench.draft(write("june.csv", catalogue(frozenset({4}), count=50)), Kind.EMBED)
+    bench.actions._laid_out(june)  # and then the program is killed
+    bench.drafts.change(june.id, options=JobOptions(reuse=False))
+    june = await bench.run(june)
+    assert (june.reused, june.texts, june.state) == (0, 50, JobState.DONE)
+    with bench.drafts.folder(june.id).open(read_only=True) as database:
+        assert database.execute("SELECT count(*) FROM sources").fetchone() == (0,)
+    assert np.array_equal(
+        np.delete(np.load(bench.drafts.folder(june.id).vectors), 4, axis=0),
+        np.delete(np.load(bench.drafts.folder(may.id).vectors), 4, axis=0),
+    )
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
+    bench: Bench, write: Write, kind: Kind
+) -> None:
+    content = catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4, new=frozenset())
+    path = write("may.csv", content)
+    may = await bench.run(bench.draft(path, kind))
+    june = await bench.run(bench.draft(path, kind))
+    folder = bench.drafts.folder(june.id)
+    assert verify_job(folder, june).is_whole
+    if kind is Kind.EMBED:
+        damaged = bytearray(folder.vectors.read_bytes())
+        damaged[-9] ^= 1
+        folder.vectors.write_bytes(damaged)
+    else:
+        with folder.open() as database:
+            database.execute("UPDATE items SET score = score + 0.25 WHERE item_no = 7")
+    assert [found.outcome for found in verify_job(folder, june).findings] == [Outcome.LOST]
+    check = verify_job(folder, june, mend=True)
+    june = bench.ledger.change(june.id, lambda known: asked_for_again(known, check))
+    assert (june.state, june.reused_lost) == (JobState.PARTLY_DONE, 1)
+    await bench.actions.send_failed_again(june.id)
+    june = await bench.runner.wait(june.id)
+    assert (june.state, june.reused_lost, len(june.batches)) == (JobState.DONE, 0, 1)
+    assert verify_job(folder, june).is_whole
+    if kind is Kind.EMBED:
+        assert vectors_of(bench, june) == vectors_of(bench, may)
+    else:
+        assert scores_of(bench, june) == scores_of(bench, may)
