@@ -22,6 +22,9 @@ Progress = Callable[[int, int], None]
 Cell = str | int | float | None
 PART = "part"  # a column of jobs whose texts were split: which part of the text it is, or which one scored best
 
+SOURCE_JOB = "source_job"  # a column of jobs that have results of earlier ones: the name of the job a result came with
+REQUEST_ID = "request_id"  # and the id of its request
+
 
 class Preset(StrEnum):
     """The kind of reader that a CSV file is written for."""

@@ -18,6 +18,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.original_columns import column_mapping
+from cfbatch_gui.core.results.origins import origins
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, count_items
 from cfbatch_gui.core.system.files import flush_folder, write_atomically
 from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
@@ -155,6 +156,16 @@ def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:
         "truncate_inputs": metadata.truncate_inputs,
         "request_ids": [found for _, found in sorted(metadata.request_ids.items()) if found],
         "usage_tokens": metadata.usage_tokens,
+        "taken_from_earlier_jobs": [
+            {
+                "id": each.job_id,
+                "name": each.job_name,
+                "request_id": each.request_id,
+                "sent_at": _utc(each.sent_at) if each.sent_at else "",
+                "texts": each.texts,
+            }
+            for each in origins(folder)
+        ],
     }
     if metadata.kind is Kind.RANK:
         return {**job, "tie_rule": TIE_RULE}

@@ -7,7 +7,7 @@ them.
 import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports.base import PART, Work, Written
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
@@ -15,7 +15,7 @@ from cfbatch_gui.core.results.exports.vector_text import vector_texts
 from cfbatch_gui.core.system.files import atomic_writer
 
 _OF_QUERY = ("query_id", "query")
-_OF_CONTEXT = frozenset((*COLUMNS, PART)).difference(_OF_QUERY)
+_OF_CONTEXT = frozenset((*COLUMNS, PART, SOURCE_JOB)).difference(_OF_QUERY)
 
 
 class _EmbeddedText(msgspec.Struct):

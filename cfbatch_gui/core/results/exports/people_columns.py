@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import PART, Cell
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, Block, ScoreRows
 from cfbatch_gui.core.results.original_columns import column_mapping
 
@@ -38,6 +38,7 @@ _OTHERS = {
     "external_reference": message("External reference"),
     "request_id": message("Request id"),
     "status": message("Status"),
+    SOURCE_JOB: message("From job"),
 }
 _ADDED = ("rank", "score", PART, "error")  # to the user's own sheet
 _SHOWN_AGAIN = re.compile(r"(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?")
@@ -110,7 +111,7 @@ def people_columns(
 
 def _usual(names: Sequence[str]) -> list[str]:
     first = [name for name in _FIRST if name in names]
-    return [*first, *(name for name in names if name not in COLUMNS and name != PART)]
+    return [*first, *(name for name in names if name not in (*COLUMNS, PART, SOURCE_JOB))]
 
 
 def _as_in_file(folder: JobFolder, table: ScoreRows) -> tuple[str, ...]:

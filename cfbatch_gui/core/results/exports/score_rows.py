@@ -17,8 +17,9 @@ from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message, stored_message
-from cfbatch_gui.core.results.exports.base import PART, Cell, ExportOptions, Work, indices_of
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, ExportOptions, Work, indices_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_rankings
+from cfbatch_gui.core.results.origins import has_origins, origins_by_reference
 from cfbatch_gui.core.results.outcomes import Status, has_parts
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
 from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
@@ -67,7 +68,9 @@ def document_id(ids: RetrievalIds, context: RankedContext) -> str:
 
 
 def score_columns(folder: JobFolder) -> tuple[str, ...]:
-    """The names of all columns: `COLUMNS`, `PART` if texts were split, and the user's own."""
+    """The names of all columns: `COLUMNS`, `PART` if texts were split, `SOURCE_JOB` if results were taken from earlier
+    jobs, and the user's own.
+    """
     ours = _our_columns(folder)
     return ours + Rankings(folder, reserved=ours).columns()
 
@@ -96,7 +99,9 @@ class ScoreRows:
         self._metadata = work.metadata
         self._options = work.options
         ours = _our_columns(work.folder)
-        self._has_part = PART in ours
+        self._has_part, self._has_source = PART in ours, SOURCE_JOB in ours
+        with work.folder.open(read_only=True) as database:
+            self._origins = origins_by_reference(database) if self._has_source else {}
         self._rankings = Rankings(work.folder, work.metadata.failed_batches, reserved=ours)
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
@@ -149,13 +154,19 @@ class ScoreRows:
         return rows if self._picked is None else [*map(self._picked, rows)]
 
     def _row(self, context: RankedContext) -> Sequence[Cell]:
-        row = (
+        origin = self._origins.get(context.reference)
+        row: tuple[Cell, ...] = (
             context.query_id, context.query, context.rank, context.id, context.text, context.score,
             context.tie_group or None, context.initial_rank, context.rank_change,
-            context.label, context.reference, self._metadata.request_ids.get(context.batch, ""),
+            context.label, "" if origin else context.reference,
+            origin.request_id if origin else self._metadata.request_ids.get(context.batch, ""),
             context.status._value_, context.error,
         )  # fmt: skip
-        return (*row, context.part, *context.cells) if self._has_part else row + context.cells
+        if self._has_part:
+            row = (*row, context.part)
+        if self._has_source:
+            row = (*row, origin.job_name if origin else self._metadata.name)
+        return row + context.cells
 
     def _placed(self, block: Sequence[RankedContext]) -> "list[_Placed]":
         kept = [context for context in block if keeps(context, self._options)]
@@ -164,7 +175,7 @@ class ScoreRows:
         return [_Placed(context.row, self._row(context), context.rank is not None) for context in kept]
 
     def _skipped(self) -> "Iterator[list[_Placed]]":
-        shape = _SkippedShape(self._folder, has_part=self._has_part)
+        shape = _SkippedShape(self._folder, (*(None,) * self._has_part, *("",) * self._has_source))
         last = 0
         while True:
             with self._folder.open(read_only=True) as database:
@@ -187,8 +198,9 @@ class _Placed:
 class _SkippedShape:
     """Makes an output row from the cells of a row that was never sent, each cell under the column of its role."""
 
-    def __init__(self, folder: JobFolder, *, has_part: bool) -> None:
-        self._part = (None,) if has_part else ()
+    def __init__(self, folder: JobFolder, empty: Sequence[Cell]) -> None:
+        """`empty` is what stands in the columns behind `COLUMNS`."""
+        self._empty = empty
         with folder.open(read_only=True) as database:
             self._kept = columns_of_rankings(database)
             self._queries = column_of(database, 1, Role.QUERY)
@@ -215,13 +227,14 @@ class _SkippedShape:
             cell(self._texts[file - 1]),
             None, None, None, None,
             cell(self._labels[file - 1]) if is_context else "",
-            "", "", Status.SKIPPED.value, where.filled(number=number, reason=stored_message(reason)), *self._part,
+            "", "", Status.SKIPPED.value, where.filled(number=number, reason=stored_message(reason)), *self._empty,
             *self._kept.cells(stored if file == 1 else None, stored if file == 2 else None),
         )  # fmt: skip
 
 
 def _our_columns(folder: JobFolder) -> tuple[str, ...]:
-    return (*COLUMNS, PART) if has_parts(folder) else COLUMNS
+    parts = (PART,) if has_parts(folder) else ()
+    return (*COLUMNS, *parts, *((SOURCE_JOB,) if has_origins(folder) else ()))
 
 
 def _picker(indices: tuple[int, ...]) -> Callable[[Sequence[Cell]], Sequence[Cell]]:

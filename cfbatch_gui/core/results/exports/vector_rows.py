@@ -15,8 +15,9 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import PART, Work, indices_of
+from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Work, indices_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_vectors
+from cfbatch_gui.core.results.origins import has_origins, origins_by_reference
 from cfbatch_gui.core.results.outcomes import has_parts
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 
@@ -30,9 +31,11 @@ WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
 
 
 def vector_columns(folder: JobFolder) -> tuple[str, ...]:
-    """The names of the columns that can be chosen: `PART` if texts were split, and the user's own columns."""
-    parts = (PART,) if has_parts(folder) else ()
-    return parts + Embeddings(folder, reserved=parts).columns()
+    """The names of the columns that can be chosen: `PART` if texts were split, `SOURCE_JOB` and `REQUEST_ID` if vectors
+    were taken from earlier jobs, and the user's own columns.
+    """
+    ours = _our_columns(folder)
+    return ours + Embeddings(folder, reserved=ours).columns()
 
 
 class VectorRows:
@@ -46,15 +49,17 @@ class VectorRows:
 
     def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:
         self._folder = work.folder
-        parts = (PART,) if has_parts(work.folder) else ()
-        self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*parts, *reserved))
+        ours = _our_columns(work.folder)
+        self._metadata, self._has_part, self._has_source = work.metadata, PART in ours, SOURCE_JOB in ours
+        with work.folder.open(read_only=True) as database:
+            self._origins = origins_by_reference(database) if self._has_source else {}
+        self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*ours, *reserved))
         present = self._embeddings.present()
         self._present = present & _wanted(work.options.items, len(present))
         self.count = int(np.count_nonzero(self._present))
         self.dimension = self._embeddings.dimension
-        self._parts = len(parts)
-        names = parts + self._embeddings.columns()
-        text = len(parts) + _index_of_text(work.folder) if has_text_column else -1
+        names = ours + self._embeddings.columns()
+        text = len(ours) + _index_of_text(work.folder) if has_text_column else -1
         chosen = indices_of(work.options.columns, vector_columns(work.folder))
         self._indices = tuple(index for index in chosen if index != text)
         self.columns = tuple(names[index] for index in self._indices)
@@ -84,9 +89,16 @@ class VectorRows:
 
     def cells(self, text: EmbeddedText) -> tuple[str, ...]:
         """One cell for each of `columns`."""
-        part = ("" if text.part is None else str(text.part),) * self._parts
-        cells = part + text.cells
+        cells = ("" if text.part is None else str(text.part),) * self._has_part + self._source(text) + text.cells
         return tuple(cells[index] for index in self._indices)
+
+    def _source(self, text: EmbeddedText) -> tuple[str, ...]:
+        """The job and the request that a vector came with; nothing where all are the job's own."""
+        if not self._has_source:
+            return ()
+        if origin := self._origins.get(text.reference):
+            return origin.job_name, origin.request_id
+        return self._metadata.name, self._metadata.request_ids.get(text.batch, "")
 
     def blocks(self) -> Iterator[tuple[Sequence[EmbeddedText], NDArray[np.float32]]]:
         """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK.
@@ -133,6 +145,11 @@ class VectorRows:
             if there:
                 names, rows = zip(*there, strict=True)
                 yield rows, names if self._embeddings.has_ids else [*map(str, rows)]
+
+
+def _our_columns(folder: JobFolder) -> tuple[str, ...]:
+    parts = (PART,) if has_parts(folder) else ()
+    return (*parts, *((SOURCE_JOB, REQUEST_ID) if has_origins(folder) else ()))
 
 
 def _wanted(items: frozenset[int] | None, count: int) -> NDArray[np.bool_]:

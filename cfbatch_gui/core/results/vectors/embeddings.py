@@ -46,7 +46,8 @@ class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
 
     `row` is its row in the file, `cells` are the values of `Embeddings.columns()`. `error` is the reason why there is
     no vector, "" if there is one or may still be. `batch` is the batch's number, 0 if not sent. `part` is the number of
-    this part of a split text, from 1; None for a text that was not split.
+    this part of a split text, from 1; None for a text that was not split. `reference` is the `external_reference` of
+    its request, "" if there is none.
     """
 
     item_no: int
@@ -59,6 +60,7 @@ class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
     error: str
     batch: int
     part: int | None = None
+    reference: str = ""
 
 
 class Embeddings:
@@ -236,4 +238,5 @@ class Embeddings:
                 why,
                 sent.batch or 0,
                 part,
+                sent.reference or "",
             )
