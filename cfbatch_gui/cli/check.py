@@ -22,6 +22,7 @@ from cfbatch_gui.cli.reading import (
     settle_kind,
     standard_input_as_file,
 )
+from cfbatch_gui.cli.reuse import EarlierJobs, add_reuse_arguments, json_of_reuse, lines_of_reuse
 from cfbatch_gui.cli.row_list import SHOWN, RowLines, json_of_row, lines_of_doubtful, status_with_doubtful
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.inputs.columns.layouts import describe
@@ -38,7 +39,7 @@ from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidat
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
@@ -51,6 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch check`."""
     add_input_arguments(parser)
     parser.add_argument("--model", metavar="M", help=tr("the model's name, for example @cf/baai/bge-m3"))
+    parser.add_argument(
+        "--connection",
+        metavar="C",
+        help=tr("where it would be sent, which is where earlier results count from (default: as set in the window)"),
+    )
+    add_reuse_arguments(parser)
     parser.add_argument(
         "--budget",
         metavar=tr("DOLLARS"),
@@ -79,6 +86,7 @@ class _Checked:
     inputs: Inputs
     rows: int
     model: str
+    connection: str
     preflight: Preflight
     found: tuple[StoredProblem, ...]
     doubtful_sent: tuple[StoredProblem, ...]
@@ -112,7 +120,9 @@ def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> i
 
 
 def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checked:
-    model = arguments.model or Settings.load(paths.settings).model
+    settings = Settings.load(paths.settings)
+    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings)
+    connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
     with standard_input_as_file(arguments.file) as path, tempfile.TemporaryDirectory(prefix="cfbatch-") as kept:
         inputs = open_inputs(arguments.kind, path, arguments.second, arguments.roles, reading_of(arguments))
@@ -124,15 +134,20 @@ def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checke
             filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
         for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
             raise doubt.error()
-        job = Job("check", path.stem, arguments.kind, model, "", 0.0)
+        options = JobOptions(reuse=arguments.reuse)
+        job = Job("check", path.stem, arguments.kind, model, connection, 0.0, options)
+        reusable = earlier.find(job, folder)
         known = Calibration(paths.calibration, lambda job: True)
-        preflight = calibrated(examine(folder, job), job, folder, known_model, known)
+        preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
         cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
         lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, width))
         doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
         offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
         offers = with_known(offers, inputs.source.candidates, preflight)
-        return _Checked(inputs, filled.rows, model, preflight, problems(folder), doubtful_sent, cut, lines, offers)
+        return _Checked(
+            *(inputs, filled.rows, model, connection, preflight),
+            *(problems(folder), doubtful_sent, cut, lines, offers),
+        )
 
 
 def _problem_lines(
@@ -167,6 +182,7 @@ def _lines(checked: _Checked) -> Iterator[str]:
         yield from (f"  {said(notice)}" for notice in source.notices)
     yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
     yield from map(said, preflight.notices)
+    yield from lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
     yield from labelled(_sums(checked), 9)
     yield from lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
     yield from checked.lines
@@ -240,6 +256,7 @@ def _json(checked: _Checked) -> str:
             "queries": preflight.queries,
             "texts": preflight.texts,
             "repeated_texts": preflight.repeated,
+            "reuse": json_of_reuse(preflight),
             "requests": preflight.requests,
             "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
             "tokens": {

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import chain, groupby
 from operator import attrgetter
 from time import localtime
@@ -18,6 +19,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, Liste
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.core.results.origins import origins
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.rankings.score_figures import score_figures
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
@@ -65,6 +67,7 @@ def json_of_job(
             "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
             "doubtful_sent": [_problem(problem) for problem in _doubtful_sent(folder)] if has_data else [],
             "usage": {"total_tokens": job.tokens},
+            "taken_from_earlier_jobs": [asdict(each) for each in origins(folder)] if has_data else [],
             "scores": json_of_scores(score_figures(folder)) if has_data and job.kind is Kind.RANK else None,
             "vectors": json_of_vector_checks(Embeddings(folder).checks()) if has_vectors else None,
             **(more or {}),
@@ -148,8 +151,17 @@ def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]
     yield tr("Doubtful"), plural(doubtful, "{n} row, sent as read", "{n} rows, sent as read") if doubtful else ""
     yield tr("Queries"), number(job.queries) if job.kind is Kind.RANK else ""
     yield tr("Texts"), number(job.texts)
+    yield tr("Taken"), _taken(job, folder)
     yield tr("Tokens"), number(job.tokens) if job.tokens else ""
     yield tr("Error"), said(job.error)
+
+
+def _taken(job: Job, folder: JobFolder) -> str:
+    """How many texts have the results of earlier jobs, and of which; "" for none."""
+    names = dict.fromkeys(each.job_name for each in origins(folder)) if job.reused else {}
+    if not names:
+        return ""
+    return tr("{n}, from {jobs}").format(n=number(job.reused), jobs=", ".join(f"“{one_line(name)}”" for name in names))
 
 
 def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:

@@ -16,6 +16,7 @@ from cfbatch_gui.cli.parser import RawHelpFormatter
 from cfbatch_gui.cli.pricing import add_budget_argument, check_budget, price_words, tokens_words
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import Doubtful, add_input_arguments, reading_of, settle_kind, standard_input_as_file
+from cfbatch_gui.cli.reuse import add_reuse_arguments, lines_of_reuse
 from cfbatch_gui.cli.row_list import lines_of_doubtful, status_with_doubtful
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=tr("without the queue, request by request: an answer in seconds for few texts"),
     )
+    add_reuse_arguments(parser)
     add_budget_argument(parser)
     parser.add_argument("--name", metavar=tr("NAME"), help=tr("what to call the job (default: the file's name)"))
     add_output_arguments(parser)
@@ -98,7 +100,7 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
 def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> Job:
     name = (arguments.name or "").strip() or arguments.file.stem
     job = program.drafts.create(arguments.kind, name, arguments.model or program.settings.model, connection)
-    return program.drafts.change(job.id, options=replace(job.options, at_once=arguments.at_once))
+    return program.drafts.change(job.id, options=replace(job.options, at_once=arguments.at_once, reuse=arguments.reuse))
 
 
 async def _send(
@@ -183,6 +185,10 @@ def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console, 
     if preflight.blocker:
         raise InputError(preflight.blocker)
     console.say(said(describe(inputs.mapping, preflight.queries, preflight.texts)))
+    for line in lines_of_reuse(preflight, job.kind, job.connection):
+        console.say(line)
+    if not preflight.batches:
+        return
     if job.options.at_once:
         sends = plural(preflight.requests, "{n} request at once", "{n} requests at once")
     else:

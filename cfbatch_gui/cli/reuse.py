@@ -1,0 +1,96 @@
+"""The options about results that earlier jobs have, and what is said of them."""
+
+import argparse
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+
+from cfbatch_gui.cli.language import number, tr
+from cfbatch_gui.core.connections.address_book import AddressBook
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.connections.service_marks import service_mark
+from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.reuse_words import reuse_sentence
+from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults, Reusable
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+
+
+def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `--reuse`, which is the default, and `--no-reuse`."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--reuse",
+        action="store_true",
+        default=True,
+        help=tr("take what earlier jobs have of it from there, and send only what is new (the default)"),
+    )
+    group.add_argument("--no-reuse", dest="reuse", action="store_false", help=tr("send everything, also what is there"))
+
+
+class EarlierJobs:
+    """The jobs of a data folder that another process may have open: they are only read."""
+
+    def __init__(self, paths: Paths, settings: Settings) -> None:
+        self._paths, self._settings = paths, settings
+        self._book = AddressBook(
+            lambda: settings.connections,
+            paths,
+            Credentials(environ=os.environ),
+            environ=os.environ,
+            practice_times=(0.0, 0.0),
+            clock=time.time,
+        )
+
+    def connection(self, asked_for: str | None) -> str:
+        """The id of the connection that a job would be sent through. Raises UsageError for one that there is not."""
+        return self._book.find(asked_for) if asked_for else self._settings.connection or PRACTICE.id
+
+    def find(self, draft: Job, folder: JobFolder) -> Reusable:
+        """What they have of a job that is in no ledger, and whose data is in this folder. Raises DataError."""
+        if not self._paths.ledger.exists():
+            return NOTHING
+
+        def folder_of(job_id: str) -> JobFolder:
+            return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
+
+        with closing(Ledger.open_read_only(self._paths)) as ledger:
+            return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
+
+    def _service_of(self, job: Job) -> str:
+        with suppress(NotConnected):
+            return service_mark(self._book.connection(job.connection))
+        return ""
+
+
+def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:
+    """What is taken from earlier jobs, and what that saves where it would cost something."""
+    sentence = said(reuse_sentence(found, kind))
+    if not sentence or found.reuse is None:
+        return
+    yield sentence
+    if connection != PRACTICE.id:
+        yield tr("At most ${price} instead of ${whole}.").format(
+            price=number(found.price_high.dollars, ".4f"), whole=number(found.reuse.high.dollars, ".4f")
+        )
+
+
+def json_of_reuse(found: Preflight) -> dict[str, object] | None:
+    """The same as an object, None when nothing is taken from earlier jobs."""
+    if found.reuse is None:
+        return None
+    return {
+        "texts": found.reuse.texts,
+        "sent_texts": found.sent_texts,
+        "jobs": [{"job": each.job_id, "name": each.name, "texts": each.texts} for each in found.reuse.sources],
+        "tokens": {"low": found.reuse.tokens_low, "high": found.reuse.tokens_high},
+        "price_without": {"low": found.reuse.low.dollars, "high": found.reuse.high.dollars},
+    }
