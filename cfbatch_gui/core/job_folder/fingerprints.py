@@ -10,6 +10,7 @@ data. Nothing is ever taken by a key alone: texts are compared before a result i
 import hashlib
 import sqlite3
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -110,18 +111,34 @@ def _load(path: Path, mark: bytes) -> Fingerprints | None:
 
 
 def _make(folder: JobFolder, database: sqlite3.Connection) -> Fingerprints:
+    item, hashes = _hashes_of_items(folder, database)
+    is_repeat = np.isin(item, np.fromiter((no for (no,) in database.execute("SELECT item_no FROM repeats")), np.int64))
+    if is_repeat.any():
+        item, hashes = item[~is_repeat], hashes[~is_repeat]
+    order = np.argsort(hashes[:, 0], kind="stable")
+    return Fingerprints(hashes[order, 0], hashes[order, 1].astype(np.uint32), item[order].astype("<u4"))
+
+
+def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
+    """The number of every item, (n,), and the hash of what is sent of it, uint64 (n, 2). For a thread; DataError."""
+    with folder.open(read_only=True) as database:
+        return _hashes_of_items(folder, database)
+
+
+def hashes_of(texts: Iterable[str]) -> Hashes:
+    """The hashes of texts as JSON, uint64 (n, 2)."""
+    return _as_hashes(_digests([_encode(text) for text in texts]))
+
+
+def _hashes_of_items(folder: JobFolder, database: sqlite3.Connection) -> tuple[NDArray[np.int64], Hashes]:
     (last,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
     queries, of_texts = _hashes_of_queries(database), _hashes_of_texts(folder, database, last)
     item, query, text = _items(database)
     hashes = of_texts[text - 1]
     if len(query):
         _mix_in_parts(database, item, hashes)
-        hashes = _mixed(queries[query - 1], hashes)
-    is_repeat = np.isin(item, np.fromiter((no for (no,) in database.execute("SELECT item_no FROM repeats")), np.int64))
-    if is_repeat.any():
-        item, hashes = item[~is_repeat], hashes[~is_repeat]
-    order = np.argsort(hashes[:, 0], kind="stable")
-    return Fingerprints(hashes[order, 0], hashes[order, 1].astype(np.uint32), item[order].astype("<u4"))
+        hashes = mixed(queries[query - 1], hashes)
+    return item, hashes
 
 
 def _items(database: sqlite3.Connection) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -147,7 +164,7 @@ def _mix_in_parts(database: sqlite3.Connection, item: NDArray[np.int64], hashes:
     spans = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
     indices = np.searchsorted(item, np.array(list(spans), np.int64))
     of_spans = _as_hashes(_digests([_encode(each) for each in spans.values()]))
-    hashes[indices] = _mixed(of_spans, hashes[indices])
+    hashes[indices] = mixed(of_spans, hashes[indices])
 
 
 def _digests(texts: list[bytes] | list[memoryview]) -> bytes:
@@ -198,10 +215,10 @@ def _hashes_of_file(texts: PackedTexts, last: int) -> Hashes | None:
 _ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
-def _mixed(one: Hashes, other: Hashes) -> Hashes:
+def mixed(one: Hashes, other: Hashes) -> Hashes:
     """One hash of each pair, which is not that of the pair the other way round."""
-    mixed = one * np.array(_ODD) + other[:, ::-1]
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: Hashes = mixed ^ (mixed >> np.uint64(31))
+    both = one * np.array(_ODD) + other[:, ::-1]
+    both = (both ^ (both >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    both = (both ^ (both >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: Hashes = both ^ (both >> np.uint64(31))
     return found
