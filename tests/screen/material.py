@@ -162,3 +162,31 @@ def _table(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]], *
         writer: Callable[..., object] = csv.writer(stream, delimiter=separator).writerows
         writer([names, *rows])
     return path
+
+
+def products(path: Path, *, june: bool = False, count: int = 10_000) -> Path:
+    """A catalogue of goods; in June, of 10,000, 68 are changed, 120 new, 40 gone, and 12 have another id."""
+    chance = random.Random(17)
+    rows: list[tuple[str, str, str, str]] = []
+    for number in range(count):
+        department, thing = chance.choice(_THINGS)
+        traits = ", ".join(chance.sample(_TRAITS, 2))
+        text = f"{thing.capitalize()}, {chance.choice(_LOOKS)}, {traits}, model {number + 1}"
+        rows.append((f"A-{number + 1:05}", text, department, f"{5 + number % 90}.90"))
+    if june:
+        share = count / 10_000
+        touched = iter(random.Random(4).sample(range(count), count // 2))
+        for _ in range(round(68 * share)):
+            index = next(touched)
+            sku, text, department, price = rows[index]
+            rows[index] = (sku, f"{text}, now with five years of guarantee", department, price)
+        for _ in range(round(12 * share)):
+            index = next(touched)
+            rows[index] = (f"C-{index:05}", *rows[index][1:])
+        gone = {next(touched) for _ in range(round(40 * share))}
+        rows = [row for index, row in enumerate(rows) if index not in gone]
+        for number in range(round(120 * share)):
+            department, thing = chance.choice(_THINGS)
+            text = f"New: {thing}, {chance.choice(_LOOKS)}, {chance.choice(_TRAITS)}, series {number + 1}"
+            rows.insert(number * 7, (f"B-{number + 1:05}", text, department, "19.90"))
+    return _table(path, ("sku", "description", "department", "price"), rows)

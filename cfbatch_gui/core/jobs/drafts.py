@@ -142,11 +142,18 @@ class Drafts:
         return examine(self.folder(job_id), job, self._metadata_for(job), reusable=reusable)
 
     def send_anew(self, job_id: str, items: Iterable[int], *, anew: bool = True) -> None:
-        """Have these items of a draft sent although earlier jobs have their results, or take that back; quick."""
+        """Have these items of a draft sent although earlier jobs have their results; quick. Without `anew` this is
+        taken back for these, or for all when none are named.
+        """
         self._draft(job_id)
-        statement = "INSERT OR IGNORE INTO sent_anew VALUES(?)" if anew else "DELETE FROM sent_anew WHERE item_no = ?"
+        rows = [(item,) for item in items]
         with self.folder(job_id).open() as database, transaction(database):
-            database.executemany(statement, ((item,) for item in items))
+            if anew:
+                database.executemany("INSERT OR IGNORE INTO sent_anew VALUES(?)", rows)
+            elif rows:
+                database.executemany("DELETE FROM sent_anew WHERE item_no = ?", rows)
+            else:
+                database.execute("DELETE FROM sent_anew")
 
     def change(
         self,

@@ -234,8 +234,10 @@ class CheckSection(SectionCard):
 
     def _send_words(self, state: DraftState, job: Job) -> str:
         found = state.preflight
-        if found is None or state.incomplete or not found.batches:
+        if found is None or state.incomplete or not (found.batches or found.reuse):
             return self.tr("Send")
+        if not found.batches:
+            return self.tr("Finish without sending")
         if job.options.at_once:
             return plural(found.requests, "Run {n} request at once", "Run {n} requests at once")
         return plural(len(found.batches), "Send {n} batch", "Send {n} batches")
@@ -243,6 +245,8 @@ class CheckSection(SectionCard):
     def _time_words(
         self, found: Preflight | None, job: Job, jobs: Callable[[], Sequence[Job]], *, is_practice: bool
     ) -> str:
+        if found is not None and not found.batches:
+            return self.tr("Nothing is sent: earlier jobs have every result.")
         if job.options.at_once and found is not None and not found.fits_synchronous:
             return self.tr("This is much for a run without the queue; batches are made for it.")
         if found is not None and found.fits_synchronous and (job.options.at_once or not is_practice):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import Action, UserError
-from cfbatch_gui.core.inputs.input_values import Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.inputs.input_values import ReadOptions, Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -27,10 +27,12 @@ from cfbatch_gui.ui.inputs.draft_offers import DraftOffers
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading
 from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.inputs.draft_versions import DraftVersions
 from cfbatch_gui.ui.inputs.intake import DropTarget, DropVeil, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.recipe_menu import RecipeActions
 from cfbatch_gui.ui.inputs.split_editor import whole_reading
+from cfbatch_gui.ui.inputs.version_section import VersionSection
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
@@ -74,6 +76,8 @@ class DraftPage(QWidget):
         self.settings = DraftSettings(program, drafts, reading)
         self.choices = DraftChoices(program, drafts, reading, self.settings)
         self.files = DraftFiles(program, drafts, reading, self.settings, self.choices)
+        self.versions = DraftVersions(program, drafts, reading, self.settings)
+        self.versions.changed.connect(self._state_changed)
         drafts.changed.connect(self._state_changed)
         drafts.job_changed.connect(self._job_changed)
         reading.progressed.connect(self._progressed)
@@ -109,10 +113,10 @@ class DraftPage(QWidget):
         page = column(self.header, self.area, line(), gap=0)
         self.setLayout(page)
         self.what, self.data = WhatSection(), DataSection(self._program.recipes.recipes)
-        self.check = CheckSection(self._clock)
+        self.version, self.check = VersionSection(), CheckSection(self._clock)
         self.header.also_offer(self.check.send_button, self.check.try_button)
         self._connect_sections()
-        for section in (self.what, self.data, self.check):
+        for section in (self.what, self.data, self.version, self.check):
             self._parts.addWidget(section)
         self._parts.addStretch(0)
         self.data.folded_changed.connect(self._stretch_preview)
@@ -203,8 +207,8 @@ class DraftPage(QWidget):
         data.second_removed.connect(lambda: self.files.remove_second(self._job_id))
         data.options_changed.connect(self._reread)
         data.role_chosen.connect(self._choose_role)
-        data.layout_chosen.connect(self._choose_layout)
-        data.mapping_chosen.connect(self._choose_mapping)
+        data.layout_chosen.connect(lambda layout: self.choices.choose_layout(self._job_id, layout))
+        data.mapping_chosen.connect(lambda mapping: self.choices.choose_mapping(self._job_id, mapping))
         data.candidates_chosen.connect(lambda rule: self.files.choose_candidates(self._job_id, rule))
         data.more_wanted.connect(lambda second: self.files.show_more(self._job_id, second=second))
         data.undo_wanted.connect(self._suggest_again)
@@ -216,6 +220,7 @@ class DraftPage(QWidget):
         data.encoding.looked_at.connect(lambda codec: self.tasks.start("peek", self._peek(codec)))
         data.encoding.answered.connect(lambda codec: self.files.answer_encoding(self._job_id, codec))
         data.encoding.refused.connect(lambda: self.files.drop_question(self._job_id))
+        self.versions.follow(self.version, self.job_id)
         check.options_button.toggled.connect(lambda on: self._reveal(check.options, check.send_button) if on else None)
         check.options_button.toggled.connect(lambda shown: self._ask_for_models() if shown else None)
         check.send_wanted.connect(self.send)
@@ -228,7 +233,7 @@ class DraftPage(QWidget):
         check.cure_wanted.connect(self._cure)
         check.options.model_chosen.connect(self._choose_model)
         check.options.connection_chosen.connect(self._choose_connection)
-        check.options.budget.budget_chosen.connect(self._choose_budget)
+        check.options.budget.budget_chosen.connect(lambda budget: self.tasks.start("budget", self._save_budget(budget)))
         check.options.options_chosen.connect(lambda options: self.settings.change(self._job_id, options=options))
 
     def _add_shortcuts(self) -> None:
@@ -247,12 +252,6 @@ class DraftPage(QWidget):
 
     def _choose_role(self, column_no: int, role: Role, second: bool) -> None:
         self.choices.choose_role(self._job_id, column_no, role, second=second)
-
-    def _choose_layout(self, layout: Layout) -> None:
-        self.choices.choose_layout(self._job_id, layout)
-
-    def _choose_mapping(self, mapping: Mapping) -> None:
-        self.choices.choose_mapping(self._job_id, mapping)
 
     def _choose_model(self, name: str) -> None:
         options = self.drafts.job(self._job_id).options
@@ -278,9 +277,6 @@ class DraftPage(QWidget):
             facts = self._program.connections.models(job.connection).find(job.model)
             self.choices.choose_mapping(self._job_id, replace(state.mapping, split=whole_reading(facts)))
 
-    def _choose_budget(self, budget: Budget) -> None:
-        self.tasks.start("budget", self._save_budget(budget))
-
     async def _save_budget(self, budget: Budget) -> None:
         await self._program.keep_settings(budget=budget)
         self._show()
@@ -305,6 +301,7 @@ class DraftPage(QWidget):
         self.header.set_state(words.text, words.icon, words.role)
         self.what.show_state(state)
         self.data.show_state(state, job)
+        self.versions.show(self.version, job)
         self._undo.show(state.as_before)
         program = self._program
         around = Surroundings(
@@ -318,7 +315,7 @@ class DraftPage(QWidget):
         """Let the preview take the rest of the window; without a preview, align the sections at the top."""
         is_large = not self.data.is_folded() and not self.drafts.state(self._job_id).missing
         self._parts.setStretch(1, 1 if is_large else 0)
-        self._parts.setStretch(3, 0 if is_large else 1)
+        self._parts.setStretch(self._parts.count() - 1, 0 if is_large else 1)
 
     def _state_changed(self, job_id: str) -> None:
         if job_id == self._job_id:

@@ -4,16 +4,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, Reuse
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.prices import FREE_NEURONS_A_DAY, next_reset
-from cfbatch_gui.ui.display import dollars, number, size
+from cfbatch_gui.ui.display import dollars, number, one_line, plural, size
 from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
 from cfbatch_gui.ui.theme import MEDIUM
 from cfbatch_gui.ui.widgets import Figure
 
 _NOTHING = "–"
+_LONGEST_NAME = 40  # characters of a job's name
 _NOTEWORTHY = 0.01  # share of the free neurons of a day; less than this spent today is not mentioned
 
 
@@ -58,6 +59,8 @@ class FiguresRow(QWidget):
                 self.tr("text") if found.texts == 1 else self.tr("texts"),
                 self.tr("request") if found.requests == 1 else self.tr("requests"),
             )
+        if found.reuse is not None:
+            counts, names = (found.sent_texts, found.reuse.texts), self._reuse_names(found, found.reuse)
         self.first.set_figure(number(counts[0]), names[0])
         self.second.set_figure(number(counts[1]), names[1])
         self.batches.set_figure(number(len(found.batches)), self._batches_caption(found))
@@ -81,6 +84,13 @@ class FiguresRow(QWidget):
             self.tr("context") if contexts == 1 else self.tr("contexts"),
         )
 
+    def _reuse_names(self, found: Preflight, reuse: Reuse) -> tuple[str, str]:
+        sent = self.tr("text to send") if found.sent_texts == 1 else self.tr("texts to send")
+        if len(reuse.sources) == 1:
+            name = one_line(reuse.sources[0].name, _LONGEST_NAME)
+            return sent, self.tr("taken from “{name}”").format(name=name)
+        return sent, plural(len(reuse.sources), "taken from {n} earlier job", "taken from {n} earlier jobs")
+
     def _batches_caption(self, found: Preflight) -> str:
         if any(batch.at_once for batch in found.batches):
             return self.tr("request at once") if len(found.batches) == 1 else self.tr("requests at once")
@@ -91,6 +101,10 @@ class FiguresRow(QWidget):
     def _price_caption(self, found: Preflight, model: ModelMetadata, spent: Spent, now: float) -> str:
         if not model.is_listed:
             return self.tr("at most; this model's price is not known")
+        if found.reuse is not None:
+            return self.tr("instead of {price}").format(
+                price=dollars(found.reuse.low.dollars, found.reuse.high.dollars)
+            )
         share, time = share_of_day(found.price_high.share_of_free_day), clock_time(next_reset(now))
         if spent.neurons < _NOTEWORTHY * FREE_NEURONS_A_DAY:
             return self.tr("{share}; resets {time}").format(share=share, time=time)

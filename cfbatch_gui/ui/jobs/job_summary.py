@@ -45,16 +45,17 @@ def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
     took = ""
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
         took = _tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
+    taken = _tr("{n} from earlier jobs").format(n=display.number(job.reused)) if job.reused else ""
     if is_practice(job):
-        return size_words(job, planned), _tr("Practice"), took
-    return size_words(job, planned), short_model(job), took, price_words(job, planned)
+        return size_words(job, planned), taken, _tr("Practice"), took
+    return size_words(job, planned), taken, short_model(job), took, price_words(job, planned)
 
 
 def price_words(job: Job, planned: Planned) -> str:
     """The price by the tokens that the service counted; before they are known, the estimate: "about $0.008"."""
     if is_practice(job):
         return ""
-    if is_over(job) and job.tokens:
+    if is_over(job) and (job.tokens or not job.batches):
         return display.dollars(price(job.tokens, find_model(job.model)).dollars)
     return _expected(job, planned, 1.0) if planned.tokens else ""
 
@@ -93,6 +94,8 @@ def is_under_way(job: Job) -> bool:
 
 def running_words(job: Job, now: float) -> str:
     """How long a job takes: "Running for 9 minutes.", "Took 4 minutes.", "Sent 9 minutes ago." while it is paused."""
+    if not job.batches:
+        return _tr("Every result was taken from earlier jobs.")
     if all(batch.state is BatchState.PLANNED for batch in job.batches):
         return _tr("No batch has left yet.")
     seconds = max(1, int((job.finished_at or now) - job.sent_at))

@@ -288,6 +288,8 @@ class ProgressView(QWidget):
 
     def _title_words(self, job: Job) -> str:
         done, total = job.batches_done, len(job.batches)
+        if not total:
+            return self.tr("Nothing had to be sent")
         if total == 1:
             return self.tr("The only batch is back") if done else self.tr("Waiting for the batch")
         if done == total:

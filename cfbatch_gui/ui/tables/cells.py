@@ -90,7 +90,7 @@ class CellDelegate(QStyledItemDelegate):
             if self.sought and index.data(SEARCHED_ROLE):
                 self._paint_found(painter, place.of(inner), flags, shown, str(index.data() or ""))
             else:
-                self._paint_line(painter, place.of(inner), flags, shown)
+                self._paint_marked(painter, place.of(inner), flags, shown, self.marks(index, shown))
         painter.restore()
 
     def _paint_line(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str) -> None:
@@ -105,6 +105,15 @@ class CellDelegate(QStyledItemDelegate):
             text = self.line_of(whole[_shortly_before(whole, places[0][0]) :], _LONGEST)
             shown = painter.fontMetrics().elidedText(f"…{text}", Qt.TextElideMode.ElideRight, inner.width())
             spans = marked_spans(shown, self.sought)
+        self._paint_marked(painter, inner, flags, shown, spans)
+
+    def marks(self, index: QModelIndex | QPersistentModelIndex, shown: str) -> list[tuple[int, int]]:
+        """Start and length, in UTF-16 code units, of what is marked in the line that is painted of a cell."""
+        return []
+
+    def _paint_marked(
+        self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, spans: list[tuple[int, int]]
+    ) -> None:
         if not spans:
             self._paint_line(painter, inner, flags, shown)
             return

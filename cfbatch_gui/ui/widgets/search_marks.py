@@ -1,5 +1,7 @@
 """The places of what is searched for in a text, and how they are marked."""
 
+from collections.abc import Iterable
+
 from PySide6.QtGui import QTextCharFormat
 
 from cfbatch_gui.core.results.casefold_index import found_spans
@@ -10,9 +12,14 @@ _MOST_CHARACTERS = 200_000  # of a text in which places are looked for
 
 def marked_spans(text: str, sought: str) -> list[tuple[int, int]]:
     """Start and length of each place, in the UTF-16 code units that Qt counts."""
+    return spans_in_units(text, found_spans(text[:_MOST_CHARACTERS], sought))
+
+
+def spans_in_units(text: str, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Start and length in UTF-16 code units of places from and to a character, which ascend."""
     spans: list[tuple[int, int]] = []
     units = done = 0
-    for start, stop in found_spans(text[:_MOST_CHARACTERS], sought):
+    for start, stop in places:
         units += _units(text[done:start])
         length = _units(text[start:stop])
         spans.append((units, length))

@@ -1,0 +1,62 @@
+"""Pictures of a new version of a file: what is sent of it, what is taken from the job before, and what is gone."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.theme import Theme
+from tests.core.endpoints import conftest as stand_ins
+from tests.screen import material
+from tests.screen.past import MemoryKeyring, run
+from tests.screen.stage import Stage, opened
+
+Take = Callable[[Stage, str], Awaitable[None]]
+NAMES = ("update",)  # what its pictures begin with
+MAY, JUNE = "Products, May", "Products, June"
+
+
+async def versions(root: Path, theme: Theme, take: Take) -> None:
+    """May's file is done; June's is opened, looked at and sent."""
+    root.mkdir(parents=True)
+    may = material.products(root / "products-may.csv")
+    june = material.products(root / "products-june.csv", june=True)
+    service = practice_app(root / "service", seconds_queued=0.0, seconds_running=0.0)
+    async with FaultyService(service) as faulty:
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
+        credentials = Credentials(MemoryKeyring(), {})
+        program = await Program.open(root / "data", environ=environ, credentials=credentials, practice_times=(0.0, 0.0))
+        await program.connections.save_cloudflare(stand_ins.ACCOUNT, stand_ins.TOKEN)
+        await program.keep_settings(connection="cloudflare")
+        await run(program, MAY, may, Kind.EMBED, "cloudflare")
+        await program.close()
+        async with opened(root / "data", theme, environ=environ, credentials=credentials) as stage:
+            await new_version(stage, take, june)
+
+
+async def new_version(stage: Stage, take: Take, june: Path) -> None:
+    """June's file, by mouse."""
+    person = stage.person
+    await person.click("New job")
+    await person.click("Turn texts into vectors")
+    await stage.open_file(june)
+    await stage.rename(JUNE)
+    await person.until_sees(f"A newer version of “{MAY}”", "188 to send")
+    await take(stage, "update")
+    page = stage.workspace._draft
+    page.what.set_folded(True)
+    page.data.set_folded(True)
+    await person.until_sees("now with five years of guarantee")
+    await take(stage, "update-list")
+    await person.click("9,892 as before")
+    await person.until_sees("Send these again all the same")
+    await take(stage, "update-taken")
+    await person.click("40 gone")
+    await take(stage, "update-gone")
+    await person.click("Send 1 batch")
+    await person.until(lambda: str(stage.state(JUNE)) == "done")
+    await person.until_sees("9,892 from earlier jobs")
+    await take(stage, "update-finished")
