@@ -22,7 +22,15 @@ from cfbatch_gui.cli.reading import (
     settle_kind,
     standard_input_as_file,
 )
-from cfbatch_gui.cli.reuse import EarlierJobs, add_reuse_arguments, json_of_reuse, lines_of_reuse
+from cfbatch_gui.cli.reuse import (
+    Compared,
+    EarlierJobs,
+    add_reuse_arguments,
+    json_of_reuse,
+    json_of_version,
+    lines_of_reuse,
+    lines_of_version,
+)
 from cfbatch_gui.cli.row_list import SHOWN, RowLines, json_of_row, lines_of_doubtful, status_with_doubtful
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.inputs.columns.layouts import describe
@@ -59,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_reuse_arguments(parser)
     parser.add_argument(
+        "--compared-with",
+        metavar=tr("JOB"),
+        help=tr("say what is new, changed and gone since this earlier job (default: the one that it is a version of)"),
+    )
+    parser.add_argument(
         "--budget",
         metavar=tr("DOLLARS"),
         type=dollars,
@@ -93,6 +106,7 @@ class _Checked:
     cut: tuple[StoredProblem, ...]
     lines: tuple[str, ...]  # the rows with a problem, in words
     offers: tuple[CandidateOffer, ...]
+    version: Compared | None
 
     @property
     def doubtful(self) -> int:
@@ -147,6 +161,7 @@ def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checke
         return _Checked(
             *(inputs, filled.rows, model, connection, preflight),
             *(problems(folder), doubtful_sent, cut, lines, offers),
+            earlier.compared(job, folder, arguments.compared_with),
         )
 
 
@@ -182,6 +197,7 @@ def _lines(checked: _Checked) -> Iterator[str]:
         yield from (f"  {said(notice)}" for notice in source.notices)
     yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
     yield from map(said, preflight.notices)
+    yield from lines_of_version(checked.version)
     yield from lines_of_reuse(preflight, inputs.mapping.kind, checked.connection)
     yield from labelled(_sums(checked), 9)
     yield from lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
@@ -257,6 +273,7 @@ def _json(checked: _Checked) -> str:
             "texts": preflight.texts,
             "repeated_texts": preflight.repeated,
             "reuse": json_of_reuse(preflight),
+            "version": json_of_version(checked.version),
             "requests": preflight.requests,
             "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
             "tokens": {

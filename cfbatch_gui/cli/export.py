@@ -5,11 +5,13 @@ import asyncio
 import csv
 import locale
 import threading
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.language import number, tr
+from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.outputs import check_outputs, is_one_file
 from cfbatch_gui.cli.working import say_file
 from cfbatch_gui.core.connections.address_book import title_of
@@ -25,6 +27,7 @@ from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.unfinished import listing
+from cfbatch_gui.core.versions.changed_export import changed_since, write_removed
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
@@ -67,6 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             " here, a semicolon where they have a comma); between semicolons numbers have a decimal comma"
         ),
     )
+    parser.add_argument(
+        "--changed-since",
+        metavar=tr("JOB"),
+        help=tr("only what is new or changed since this earlier job; what is gone is listed in a file beside each"),
+    )
     parser.add_argument("--threshold", metavar=tr("SCORE"), type=float, help=tr("only scores from this one on"))
 
 
@@ -78,6 +86,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     ledger = Ledger.open_read_only(paths)
     try:
         job = ledger.find(arguments.job)
+        earlier = ledger.find(arguments.changed_since) if arguments.changed_since else None
     finally:
         ledger.close()
     outputs = _outputs(arguments, job)
@@ -89,14 +98,24 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         threshold=arguments.threshold,
         columns=arguments.columns,
     )
+    changed = None
+    if earlier is not None:
+        changed = await asyncio.to_thread(changed_since, job, earlier, lambda job_id: JobFolder(paths.job(job_id)))
+        options = replace(options, items=changed.items)
     _check_use(options, job.kind, [target for _, target in outputs])
     if arguments.separator and not any(target.preset is Preset.EXCEL for _, target in outputs):
         raise UsageError(message("--separator has no use here: it is for CSV for Excel."))
     metadata = metadata_of(job, title_of(Settings.load(paths.settings).connections, job.connection))
     with listing(paths.unfinished):
         for path, target in outputs:
-            exported = await _written(JobFolder(paths.job(job.id)), metadata, path, target, options)
-            say_file(console, exported)
+            if changed is None or changed.items:
+                note = changed.note if changed else None
+                folder = JobFolder(paths.job(job.id))
+                exported = await _written(folder, metadata, path, target, options, note=note)
+                say_file(console, exported)
+            removed = await asyncio.to_thread(write_removed, changed, path) if changed else None
+            if changed and removed:
+                _say_removed(console, len(changed.removed), removed)
     if not _is_whole(job):
         sentence = tr("The job is not whole: {done} of {n} batches are done.")
         console.say(sentence.format(done=number(job.batches_done), n=number(len(job.batches))))
@@ -105,7 +124,13 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 async def _written(
-    folder: JobFolder, metadata: JobMetadata, path: Path, target: Target, options: ExportOptions
+    folder: JobFolder,
+    metadata: JobMetadata,
+    path: Path,
+    target: Target,
+    options: ExportOptions,
+    *,
+    note: Mapping[str, object] | None,
 ) -> Exported:
     """Export in a thread. Cancellation stops the thread too, and leaves an older file unchanged."""
     stop = threading.Event()
@@ -115,9 +140,22 @@ async def _written(
             raise asyncio.CancelledError
 
     try:
-        return await asyncio.to_thread(export, folder, metadata, path, target, options=options, progress=check)
+        return await asyncio.to_thread(
+            export, folder, metadata, path, target, options=options, progress=check, note=note
+        )
     finally:
         stop.set()
+
+
+def _say_removed(console: Console, count: int, path: Path) -> None:
+    console.say(
+        plural(
+            count,
+            "{n} row is gone; it is listed in {path}",
+            "{n} rows are gone; they are listed in {path}",
+            path=str(path),
+        )
+    )
 
 
 def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target]]:

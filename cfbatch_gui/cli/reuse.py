@@ -5,12 +5,14 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from dataclasses import dataclass
 
-from cfbatch_gui.cli.language import number, tr
+from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.connections.service_marks import service_mark
-from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
@@ -18,9 +20,12 @@ from cfbatch_gui.core.jobs.plan.reuse_words import reuse_sentence
 from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.versions.differences import Change, Differences, compare_versions
+from cfbatch_gui.core.versions.predecessor import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 
@@ -65,10 +70,64 @@ class EarlierJobs:
         with closing(Ledger.open_read_only(self._paths)) as ledger:
             return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
 
+    def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
+        """A job that is in no ledger beside an earlier one, by its name or id, or else the one that it is a version of.
+
+        Raises UsageError for one that there is not, or that is of another kind; DataError.
+        """
+        if not self._paths.ledger.exists():
+            if asked_for:
+                raise UsageError(message("There is no job “{name}”.", name=asked_for))
+            return None
+
+        def folder_of(job_id: str) -> JobFolder:
+            return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
+
+        with closing(Ledger.open_read_only(self._paths)) as ledger:
+            earlier = ledger.find(asked_for) if asked_for else None
+            earlier = earlier or find_predecessor(draft, ledger.jobs(), folder_of)
+        if earlier is None:
+            return None
+        if earlier.kind is not draft.kind:
+            raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
+        return Compared(earlier, compare_versions(folder, folder_of(earlier.id)))
+
     def _service_of(self, job: Job) -> str:
         with suppress(NotConnected):
             return service_mark(self._book.connection(job.connection))
         return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """An earlier job, and what has changed since."""
+
+    earlier: Job
+    differences: Differences
+
+
+def lines_of_version(found: Compared | None) -> Iterator[str]:
+    """What is new, changed and gone, in one line."""
+    if found is None:
+        return
+    each = found.differences
+    counts = (
+        plural(len(each.added), "{n} new", "{n} new"),
+        plural(len(each.changed), "{n} changed", "{n} changed"),
+        plural(len(each.moved), "{n} under another id", "{n} under another id") if len(each.moved) else "",
+        plural(len(each.unchanged), "{n} as before", "{n} as before"),
+        plural(len(each.removed), "{n} gone", "{n} gone"),
+    )
+    words = tr("Since “{name}”: {counts}.")
+    yield words.format(name=one_line(found.earlier.name), counts=" · ".join(filter(None, counts)))
+
+
+def json_of_version(found: Compared | None) -> dict[str, object] | None:
+    """The same as an object, None without an earlier version."""
+    if found is None:
+        return None
+    counts = {change.value: len(found.differences.items(change)) for change in Change}
+    return {"job": found.earlier.id, "name": found.earlier.name, "by_id": found.differences.are_by_id, **counts}
 
 
 def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:

@@ -32,17 +32,27 @@ class RowsBar(QWidget):
         self._everything = QRadioButton(self.tr("All rows"))
         self.buttons: dict[QRadioButton, frozenset[int] | None] = {self._everything: None}
         self._everything.setChecked(True)
+        self._flow = Flow(Label(self.tr("Rows"), "quiet"), self._everything, gap=LARGE)
+        self._watch(self._everything)
+        self.setLayout(self._flow)
+        self.setVisible(False)
         for choice in choices:
-            button = QRadioButton(choice.words().replace("&", "&&"))
-            self.buttons[button] = choice.items
+            button = self.add(choice.words(), choice.items)
             if choice.is_proposed:
                 button.setChecked(True)
-        for button in self.buttons:
-            self._group.addButton(button)
-            button.toggled.connect(lambda on: self.changed.emit() if on else None)
-        label = Label(self.tr("Rows"), "quiet")
-        self.setLayout(Flow(label, *self.buttons, gap=LARGE))
-        self.setVisible(bool(choices))
+
+    def add(self, words: str, items: frozenset[int]) -> QRadioButton:
+        """Offer some rows alone."""
+        button = QRadioButton(words.replace("&", "&&"))
+        self.buttons[button] = items
+        self._watch(button)
+        self._flow.addWidget(button)
+        self.setVisible(True)
+        return button
+
+    def _watch(self, button: QRadioButton) -> None:
+        self._group.addButton(button)
+        button.toggled.connect(lambda on: self.changed.emit() if on else None)
 
     def show_count(self, count: int) -> None:
         """Say how many rows all of them are."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -18,6 +17,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.versions.changed_export import ChangedSince, changed_since_predecessor, write_removed
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
@@ -26,6 +26,7 @@ from cfbatch_gui.ui.results.export_choices import ColumnsDialog, ExportForms, Ro
 from cfbatch_gui.ui.results.export_plan import (
     ExportSummary,
     Extent,
+    changed_words,
     kinds_of_file,
     missing_words,
     paths_for,
@@ -33,6 +34,7 @@ from cfbatch_gui.ui.results.export_plan import (
     usual_folder,
 )
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
+from cfbatch_gui.ui.results.written_notice import say_written
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -49,7 +51,6 @@ from cfbatch_gui.ui.widgets import (
 )
 
 _NO_LIMITS = Limits()
-_TIP_LINES = 6
 _STEPS = 1_000  # of the progress of each file
 
 Output = tuple[Path, Target]
@@ -91,6 +92,8 @@ class ExportDialog(QDialog):
         self._lay_out()
         self._show()
         self.tasks.start("count", self._count())
+        self._changed: ChangedSince | None = None
+        self.tasks.start("version", self._look_for_changes())
 
     def outputs(self) -> tuple[Output, ...]:
         """What will be written where, as it is chosen now."""
@@ -199,6 +202,12 @@ class ExportDialog(QDialog):
                 self.forms.set_possible(target.name, "" if self._extent.failed_rows else none)
         self._show()
 
+    async def _look_for_changes(self) -> None:
+        jobs, folder = self._program.ledger.jobs(), self._program.folder
+        self._changed = await asyncio.to_thread(changed_since_predecessor, self._job, jobs, folder)
+        if self._changed is not None:
+            self.rows_bar.add(changed_words(self._changed), self._changed.items)
+
     async def _choose_columns(self) -> None:
         if self._extent is None:
             return
@@ -291,7 +300,7 @@ class ExportDialog(QDialog):
             self._stop = None
             self._show_writing(False)
             if written:
-                self._say(written)
+                say_written(self._notices, written)
                 self._show()  # the names proposed before exist now
         self._remembered.keep(written[-1].path.parent)
         self.accept()
@@ -302,7 +311,8 @@ class ExportDialog(QDialog):
         """In a thread."""
         metadata = metadata_of(self._job, connection_title(self._program, self._job))
         columns = options.columns if target.has_columns else None
-        return export(
+        changed = self._changed if self._changed and options.items is self._changed.items else None
+        written = export(
             self._program.folder(self._job.id),
             metadata,
             path,
@@ -310,8 +320,12 @@ class ExportDialog(QDialog):
             options=replace(options, columns=columns),
             keeps_manifest=self._program.settings.keeps_manifests,
             progress=tell,
+            note=changed.note if changed else None,
             say=said,
         )
+        if changed is not None and (removed := write_removed(changed, path)):
+            written = replace(written, files=(*written.files, removed))
+        return written
 
     def _teller(self, stop: threading.Event, before: int, total: int) -> Callable[[int, int], None]:
         loop = asyncio.get_running_loop()
@@ -322,21 +336,6 @@ class ExportDialog(QDialog):
             loop.call_soon_threadsafe(self._show_progress, before + _STEPS * done // max(1, of), total)
 
         return tell
-
-    def _say(self, written: Sequence[Exported]) -> None:
-        rows = {exported.rows for exported in written}
-        counted = display.plural(max(rows), "{n} row", "{n} rows")
-        if len(written) == 1:
-            sentence = self.tr("Wrote {rows} to “{name}”.").format(rows=counted, name=written[0].path.name)
-        elif len(rows) == 1:
-            sentence = self.tr("Wrote {n} files of {rows}.").format(n=len(written), rows=counted)
-        else:
-            sentence = self.tr("Wrote {n} files.").format(n=len(written))
-        bar = self._notices.show_written(sentence, *(exported.path for exported in written))
-        commands = "\n".join(exported.next_command for exported in written if exported.next_command)
-        if commands:
-            link = bar.add_link(self.tr("Copy the next command"), lambda: _copy(commands))
-            link.setToolTip(display.plain_tip(_beginning(commands)))
 
     def _options(self) -> ExportOptions:
         limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else _NO_LIMITS
@@ -389,13 +388,3 @@ class ExportDialog(QDialog):
 
 class _StoppedError(Exception):
     """The user has stopped the writing."""
-
-
-def _beginning(commands: str) -> str:
-    """The first lines, as many as a tip has room for."""
-    lines = commands.split("\n")
-    return "\n".join(lines if len(lines) <= _TIP_LINES else [*lines[: _TIP_LINES - 1], "…"])
-
-
-def _copy(text: str) -> None:
-    QGuiApplication.clipboard().setText(text)

@@ -17,12 +17,14 @@ from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.versions.changed_export import ChangedSince
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row
 
 _MOST_LINES = 4
+_LONGEST_NAME = 40  # characters of a job's name
 _Output = tuple[Path, Target]
 
 
@@ -75,6 +77,12 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[in
     chosen = int(there.sum())
     lost = min(len(there) - chosen, counts.failed + counts.left_out)
     return Extent(counts, 0, names, embeddings.dimension, chosen, lost)
+
+
+def changed_words(changed: ChangedSince) -> str:
+    """What a button says about rows that are new or changed: "Changed since “Products, May” (188)"."""
+    name = display.one_line(changed.earlier.name, _LONGEST_NAME)
+    return _tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
 
 
 def usual_folder() -> Path:

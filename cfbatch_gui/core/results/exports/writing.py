@@ -51,14 +51,15 @@ def export(
     keeps_manifest: bool = True,
     say: Callable[[str], str] = str,
     progress: Progress | None = None,
+    note: Mapping[str, object] | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Exported:
     """Write the results to `path`, completely or not at all; without a target the suffix decides about the format.
 
     Blocking, with constant memory use; call it in a thread. `progress` gets (done, total); an exception from it stops
     the export and leaves all files as they were. Without `keeps_manifest`, a file for people has none unless it is
-    needed to read the file again. `say` words files for people in their language. Raises UsageError,
-    ExportError, DiskFull and DataError.
+    needed to read the file again. `say` words files for people in their language. `note` is added to what the manifest
+    says of the export. Raises UsageError, ExportError, DiskFull and DataError.
     """
     target = target or target_for(path, metadata.kind)
     options = _checked(metadata, target, options or ExportOptions())
@@ -87,6 +88,7 @@ def export(
             "top_k": options.top_k,
             "threshold": options.threshold,
             "chosen": None if options.items is None else len(options.items),
+            **(note or {}),
             **written.notes,
         }
         write_manifest(manifest, metadata, folder, counts, section, now=clock())
