@@ -4,13 +4,12 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 
 from cfbatch_gui.cli.language import number, tr
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.connections.service_marks import service_mark
-from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.connections.service_marks import service_mark_at
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
@@ -66,9 +65,7 @@ class EarlierJobs:
             return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
 
     def _service_of(self, job: Job) -> str:
-        with suppress(NotConnected):
-            return service_mark(self._book.connection(job.connection))
-        return ""
+        return service_mark_at(self._book, job.connection)
 
 
 def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:
