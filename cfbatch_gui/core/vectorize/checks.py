@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cfbatch_gui.core.messages import Message, counted_message, message
-from cfbatch_gui.core.vectorize.limits import (
-    MAX_DIMENSIONS,
-    MAX_ID_BYTES,
-    MAX_METADATA_BYTES,
-    MAX_NAMESPACE_BYTES,
-    MAX_VECTORS,
-)
 from cfbatch_gui.core.vectorize.push_values import IdSource, PushOptions, PushProblem
 from cfbatch_gui.core.vectorize.rows import PushRow, PushRows, is_plain_number
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
+from cfbatch_gui.core.workers_ai.limits import (
+    MAX_INDEX_DIMENSIONS,
+    MAX_INDEX_VECTORS,
+    MAX_METADATA_BYTES,
+    MAX_NAMESPACE_BYTES,
+    MAX_VECTOR_ID_BYTES,
+)
 
 ROWS_NAMED = 5  # rows that a problem names
 
@@ -58,7 +58,7 @@ class _Rows:
             self._no_id.add(row.row)
         elif row.id in self._ids:
             self._repeated.add(row.row)
-        elif len(row.id.encode()) > MAX_ID_BYTES:
+        elif len(row.id.encode()) > MAX_VECTOR_ID_BYTES:
             self._long_id.add(row.row)
         self._ids.add(row.id)
         if len(row.namespace.encode()) > MAX_NAMESPACE_BYTES:
@@ -125,17 +125,19 @@ def usual_key(column: str, taken: Sequence[str] = ()) -> str:
 def _of_job(rows: PushRows) -> Iterator[PushProblem]:
     if not rows.count:
         yield PushProblem(message("This job has no vectors yet."))
-    if rows.dimension > MAX_DIMENSIONS:
+    if rows.dimension > MAX_INDEX_DIMENSIONS:
         yield PushProblem(
             message(
                 "Vectorize takes vectors of at most {most:,} numbers, and these have {dimension:,}.",
-                most=MAX_DIMENSIONS,
+                most=MAX_INDEX_DIMENSIONS,
                 dimension=rows.dimension,
             )
         )
-    if rows.count > MAX_VECTORS:
+    if rows.count > MAX_INDEX_VECTORS:
         yield PushProblem(
-            message("An index takes {most:,} vectors, and these are {count:,}.", most=MAX_VECTORS, count=rows.count)
+            message(
+                "An index takes {most:,} vectors, and these are {count:,}.", most=MAX_INDEX_VECTORS, count=rows.count
+            )
         )
 
 
@@ -188,7 +190,7 @@ def _long_id(n: int) -> Message:
         "ids, or the row numbers.",
         "{n:,} rows have ids of more than {most} bytes, the most that Vectorize takes. Choose another column for the "
         "ids, or the row numbers.",
-        most=MAX_ID_BYTES,
+        most=MAX_VECTOR_ID_BYTES,
     )
 
 

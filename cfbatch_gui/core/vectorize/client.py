@@ -14,19 +14,17 @@ import msgspec
 from cfbatch_gui.core.errors import ReplyError, TokenRefused, UnreadableReply, UsageError, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.vectorize import wire
-from cfbatch_gui.core.vectorize.limits import (
-    ANSWER_BYTES,
-    CALL_SECONDS,
-    INDEX_NAME,
-    MAX_DIMENSIONS,
-    MAX_NAME_BYTES,
-    MAX_PAGE,
-    UPLOAD_SECONDS,
-)
+from cfbatch_gui.core.vectorize.limits import ANSWER_BYTES, CALL_SECONDS, INDEX_NAME, UPLOAD_SECONDS
 from cfbatch_gui.core.vectorize.refusals import READ_PERMISSION, WRITE_PERMISSION, refusal_of
 from cfbatch_gui.core.workers_ai.checking import token_status
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.limits import (
+    MAX_INDEX_DIMENSIONS,
+    MAX_INDEX_NAME_BYTES,
+    MAX_LISTED_VECTORS,
+    MIN_INDEX_DIMENSIONS,
+)
 from cfbatch_gui.core.workers_ai.transport import Body
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 
@@ -61,18 +59,19 @@ class VectorizeIndexes:
     ) -> wire.VectorizeIndex:
         """Create an index. Raises UsageError for a name or a length that no index can have."""
         check_index_name(name)
-        if not 0 < dimensions <= MAX_DIMENSIONS:
+        if not MIN_INDEX_DIMENSIONS <= dimensions <= MAX_INDEX_DIMENSIONS:
             raise UsageError(
                 message(
-                    "Vectorize takes vectors of at most {most:,} numbers, and these have {dimension:,}.",
-                    most=MAX_DIMENSIONS,
+                    "Vectorize takes vectors of {least} to {most:,} numbers, and these have {dimension:,}.",
+                    least=MIN_INDEX_DIMENSIONS,
+                    most=MAX_INDEX_DIMENSIONS,
                     dimension=dimensions,
                 )
             )
         wanted: dict[str, object] = {"name": name, "config": {"dimensions": dimensions, "metric": str(metric)}}
         if description:
             wanted["description"] = description
-        return wire.read_index((await self._call("", _encode(wanted))).result)
+        return wire.read_index((await self._call("", _encode(wanted), index=name)).result)
 
     async def get(self, name: str) -> wire.VectorizeIndex:
         """One index."""
@@ -93,11 +92,11 @@ class VectorizeIndexes:
         return self._mutation(await self._of(name, "/delete_by_ids", _encode({"ids": list(ids)})))
 
     async def get_by_ids(self, name: str, ids: Sequence[str]) -> tuple[wire.StoredVector, ...]:
-        """Those of these vectors that are there, with all values; at most IDS_READ_AT_ONCE."""
+        """Those of these vectors that are there, with all values; at most MAX_READ_IDS."""
         answer = await self._of(name, "/get_by_ids", _encode({"ids": list(ids)}), permission=READ_PERMISSION)
         return await asyncio.to_thread(wire.read_vectors, answer.result)
 
-    async def list_ids(self, name: str, *, count: int = MAX_PAGE, cursor: str = "") -> wire.ListedIds:
+    async def list_ids(self, name: str, *, count: int = MAX_LISTED_VECTORS, cursor: str = "") -> wire.ListedIds:
         """One page of the ids of an index."""
         query = urlencode({"count": count, **({"cursor": cursor} if cursor else {})})
         return wire.read_listed((await self._of(name, f"/list?{query}", permission=READ_PERMISSION)).result)
@@ -194,12 +193,12 @@ def check_connection_kind(connection: Connection) -> None:
 
 def check_index_name(name: str) -> None:
     """Raise UsageError for a name that no index can have."""
-    if not INDEX_NAME.fullmatch(name) or len(name.encode()) > MAX_NAME_BYTES:
+    if not INDEX_NAME.fullmatch(name) or len(name.encode()) > MAX_INDEX_NAME_BYTES:
         raise UsageError(
             message(
                 "“{name}” is not the name of an index. It has letters, digits and “-”, at most {most} of them, such as "
                 "product-texts.",
                 name=name,
-                most=MAX_NAME_BYTES,
+                most=MAX_INDEX_NAME_BYTES,
             )
         )

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from cfbatch_gui.core.results.exports.vector_text import vector_texts
-from cfbatch_gui.core.vectorize.limits import MAX_UPLOAD_VECTORS, PART_BYTES
+from cfbatch_gui.core.vectorize.limits import PART_BYTES
 from cfbatch_gui.core.vectorize.planning import PushPlan
 from cfbatch_gui.core.vectorize.wire import encode_line
+from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
 
 _PIECE_LINES = 64  # sent in one write; about 700 kB of vectors of 1,024 numbers
 

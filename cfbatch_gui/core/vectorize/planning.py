@@ -11,7 +11,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.vectorize.checks import check_rows, index_problems
 from cfbatch_gui.core.vectorize.push_values import PushCheck, PushOptions
-from cfbatch_gui.core.vectorize.record import FIRST_CHECKSUM, NEVER_CONFIRMED, GoneVectors, IndexRecord
+from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, GoneVectors, IndexRecord
 from cfbatch_gui.core.vectorize.rows import PushRow, PushRows
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
 
@@ -93,6 +93,6 @@ def _checksums(
     for row, vector in zip(block, vectors, strict=True):
         digest = hashlib.blake2b(vector.tobytes(), digest_size=8)
         digest.update(row.namespace.encode() + b"\0" + rows.metadata(row, numbers))
-        number = int.from_bytes(digest.digest())
+        number = int.from_bytes(digest.digest()) >> (64 - CHECKSUM_BITS)
         found.append(number if number >= FIRST_CHECKSUM else number + FIRST_CHECKSUM)
     return found

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from cfbatch_gui.core.vectorize.limits import MAX_UPLOAD_VECTORS, PART_BYTES
+from cfbatch_gui.core.vectorize.limits import PART_BYTES
 from cfbatch_gui.core.vectorize.push_values import PushProgress
 from cfbatch_gui.core.vectorize.repeating import PATIENCE, Sleep
+from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
 
 Show = Callable[[PushProgress], None]
 

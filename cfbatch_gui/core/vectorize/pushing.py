@@ -15,7 +15,6 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.vectorize.client import VectorizeIndexes
-from cfbatch_gui.core.vectorize.limits import IDS_DELETED_AT_ONCE, MAX_VECTORS
 from cfbatch_gui.core.vectorize.parts import Part, parts
 from cfbatch_gui.core.vectorize.planning import PushPlan, plan_push
 from cfbatch_gui.core.vectorize.push_settings import PushSettings, Show
@@ -25,6 +24,7 @@ from cfbatch_gui.core.vectorize.repeating import Repeating
 from cfbatch_gui.core.vectorize.saved_pushes import save_push
 from cfbatch_gui.core.vectorize.verifying import Verifying
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
+from cfbatch_gui.core.workers_ai.limits import MAX_DELETED_IDS, MAX_INDEX_VECTORS
 
 _OTHER_INDEX = message("The index was created anew since the last push, so everything is sent.")
 _CHANGED_ELSEWHERE = message(
@@ -67,8 +67,10 @@ class Pushing:
         before = await self._again(lambda: self._indexes.info(name))
         is_other = await asyncio.to_thread(self._record.begin, index.created_on or "")
         plan = await self._plan(index, options)
-        if before.vector_count + plan.check.new > MAX_VECTORS:
-            raise UsageError(message("An index takes {most:,} vectors, and these would be more.", most=MAX_VECTORS))
+        if before.vector_count + plan.check.new > MAX_INDEX_VECTORS:
+            raise UsageError(
+                message("An index takes {most:,} vectors, and these would be more.", most=MAX_INDEX_VECTORS)
+            )
         notes = [*plan.check.notes]
         if is_other:
             notes.append(_OTHER_INDEX)
@@ -139,7 +141,7 @@ class Pushing:
 
     async def _delete(self, total: int) -> None:
         """Delete what earlier pushes have put into the index and this job does not hold."""
-        while ids := await asyncio.to_thread(self._record.gone_ids, IDS_DELETED_AT_ONCE):
+        while ids := await asyncio.to_thread(self._record.gone_ids, MAX_DELETED_IDS):
             self._tell(PushProgress(PushStage.DELETING, self._push.deleted, total))
             mutation = await self._again(lambda: self._indexes.delete_by_ids(self._push.index, ids))
             await asyncio.to_thread(self._record.note_deleted, ids, mutation, self._settings.clock())

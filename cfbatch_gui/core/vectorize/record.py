@@ -25,18 +25,19 @@ VERSION = 1
 SENT_BEFORE = 0  # in place of a checksum: it is this program's, with unknown content
 NEVER_CONFIRMED = 1  # was sent, but its part was never acknowledged: it may be somebody else's
 FIRST_CHECKSUM = 2
+CHECKSUM_BITS = 44  # of ten million changed vectors one is missed once in a million pushes
+_CHECK_BITS = 20
 
 _TABLES = """
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE jobs(job INTEGER PRIMARY KEY, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
 CREATE TABLE mutations(number INTEGER PRIMARY KEY, mutation TEXT NOT NULL, vectors INTEGER NOT NULL, at REAL NOT NULL);
--- checksum: unsigned 64 bits as signed; mark: 23 bits of the CRC-32 of the other columns, which SQLite keeps in 3 bytes
-CREATE TABLE vectors(id TEXT PRIMARY KEY, checksum INTEGER NOT NULL, job INTEGER NOT NULL, mark INTEGER NOT NULL)
-    WITHOUT ROWID;
+-- state: 64 bits as a signed number, of which the upper 44 are the checksum, the lower 20 of the row's own check value
+CREATE TABLE vectors(id TEXT PRIMARY KEY, state INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
 """
-_BY_IDS = "SELECT id, checksum, job, mark FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
-_PUT = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?, ?)"
-_GONE = "FROM vectors WHERE checksum <> 1 AND id NOT IN (SELECT id FROM seen)"
+_BY_IDS = "SELECT id, state, job FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
+_PUT = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
+_GONE = "FROM vectors WHERE state >> 20 <> 1 AND id NOT IN (SELECT id FROM seen)"
 _KEPT_MUTATIONS = 10_000
 _DAMAGED = message(
     "What this program knew about the vectors in {index} was damaged, so all of them are sent again. Those of earlier "
@@ -84,9 +85,7 @@ class IndexRecord:
     def count(self) -> int:
         """The number of vectors that this program has put into the index, and not deleted."""
         with self._guarded():
-            found: int = self._database.execute(
-                "SELECT count(*) FROM vectors WHERE checksum <> ?", (NEVER_CONFIRMED,)
-            ).fetchone()[0]
+            found: int = self._database.execute("SELECT count(*) FROM vectors WHERE state >> 20 <> 1").fetchone()[0]
             return found
 
     @property
@@ -101,6 +100,17 @@ class IndexRecord:
         with self._guarded():
             found = self._database.execute("SELECT 1 FROM mutations WHERE mutation = ?", (mutation,))
             return found.fetchone() is not None
+
+    def note_processed(self, mutation: str) -> None:
+        """The index was seen to have processed a mutation of this program's."""
+        with self._changing():
+            self._database.execute("INSERT OR REPLACE INTO facts VALUES('processed', ?)", (mutation,))
+
+    def was_processed(self, mutation: str) -> bool:
+        """Whether that was seen of this one, the last that was noted."""
+        with self._guarded():
+            found = self._database.execute("SELECT value FROM facts WHERE name = 'processed'").fetchone()
+            return found is not None and found[0] == mutation
 
     def begin(self, created_on: str) -> bool:
         """Compare with when the index was created; whether it is another index of the same name by now.
@@ -128,10 +138,13 @@ class IndexRecord:
             return found
 
     def checksums_of(self, ids: Sequence[str]) -> dict[str, int]:
-        """The checksum of each of these ids that is in the record, or SENT_BEFORE, or NEVER_CONFIRMED."""
+        """The checksum of each of these ids that is in the record, or SENT_BEFORE, or NEVER_CONFIRMED.
+
+        A damaged row counts as none: its vector is sent again, and the row written anew.
+        """
         with self._guarded():
             rows = self._database.execute(_BY_IDS, (json.dumps(ids),)).fetchall()
-            return {identifier: checksum % 2**64 for identifier, checksum, job, mark in self._checked(rows)}
+            return {row[0]: _checksum(row[1]) for row in rows if _is_sound(row)}
 
     def mark_sending(self, ids: Sequence[str], job: int) -> None:
         """Before the first byte of a part leaves."""
@@ -171,8 +184,8 @@ class IndexRecord:
     def gone_ids(self, most: int) -> tuple[str, ...]:
         """The first of these ids; the next after those were noted as deleted."""
         with self._guarded():
-            query = f"SELECT id, checksum, job, mark {_GONE} ORDER BY id LIMIT ?"
-            return tuple(row[0] for row in self._checked(self._database.execute(query, (most,)).fetchall()))
+            query = f"SELECT id, state, job {_GONE} ORDER BY id LIMIT ?"
+            return tuple(row[0] for row in _checked(self._database.execute(query, (most,)).fetchall()))
 
     def note_deleted(self, ids: Sequence[str], mutation: str, at: float) -> None:
         """A deletion was accepted."""
@@ -185,10 +198,10 @@ class IndexRecord:
     def forget_contents(self) -> None:
         """Whatever is in the index is not what was sent: the next push sends everything again."""
         with self._changing():
-            rows = self._database.execute("SELECT id, checksum, job, mark FROM vectors").fetchall()
+            rows = self._database.execute("SELECT id, state, job FROM vectors").fetchall()
             found = (
                 _row(identifier, checksum if checksum == NEVER_CONFIRMED else SENT_BEFORE, job)
-                for identifier, checksum, job, _ in self._checked(rows)
+                for identifier, checksum, job in _checked(rows)
             )
             self._database.executemany(_PUT, found)
 
@@ -216,12 +229,6 @@ class IndexRecord:
             path = self._path.with_name(self._path.name + suffix)
             with suppress(FileNotFoundError):
                 path.replace(path.with_name(path.name + ".damaged"))
-
-    def _checked(self, rows: Sequence[tuple[str, int, int, int]]) -> Iterator[tuple[str, int, int, int]]:
-        for row in rows:
-            if _row(row[0], row[1] % 2**64, row[2]) != row:
-                raise _DamageError
-            yield row
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -261,9 +268,27 @@ def _owner(index: str, account_mark: str) -> tuple[tuple[str, str], ...]:
     return (("index", index), ("account_mark", account_mark))
 
 
-def _row(identifier: str, checksum: int, job: int) -> tuple[str, int, int, int]:
-    signed = checksum - 2**64 if checksum >= 2**63 else checksum
-    return identifier, signed, job, zlib.crc32(f"{job} {signed} {identifier}".encode()) >> 9
+def _row(identifier: str, checksum: int, job: int) -> tuple[str, int, int]:
+    check = zlib.crc32(f"{job} {checksum} {identifier}".encode()) >> (32 - _CHECK_BITS)
+    state = checksum << _CHECK_BITS | check
+    return identifier, state - 2**64 if state >= 2**63 else state, job
+
+
+def _checksum(state: int) -> int:
+    return state % 2**64 >> _CHECK_BITS
+
+
+def _is_sound(row: tuple[str, int, int]) -> bool:
+    identifier, state, job = row
+    return _row(identifier, _checksum(state), job) == row
+
+
+def _checked(rows: Sequence[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
+    """Ids, checksums and jobs of these rows. Raises _DamageError."""
+    for row in rows:
+        if not _is_sound(row):
+            raise _DamageError
+        yield row[0], _checksum(row[1]), row[2]
 
 
 def _check(database: sqlite3.Connection, path: Path, index: str, account_mark: str) -> None:

@@ -1,7 +1,8 @@
 """The service's refusals of calls to Vectorize: for each the user's sentence.
 
-Codes: https://developers.cloudflare.com/vectorize/reference/client-api/ names none, so that the HTTP status decides;
-of the codes, those of Cloudflare's whole API are known (10000: the token lacks a permission, or is not valid).
+No page lists Vectorize's codes. Those that are known were met by other programs; docs/vectorize.md has them. They are
+of their own: 3006, say, is another refusal of Workers AI. Codes of Cloudflare's whole API, such as 10000 for a token
+without a permission, mean here what they mean there.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
 
 READ_PERMISSION: Final = "Vectorize Read"
 WRITE_PERMISSION: Final = "Vectorize Write"
+
+_OF_VECTORIZE: Final = frozenset(range(3_000, 4_000)) | frozenset(range(40_000, 41_000)) | {1005}
 
 _BUSY: Final = message("{service} takes no more calls to Vectorize just now.")
 _OFTEN: Final = message("{service} was asked too often, by this program or by others with the same account.")
@@ -37,7 +40,11 @@ def refusal_of(
     """The error for a refusal; `index` is the name of the index that the call was about, "" for none of them,
     `permission` what the token needs for the call.
     """
-    usual = refusal(status, errors, retry_after, now=now, service=service)
+    general = [each for each in errors if each.code not in _OF_VECTORIZE]
+    usual = refusal(status, general, retry_after, now=now, service=service)
+    own = next((each for each in errors if each.code in _OF_VECTORIZE), None)
+    if own is not None:
+        return _by_code(index, status, own)
     match usual:
         case TokenRefused():
             return TokenRefused(
@@ -60,26 +67,46 @@ def refusal_of(
             return _final(index, status, usual, service)
 
 
+def _by_code(index: str, status: int, error: ServiceError) -> ServiceRefused:
+    """The error for a code of Vectorize's own."""
+    detail = f"HTTP {status}, code {error.code}: {error.message}"
+    match error.code:
+        case 3000 | 3005:
+            return _missing(index, detail, error.code)
+        case 3002:
+            return ServiceRefused(
+                message("There is an index “{index}” already. Choose it, or another name.", index=index or "?"),
+                detail=detail,
+                code=error.code,
+            )
+        case 40006 | 40012:
+            sentence = message(
+                "The vectors have another length than those of the index. Nothing of this part was taken."
+            )
+            return ServiceRefused(sentence, detail=detail, code=error.code)
+        case _:
+            sentence = message("Vectorize refused this as it is, and took nothing of it. The details hold its reason.")
+            return ServiceRefused(sentence, detail=detail, code=error.code)
+
+
+def _missing(index: str, detail: str, code: int) -> IndexMissing:
+    return IndexMissing(
+        message("There is no index “{index}” in the account. Choose another one, or create it.", index=index),
+        detail=detail,
+        code=code,
+    )
+
+
 def _final(index: str, status: int, usual: UserError, service: str) -> ServiceRefused:
     code = usual.code if isinstance(usual, ServiceRefused) else 0
     if status in (404, 410) and index:
-        return IndexMissing(
-            message("There is no index “{index}” in the account. Choose another one, or create it.", index=index),
-            detail=usual.detail,
-            code=code,
-        )
+        return _missing(index, usual.detail, code)
     if status == 404:
         return ServiceRefused(
             message("{service} does not know this account. Check the account ID.", service=service),
             detail=usual.detail,
             code=code,
             action=Action.OPEN_CONNECTION,
-        )
-    if status == 409:
-        return ServiceRefused(
-            message("There is an index of this name already. Choose it, or another name."),
-            detail=usual.detail,
-            code=code,
         )
     if status == 413:
         return ServiceRefused(
