@@ -15,6 +15,7 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.vectorize.ledger import AcceptedEvent, accepted_events
 from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.push_settings import PushSettings
 from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress
@@ -27,7 +28,7 @@ from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, worker
 from cfbatch_gui.core.workers_ai.transport import Application, Message, Scope, Transport
 from tests.canary import TOKEN
-from tests.core.results.folders import Table, unit_vectors
+from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 MODEL = "@cf/baai/bge-m3"
@@ -40,11 +41,11 @@ class Bench:
     """Jobs, the service they are pushed to, and both their clocks. Waiting moves the clock on."""
 
     root: Path
+    url: str = ""  # of a service on this computer; "" for one within this process
     now: float = 1_800_000_000.0
     seconds_mutating: float = 0.0
     permission: Permission = Permission.WRITE
     most_vectors: int = 5_000
-    jobs: dict[str, Table] = field(default_factory=dict)
     called: list[str] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     shown: list[PushProgress] = field(default_factory=list)
@@ -52,7 +53,7 @@ class Bench:
     after: Rule = lambda path, body: None  # the same, after the service has done what it was asked
 
     def __post_init__(self) -> None:
-        self.connection: Connection = cloudflare(ACCOUNT, base_url="https://api.example.com/client/v4")
+        self.connection: Connection = cloudflare(ACCOUNT, base_url=self.url or "https://api.example.com/client/v4")
         self.vectorize = self.opened()
 
     def opened(self) -> Vectorize:
@@ -61,7 +62,7 @@ class Bench:
         client = WorkersAI(
             self.connection,
             self._token,
-            transport=Transport(application=self._application()),
+            transport=Transport() if self.url else Transport(application=self._application()),
             budget=RateBudget(clock=lambda: self.now, sleep=self.sleep),
             clock=lambda: self.now,
         )
@@ -74,11 +75,10 @@ class Bench:
         self.now += seconds
 
     def job(self, job_id: str) -> PushedJob:
-        """What has to be known of a job."""
-        table = self.jobs[job_id]
-        metadata = table.metadata(Kind.EMBED)
-        metadata = type(metadata)(**{**{name: getattr(metadata, name) for name in metadata.__slots__}, "id": job_id})
-        return PushedJob(table.folder, metadata, "cloudflare", find_model(MODEL), is_paid=True)
+        """What has to be known of a job, which is in its folder."""
+        metadata = JobMetadata(job_id, f"Job {job_id}", Kind.EMBED, MODEL, "Cloudflare")
+        folder = JobFolder(self.root / "data" / "jobs" / job_id)
+        return PushedJob(folder, metadata, "cloudflare", find_model(MODEL), is_paid=True)
 
     def add(
         self,
@@ -87,14 +87,16 @@ class Bench:
         *,
         ids: Sequence[str] | None = None,
         kept: Mapping[str, Sequence[str]] | None = None,
+        waiting: int = 0,
     ) -> JobFolder:
-        """A job with a text for each vector, and columns of the user's own."""
+        """A job with a text for each vector, columns of the user's own, and texts that wait for their vectors."""
         columns = kept or {}
         names = [f"id-{number}" for number in range(len(vectors))] if ids is None else ids
         table = Table(self.root / "data" / "jobs" / job_id, kept=tuple(columns))
-        texts = [(identifier, f"text {number}", 1.0) for number, identifier in enumerate(names)]
-        table.embed(texts, vectors, kept=[*zip(*columns.values(), strict=True)] if columns else ())
-        self.jobs[job_id] = table
+        texts: list[tuple[str, str, Outcome]] = [(each, f"text {number}", 1.0) for number, each in enumerate(names)]
+        texts += [(f"late-{number}", "late", WAITING) for number in range(waiting)]
+        all_vectors = np.concatenate([vectors, np.zeros((waiting, vectors.shape[1]), np.float32)])
+        table.embed(texts, all_vectors, kept=[*zip(*columns.values(), strict=True)] if columns else ())
         return table.folder
 
     async def index(self, name: str = "products", dimensions: int = 32, metric: Metric = Metric.COSINE) -> None:
