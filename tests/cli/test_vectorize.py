@@ -1,5 +1,6 @@
 """`cfbatch vectorize`: pushing, listing and searching from the terminal."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,24 @@ def test_a_worker_is_no_way_to_vectorize(terminal: Terminal, tmp_path: Path) -> 
     ended = push(terminal, "one", "--connection", "mine")
     assert ended.status == 2
     assert ended.complaint.startswith("mine is a Worker, which only passes batches on.")
+
+
+def test_practice_vectors_in_an_account_are_said_to_be_such(terminal: Terminal, tmp_path: Path) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    with PracticeServer(tmp_path / "service", token=TOKEN) as server:
+        terminal.connect(server.url)
+        ended = push(terminal, "one", "--create", "--connection", "cloudflare")
+    assert ended.status == 0
+    assert "These vectors are practice results" in ended.err
+
+
+def test_a_push_that_is_interrupted_says_how_it_goes_on(terminal: Terminal, tmp_path: Path) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    slow = tmp_path / "service"
+    with PracticeServer(slow, token=TOKEN, seconds_mutating=600) as server:
+        terminal.connect(server.url)
+        arguments = ("vectorize", "push", "one", "--index", "products", "--create", "--connection", "cloudflare")
+        ended = terminal.run_until("is taking in", signal.SIGINT, *arguments)
+    assert ended.status == 130
+    assert "the same command goes on with the rest" in ended.err
+    assert [len(each.ids) for each in accepted_events(slow) if each.kind == "upsert"] == [4]

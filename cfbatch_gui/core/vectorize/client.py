@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import ReplyError, TokenRefused, UnreadableReply, U
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.vectorize import wire
 from cfbatch_gui.core.vectorize.limits import ANSWER_BYTES, CALL_SECONDS, INDEX_NAME, UPLOAD_SECONDS
-from cfbatch_gui.core.vectorize.refusals import READ_PERMISSION, WRITE_PERMISSION, refusal_of
+from cfbatch_gui.core.vectorize.refusals import READ_PERMISSION, TOKENS_PAGE, WRITE_PERMISSION, refusal_of
 from cfbatch_gui.core.workers_ai.checking import token_status
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
@@ -155,7 +155,8 @@ class VectorizeIndexes:
         title = self.connection.title
         sentence = message(
             "{service} refused the API token. It may have been deleted or have expired, or it lacks the permission "
-            "{permission} for this account. What was sent before is kept.",
+            "{permission} for this account; see {page}. What was sent before is kept.",
+            page=TOKENS_PAGE,
             service=title,
             permission=permission,
         )

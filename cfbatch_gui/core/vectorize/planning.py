@@ -68,6 +68,8 @@ def plan_push(
                 changed += before not in (NEVER_CONFIRMED, number)
             done += len(block)
             progress(done, total)
+        for ids in rows.ids_without_vector():
+            record.note_seen(ids)  # their vectors in the index are of an earlier version, and still wanted
         gone = record.gone()
     found = PushCheck(
         vectors=rows.count,

@@ -15,6 +15,7 @@ from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
 
 READ_PERMISSION: Final = "Vectorize Read"
 WRITE_PERMISSION: Final = "Vectorize Write"
+TOKENS_PAGE: Final = "https://dash.cloudflare.com/profile/api-tokens"
 
 _OF_VECTORIZE: Final = frozenset(range(3_000, 4_000)) | frozenset(range(40_000, 41_000)) | {1005}
 
@@ -49,8 +50,9 @@ def refusal_of(
         case TokenRefused():
             return TokenRefused(
                 message(
-                    "{service} does not let this API token use Vectorize. Edit the token in the dashboard: it needs "
-                    "the permission {permission}, for this account. What was sent before is kept.",
+                    "{service} does not let this API token use Vectorize. Edit it at {page}: it needs the permission "
+                    "{permission}, for this account. What was sent before is kept.",
+                    page=TOKENS_PAGE,
                     service=service,
                     permission=permission,
                 ),

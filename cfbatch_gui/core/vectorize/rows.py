@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports.base import ExportOptions, Work
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_columns
+from cfbatch_gui.core.results.exports.base import PART, ExportOptions, Work
+from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows, vector_columns
 from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import has_parts
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.vectorize.push_values import IdSource, PushOptions
 from cfbatch_gui.core.vectorize.wire import Metadata
@@ -44,7 +45,8 @@ class PushRows:
         self._names = tuple(dict.fromkeys(_columns(options)))
         work = Work(folder, metadata, Path(), ExportOptions(columns=self._names), _nothing, _nothing, lambda: None)
         self._table = VectorRows(work)
-        self._texts = Embeddings(folder).count
+        parts = (PART,) if has_parts(folder) else ()  # as the table has them, whose cells these are
+        self._embeddings = Embeddings(folder, metadata.failed_batches, reserved=parts)
         index_of = {name: index for index, name in enumerate(self._names)}
         self._id = index_of.get(options.id_column, -1)
         self._namespace = index_of.get(options.namespace, -1)
@@ -59,7 +61,7 @@ class PushRows:
     @property
     def texts_in_all(self) -> int:
         """The number of texts, with those that have no vector."""
-        return self._texts
+        return self._embeddings.count
 
     @property
     def dimension(self) -> int:
@@ -78,6 +80,20 @@ class PushRows:
     def blocks(self) -> Iterator[tuple[list[PushRow], NDArray[np.float32]]]:
         """Rows and their vectors, float32 (n, d), some hundred at a time. Raises ExportError for one with a NaN."""
         return (([self._row(text) for text in texts], vectors) for texts, vectors in self._table.blocks())
+
+    def ids_without_vector(self) -> Iterator[list[str]]:
+        """The ids of the texts that have no vector, or not yet, some hundred at a time."""
+        absent = np.setdiff1d(np.arange(1, self._embeddings.count + 1), self.item_numbers, assume_unique=True)
+        for start in range(0, len(absent), BLOCK):
+            texts = self._embeddings.texts(absent[start : start + BLOCK].tolist())
+            yield [self._row(text).id for text in texts]
+
+    def sample(self, most: int) -> tuple[list[str], NDArray[np.float32]]:
+        """Ids and vectors, float32 (n, d), of at most so many rows that are spread evenly."""
+        items = self.item_numbers
+        items = items[np.linspace(0, len(items) - 1, min(most, len(items))).astype(np.int64)]
+        texts = self._embeddings.texts(items.tolist())
+        return [self._row(text).id for text in texts], self._embeddings.rows_of(items)
 
     def metadata(self, row: PushRow, numbers: Collection[str]) -> bytes:
         """The metadata as JSON, b"" for none. The cells of the keys in `numbers` become numbers; empty ones are left

@@ -1,5 +1,6 @@
 """The last push of a job into each index, kept in the job's folder: `vectorize.json`."""
 
+import threading
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,7 @@ from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.vectorize.push_values import Push
 
 _VERSION = 1
+_SAVING = threading.Lock()  # a job may go into two indexes at the same time
 
 
 class _Saved(msgspec.Struct, frozen=True):
@@ -37,8 +39,9 @@ def saved_push(folder: JobFolder, account_mark: str, index: str) -> Push | None:
 def save_push(folder: JobFolder, push: Push) -> None:
     """Keep a push in place of the earlier one into the same index. Raises DiskFull and DataError."""
     key = (push.account_mark, push.index)
-    others = (each for each in saved_pushes(folder) if (each.account_mark, each.index) != key)
-    write_own_file(_path(folder), msgspec.json.encode(_Saved(pushes=(push, *others)), enc_hook=str))
+    with _SAVING:
+        others = (each for each in saved_pushes(folder) if (each.account_mark, each.index) != key)
+        write_own_file(_path(folder), msgspec.json.encode(_Saved(pushes=(push, *others)), enc_hook=str))
 
 
 def _path(folder: JobFolder) -> Path:

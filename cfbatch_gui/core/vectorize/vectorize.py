@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
@@ -14,7 +14,7 @@ from cfbatch_gui.core.job_folder.forgetting import check_has_texts
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.vectorize.client import VectorizeIndexes
+from cfbatch_gui.core.vectorize.client import VectorizeIndexes, check_index_name
 from cfbatch_gui.core.vectorize.planning import plan_push
 from cfbatch_gui.core.vectorize.push_settings import PushSettings, Show
 from cfbatch_gui.core.vectorize.push_values import (
@@ -37,8 +37,14 @@ from cfbatch_gui.core.vectorize.verifying import Verifying
 from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.core.workers_ai.prices import Price, price
+
+_PRACTICE_VECTORS = message(
+    "These vectors are practice results: they come from this computer, and cannot be searched with a model of "
+    "Cloudflare's."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +138,8 @@ class Vectorize:
                 )
             finally:
                 stop.set()
+        if job.connection_id == PRACTICE.id and connection_id != PRACTICE.id:
+            return replace(plan.check, notes=(*plan.check.notes, _PRACTICE_VECTORS))
         return plan.check
 
     async def push(
@@ -217,6 +225,7 @@ class Vectorize:
     @asynccontextmanager
     async def _recorded(self, connection_id: str, index: str) -> AsyncIterator[IndexRecord]:
         """The record of an index, for one use at a time. Raises UsageError while it is in use."""
+        check_index_name(index)
         mark = self._calls(connection_id).connection.account_mark
         key = (mark, index)
         if key in self._running:

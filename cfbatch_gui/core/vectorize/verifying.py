@@ -46,7 +46,7 @@ class Verifying:
         """
         expected = await asyncio.to_thread(lambda: self._record.count)
         is_certain = await asyncio.to_thread(self._record.was_processed, self._push.last_mutation)
-        sample = await asyncio.to_thread(self._sample)
+        sample = await asyncio.to_thread(self._rows.sample, SAMPLE)
         waited, wait, differences = 0.0, _FIRST_WAIT, 0
         while True:
             self._show(PushProgress(PushStage.PROCESSING, 0, self._push.vectors))
@@ -94,21 +94,6 @@ class Verifying:
         if not info.mutation or info.mutation == processed_before:
             return False
         return not await asyncio.to_thread(self._record.knows_mutation, info.mutation)
-
-    def _sample(self) -> tuple[list[str], NDArray[np.float32]]:
-        """Ids and vectors, float32 (n, d), of at most SAMPLE rows that are spread evenly over the job."""
-        count = self._rows.count
-        wanted = set(np.linspace(0, count - 1, min(SAMPLE, count)).astype(int).tolist())
-        ids: list[str] = []
-        vectors: list[NDArray[np.float32]] = []
-        start = 0
-        for block, values in self._rows.blocks():
-            for index, row in enumerate(block):
-                if start + index in wanted:
-                    ids.append(row.id)
-                    vectors.append(values[index].copy())
-            start += len(block)
-        return ids, np.array(vectors, np.float32)
 
     async def _compare(self, sample: tuple[list[str], NDArray[np.float32]]) -> tuple[int, int]:
         """How many of a sample are missing, and how many have other values."""

@@ -108,7 +108,11 @@ async def test_a_job_without_vectors(bench: Bench) -> None:
 async def test_names_that_no_index_has_never_become_an_address(bench: Bench, name: str) -> None:
     with pytest.raises(UsageError, match="is not the name of an index"):
         await bench.vectorize.state("cloudflare", name)
+    bench.add("one", unit_vectors(1, 32))
+    with pytest.raises(UsageError, match="is not the name of an index"):
+        await bench.vectorize.check("one", "cloudflare", name, OPTIONS)
     assert not bench.called
+    assert not (bench.root / "data" / "vectorize").exists()
 
 
 async def test_a_worker_leads_to_no_index(bench: Bench, a_worker: Connection) -> None:

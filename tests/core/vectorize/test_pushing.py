@@ -298,3 +298,30 @@ async def test_texts_without_a_vector_are_counted_and_left_out(bench: Bench) -> 
     bench.add("one", unit_vectors(3, 32), waiting=2)
     check = await bench.vectorize.check("one", *THROUGH, OPTIONS)
     assert (check.vectors, check.without_vector, check.new) == (3, 2, 3)
+
+
+async def test_vectors_of_texts_that_wait_for_new_ones_are_not_gone(bench: Bench) -> None:
+    bench.add("old", unit_vectors(5, 32), ids=["a", "b", "late-0", "late-1", "gone"])
+    bench.add("new", unit_vectors(2, 32), ids=["a", "b"], waiting=2)
+    await bench.index()
+    await bench.vectorize.push("old", *THROUGH, OPTIONS)
+    push = await bench.vectorize.push("new", *THROUGH, PushOptions(delete_removed=True))
+    assert (push.deleted, push.in_index, push.outcome) == (1, 4, PushOutcome.VERIFIED)
+    assert [each.ids for each in bench.events("delete")] == [("gone",)]
+
+
+async def test_a_file_of_pushes_that_is_damaged_or_newer_is_no_hindrance(bench: Bench) -> None:
+    folder = bench.add("one", unit_vectors(3, 32))
+    await bench.index()
+    for content in (b"{", b'{"version": 2, "pushes": []}', b'{"version": 1, "pushes": [{}]}'):
+        (folder.path / "vectorize.json").write_bytes(content)
+        assert bench.vectorize.pushes("one") == ()
+    assert (await bench.vectorize.push("one", *THROUGH, OPTIONS)).outcome is PushOutcome.VERIFIED
+    assert bench.vectorize.pushes("one")[0].outcome is PushOutcome.VERIFIED
+
+
+async def test_what_was_never_pushed_whole_cannot_be_compared(bench: Bench) -> None:
+    bench.add("one", unit_vectors(3, 32))
+    await bench.index()
+    with pytest.raises(UsageError, match="were not all sent to products yet"):
+        await bench.vectorize.verify("one", *THROUGH)
