@@ -173,7 +173,7 @@ def _listed(database: sqlite3.Connection, index: Index, route: routes.ListVector
 
 def _after(cursor: str) -> str:
     try:
-        return base64.urlsafe_b64decode(cursor.encode()).decode()
+        return base64.b64decode(cursor.encode(), altchars=b"-_", validate=True).decode()
     except ValueError:
         raise unreadable_body("invalid cursor") from None
 
