@@ -123,7 +123,7 @@ async def _read(receive: Receive, most: int) -> bytes | None:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
-        body.write(message.get("body", b"")[: most - body.tell()])
+        body.write(memoryview(message.get("body", b""))[: most - body.tell()])
         if not message.get("more_body", False):
             return body.getvalue()
 
