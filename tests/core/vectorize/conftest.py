@@ -47,6 +47,7 @@ class Bench:
     permission: Permission = Permission.WRITE
     most_vectors: int = 5_000
     called: list[str] = field(default_factory=list)
+    headers: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     shown: list[PushProgress] = field(default_factory=list)
     before: Rule = lambda path, body: None  # an answer in place of the service's
@@ -131,6 +132,7 @@ class Bench:
             path = str(scope["path"]).rpartition("/indexes")[2]
             body = await _body(receive)
             self.called.append(path)
+            self.headers.append((path, {name.decode(): value.decode() for name, value in scope["headers"]}))
 
             async def again() -> Message:
                 return {"type": "http.request", "body": body, "more_body": False}

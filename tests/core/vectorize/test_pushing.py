@@ -325,3 +325,13 @@ async def test_what_was_never_pushed_whole_cannot_be_compared(bench: Bench) -> N
     await bench.index()
     with pytest.raises(UsageError, match="were not all sent to products yet"):
         await bench.vectorize.verify("one", *THROUGH)
+
+
+async def test_a_body_in_pieces_has_its_length_before_it(bench: Bench) -> None:
+    bench.add("one", unit_vectors(100, 32))
+    await bench.index()
+    await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    (headers,) = (headers for path, headers in bench.headers if path.endswith("/upsert"))
+    assert headers["content-length"] == str(bench.events()[0].size)
+    assert "transfer-encoding" not in headers
+    assert headers["content-type"].startswith("multipart/form-data; boundary=cfbatch-")
