@@ -1,6 +1,8 @@
 """Which vectors of a job have to be sent: those whose checksum is not the one that was sent last."""
 
+import asyncio
 import hashlib
+import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +12,8 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.vectorize.checks import check_rows, index_problems
-from cfbatch_gui.core.vectorize.push_values import PushCheck, PushOptions
+from cfbatch_gui.core.vectorize.push_settings import Show
+from cfbatch_gui.core.vectorize.push_values import PushCheck, PushOptions, PushProgress, PushStage
 from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, GoneVectors, IndexRecord
 from cfbatch_gui.core.vectorize.rows import PushRow, PushRows
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
@@ -85,6 +88,31 @@ def plan_push(
         notes=(record.damage,) if record.damage else (),
     )
     return PushPlan(rows, found, is_to_send, checksums)
+
+
+async def plan_in_thread(
+    folder: JobFolder,
+    metadata: JobMetadata,
+    options: PushOptions,
+    record: IndexRecord,
+    *,
+    index: VectorizeIndex | None = None,
+    show: Show = lambda progress: None,
+) -> PushPlan:
+    """`plan_push` in a thread; cancelling stops the thread too. `show` is called in the event loop."""
+    stop, loop = threading.Event(), asyncio.get_running_loop()
+
+    def progress(done: int, total: int) -> None:
+        if stop.is_set():
+            raise asyncio.CancelledError
+        loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
+
+    try:
+        return await asyncio.to_thread(
+            lambda: plan_push(folder, metadata, options, record, index=index, progress=progress)
+        )
+    finally:
+        stop.set()
 
 
 def _checksums(

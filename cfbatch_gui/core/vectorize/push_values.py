@@ -93,7 +93,9 @@ class PushStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PushProgress:
-    """How far a push is: `done` of `total` vectors of this stage; `waiting` is why a call is made again later."""
+    """How far a push is: `done` of `total` vectors of this stage, 0 of 0 where nobody knows; `waiting` is why a call is
+    made again, in so many seconds.
+    """
 
     stage: PushStage
     done: int

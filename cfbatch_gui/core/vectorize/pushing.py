@@ -6,7 +6,6 @@ itself, and a part that arrives twice changes nothing.
 """
 
 import asyncio
-import threading
 
 import msgspec
 
@@ -16,7 +15,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.vectorize.client import VectorizeIndexes
 from cfbatch_gui.core.vectorize.parts import Part, parts
-from cfbatch_gui.core.vectorize.planning import PushPlan, plan_push
+from cfbatch_gui.core.vectorize.planning import PushPlan, plan_in_thread
 from cfbatch_gui.core.vectorize.push_settings import PushSettings, Show
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, PushProgress, PushStage
 from cfbatch_gui.core.vectorize.record import IndexRecord
@@ -98,19 +97,7 @@ class Pushing:
 
     async def _plan(self, index: VectorizeIndex, options: PushOptions) -> PushPlan:
         """Raises UsageError with the first of the problems."""
-        stop, loop = threading.Event(), asyncio.get_running_loop()
-
-        def progress(done: int, total: int) -> None:
-            if stop.is_set():
-                raise asyncio.CancelledError
-            loop.call_soon_threadsafe(self._tell, PushProgress(PushStage.READING, done, total))
-
-        try:
-            plan = await asyncio.to_thread(
-                lambda: plan_push(self._folder, self._metadata, options, self._record, index=index, progress=progress)
-            )
-        finally:
-            stop.set()
+        plan = await plan_in_thread(self._folder, self._metadata, options, self._record, index=index, show=self._tell)
         if plan.check.problems:
             raise UsageError(refusal_sentence(plan))
         return plan

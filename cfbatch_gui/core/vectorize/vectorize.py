@@ -1,21 +1,22 @@
 """The vectors of jobs in the indexes of Vectorize: what a face asks for, by the ids of jobs and connections."""
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.forgetting import check_has_texts
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.vectorize.client import VectorizeIndexes, check_index_name
-from cfbatch_gui.core.vectorize.planning import plan_push
+from cfbatch_gui.core.vectorize.planning import plan_in_thread
 from cfbatch_gui.core.vectorize.push_settings import PushSettings, Show
 from cfbatch_gui.core.vectorize.push_values import (
     IndexState,
@@ -23,14 +24,12 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushCheck,
     PushOptions,
     PushOutcome,
-    PushProgress,
-    PushStage,
     SearchResult,
 )
 from cfbatch_gui.core.vectorize.pushing import Pushing
 from cfbatch_gui.core.vectorize.record import IndexRecord
 from cfbatch_gui.core.vectorize.repeating import Repeating
-from cfbatch_gui.core.vectorize.rows import PushRows, push_columns
+from cfbatch_gui.core.vectorize.rows import push_columns
 from cfbatch_gui.core.vectorize.saved_pushes import save_push, saved_push, saved_pushes
 from cfbatch_gui.core.vectorize.searching import search
 from cfbatch_gui.core.vectorize.verifying import Verifying
@@ -124,20 +123,9 @@ class Vectorize:
         """What a push would send, and what stands against it; nothing leaves. `index` is the one of that name, if it
         is known.
         """
-        job, loop, stop = self._embedded(job_id, options), asyncio.get_running_loop(), threading.Event()
-
-        def progress(done: int, total: int) -> None:
-            if stop.is_set():
-                raise asyncio.CancelledError
-            loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
-
+        job = self._embedded(job_id, options)
         async with self._recorded(connection_id, index_name) as record:
-            try:
-                plan = await asyncio.to_thread(
-                    lambda: plan_push(*(job.folder, job.metadata, options, record), index=index, progress=progress)
-                )
-            finally:
-                stop.set()
+            plan = await plan_in_thread(job.folder, job.metadata, options, record, index=index, show=show)
         if job.connection_id == PRACTICE.id and connection_id != PRACTICE.id:
             return replace(plan.check, notes=(*plan.check.notes, _PRACTICE_VECTORS))
         return plan.check
@@ -170,7 +158,11 @@ class Vectorize:
             return await pushing.run()
 
     async def verify(self, job_id: str, connection_id: str, index: str, *, show: Show = lambda progress: None) -> Push:
-        """Wait for the index and compare it once more. Raises UsageError before everything was accepted."""
+        """Wait for the index and compare it once more.
+
+        Raises UsageError unless it was sent all that the job holds now: vectors may have arrived since the push, and
+        another job's may have replaced some.
+        """
         job, calls = self._embedded(job_id), self._calls(connection_id)
         push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
         if push is None or not push.is_whole:
@@ -178,8 +170,20 @@ class Vectorize:
                 message("The vectors of this job were not all sent to {index} yet. Push them first.", index=index)
             )
         async with self._recorded(connection_id, index) as record:
-            rows = await asyncio.to_thread(PushRows, job.folder, job.metadata, push.options)
-            verifying = Verifying(*(calls, rows, record, push), again=self._repeating(), show=show)
+            options = msgspec.structs.replace(push.options, everything=False)
+            plan = await plan_in_thread(job.folder, job.metadata, options, record, show=show)
+            if to_send := int(plan.is_to_send.sum()):
+                raise UsageError(
+                    counted_message(
+                        to_send,
+                        "{n:,} vector of this job is not in {index} as it is now. Push the job again first.",
+                        "{n:,} vectors of this job are not in {index} as they are now. Push the job again first.",
+                        index=index,
+                    )
+                )
+            last_mutation = await asyncio.to_thread(lambda: record.last_mutation)
+            push = msgspec.structs.replace(push, last_mutation=last_mutation)
+            verifying = Verifying(*(calls, plan.rows, record, push), again=self._repeating(), show=show)
             push = await verifying.run(self._settings)
             await asyncio.to_thread(save_push, job.folder, push)
         return push

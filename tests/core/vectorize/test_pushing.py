@@ -335,3 +335,15 @@ async def test_a_body_in_pieces_has_its_length_before_it(bench: Bench) -> None:
     assert headers["content-length"] == str(bench.events()[0].size)
     assert "transfer-encoding" not in headers
     assert headers["content-type"].startswith("multipart/form-data; boundary=cfbatch-")
+
+
+async def test_what_is_not_in_the_index_as_it_is_now_cannot_be_compared(bench: Bench) -> None:
+    bench.add("old", unit_vectors(4, 32))
+    bench.add("new", unit_vectors(3, 32, seed=2), ids=["id-0", "id-1", "x"])
+    await bench.index()
+    await bench.vectorize.push("old", *THROUGH, OPTIONS)
+    await bench.vectorize.push("new", *THROUGH, OPTIONS)
+    with pytest.raises(UsageError, match="2 vectors of this job are not in products as they are now"):
+        await bench.vectorize.verify("old", *THROUGH)
+    assert (await bench.vectorize.verify("new", *THROUGH)).outcome is PushOutcome.VERIFIED
+    assert (await bench.vectorize.push("new", *THROUGH, OPTIONS)).sent == 0
