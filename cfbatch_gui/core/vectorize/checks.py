@@ -12,6 +12,7 @@ from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_VECTORS,
     MAX_METADATA_BYTES,
     MAX_NAMESPACE_BYTES,
+    MAX_NAMESPACES,
     MAX_VECTOR_ID_BYTES,
 )
 
@@ -22,10 +23,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class RowChecks:
-    """`numbers` are the keys whose cells are all plain numbers, and are sent as such."""
+    """`numbers` are the keys whose cells are all plain numbers, and are sent as such; `notes` are for the user."""
 
     numbers: tuple[str, ...]
     problems: tuple[PushProblem, ...]
+    notes: tuple[Message, ...]
 
 
 @dataclass(slots=True)
@@ -51,6 +53,7 @@ class _Rows:
         self._keys = tuple(each.key for each in options.metadata)
         self._texts_only: set[str] = set(self._keys) if options.numbers_as_text else set()
         self._filled: set[str] = set()
+        self._namespaces: set[str] = set()
 
     def look_at(self, row: PushRow) -> None:
         """Look at one row, in the order of the input."""
@@ -61,6 +64,7 @@ class _Rows:
         elif len(row.id.encode()) > MAX_VECTOR_ID_BYTES:
             self._long_id.add(row.row)
         self._ids.add(row.id)
+        self._namespaces.add(row.namespace)
         if len(row.namespace.encode()) > MAX_NAMESPACE_BYTES:
             self._long_namespace.add(row.row)
         # Numbers are never longer than their cells with two quotation marks, so that this is the most it can be.
@@ -76,6 +80,19 @@ class _Rows:
     def numbers(self) -> tuple[str, ...]:
         """The keys whose cells are all plain numbers."""
         return tuple(key for key in self._keys if key in self._filled and key not in self._texts_only)
+
+    @property
+    def notes(self) -> tuple[Message, ...]:
+        """What the service may refuse, depending on the account's plan."""
+        n = len(self._namespaces - {""})
+        if n <= MAX_NAMESPACES:
+            return ()
+        sentence = message(
+            "The chosen column has {n:,} namespaces. An index takes {most:,} of them on the Workers Free plan.",
+            n=n,
+            most=MAX_NAMESPACES,
+        )
+        return (sentence,)
 
     def problems(self, source: IdSource) -> Iterator[PushProblem]:
         """What was found, one for each kind."""
@@ -97,7 +114,8 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress = lambda
             found.look_at(row)
         done += len(block)
         progress(done, rows.count)
-    return RowChecks(found.numbers, (*_of_job(rows), *_of_keys(options), *found.problems(options.ids)))
+    problems = (*_of_job(rows), *_of_keys(options), *found.problems(options.ids))
+    return RowChecks(found.numbers, problems, found.notes)
 
 
 def index_problems(index: VectorizeIndex, dimension: int) -> tuple[PushProblem, ...]:

@@ -85,7 +85,7 @@ def plan_push(
         gone_by_job=gone.by_job,
         numbers=checks.numbers,
         problems=problems,
-        notes=(record.damage,) if record.damage else (),
+        notes=(*((record.damage,) if record.damage else ()), *checks.notes),
     )
     return PushPlan(rows, found, is_to_send, checksums)
 

@@ -93,8 +93,8 @@ class PushStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PushProgress:
-    """How far a push is: `done` of `total` vectors of this stage, 0 of 0 where nobody knows; `waiting` is why a call is
-    made again, in so many seconds.
+    """How far a push is: `done` of `total` vectors of this stage; while the index processes them `done` is 0, as nobody
+    knows. `waiting` is why a call is made again, in so many seconds.
     """
 
     stage: PushStage
@@ -190,10 +190,10 @@ def _difference(push: Push) -> Message:
     if push.missing or push.different:
         return counted_message(
             push.compared,
-            "Of {n:,} vector read back from {index}, {missing:,} is missing and {different:,} has other values. Push "
+            "{n:,} vector was read back from {index}: {missing:,} missing, {different:,} with other values. Push "
             "again to send everything anew.",
-            "Of {n:,} vectors read back from {index}, {missing:,} are missing and {different:,} have other values. "
-            "Push again to send everything anew.",
+            "{n:,} vectors were read back from {index}: {missing:,} missing, {different:,} with other values. Push "
+            "again to send everything anew.",
             index=push.index,
             missing=push.missing,
             different=push.different,

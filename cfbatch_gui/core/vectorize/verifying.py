@@ -49,7 +49,7 @@ class Verifying:
         sample = await asyncio.to_thread(self._rows.sample, SAMPLE)
         waited, wait, differences = 0.0, _FIRST_WAIT, 0
         while True:
-            self._show(PushProgress(PushStage.PROCESSING, 0, 0))
+            self._show(PushProgress(PushStage.PROCESSING, 0, self._push.vectors))
             info = await self._again(lambda: self._indexes.info(self._push.index))
             found = self._with(info, expected)
             is_certain = is_certain or info.mutation == self._push.last_mutation

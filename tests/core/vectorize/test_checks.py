@@ -62,6 +62,15 @@ async def test_metadata_and_namespaces_that_are_too_large(bench: Bench) -> None:
     assert namespace[1:] == metadata[1:] == (1, (2,))
 
 
+async def test_many_namespaces_are_said_and_not_refused(bench: Bench) -> None:
+    bench.add("one", unit_vectors(1_002, 32), kept={"shop": [f"shop {number}" for number in range(1_001)] + [""]})
+    check = await bench.vectorize.check("one", *THROUGH, PushOptions(namespace="shop"))
+    assert (check.problems, check.new) == ((), 1_002)
+    assert check.notes == (
+        "The chosen column has 1,001 namespaces. An index takes 1,000 of them on the Workers Free plan.",
+    )
+
+
 @pytest.mark.parametrize("key", ["", "a.b", '"a"', "$a"])
 async def test_keys_that_vectorize_refuses_get_a_usual_one(bench: Bench, key: str) -> None:
     bench.add("one", unit_vectors(1, 32), kept={"$a.b": ("x",)})

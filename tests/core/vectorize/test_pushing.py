@@ -212,7 +212,7 @@ async def test_values_that_differ_and_vectors_that_are_missing_are_found_and_sen
     bench.after = lambda path, body: (200, [{"id": "id-0", "values": vector}]) if path.endswith("get_by_ids") else None
     push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
     assert (push.outcome, push.missing, push.different) == (PushOutcome.DIFFERENT, 9, 1)
-    assert push.sentence.startswith("Of 10 vectors read back from products, 9 are missing and 1 have other values.")
+    assert push.sentence.startswith("10 vectors were read back from products: 9 missing, 1 with other values.")
     bench.after = lambda path, body: None
     again = await bench.vectorize.push("one", *THROUGH, OPTIONS)
     assert (again.sent, again.outcome) == (10, PushOutcome.VERIFIED)
