@@ -25,6 +25,7 @@ from cfbatch_gui.cli import (
     run,
     settle,
     show,
+    vectorize,
     verify,
 )
 from cfbatch_gui.cli.console import Console
@@ -166,6 +167,11 @@ def command_parser() -> Parser:
     add("verify", tr("hold results against the answers that are kept"), verify.add_arguments).set_defaults(
         run=verify.run
     )
+    add(
+        "vectorize",
+        tr("a job's vectors in an index of Cloudflare Vectorize"),
+        lambda command: vectorize.add_arguments(command, parents=[everywhere]),
+    ).set_defaults(run=vectorize.run)
     add("backup", tr("all jobs in one file"), backup.add_arguments).set_defaults(run=backup.run)
     add(
         "practice",

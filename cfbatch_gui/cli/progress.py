@@ -9,6 +9,7 @@ from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.vectorize.push_values import PushProgress, PushStage
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _SECONDS_BETWEEN = 0.1  # between two redraws of the line while a file is read
@@ -54,6 +55,18 @@ class Progress:
         if job.id in self._jobs:
             self._jobs[job.id] = job
             self._show_jobs()
+
+    def show_push(self, push: PushProgress) -> None:
+        """Show how far a push of vectors is: on a terminal each step, elsewhere each stage, part and wait."""
+        text = said(push.sentence)
+        if push.waiting:
+            seconds = plural(round(push.waiting_seconds), "again in {n} second", "again in {n} seconds")
+            text = f"{text} · {said(push.waiting)} · {seconds}"
+        if self.console.is_interactive:
+            self._draw(text, push.done / push.total if push.total else None)
+        elif text != self._shown and (push.waiting or push.stage not in (PushStage.READING, PushStage.COMPARING)):
+            self.console.say(text)
+            self._shown = text
 
     def end(self) -> None:
         """Clear the line and stop following jobs."""

@@ -4,15 +4,15 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.connections.service_marks import service_mark
-from cfbatch_gui.core.errors import NotConnected, UsageError
+from cfbatch_gui.core.connections.service_marks import service_mark_at
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
@@ -93,9 +93,7 @@ class EarlierJobs:
         return Compared(earlier, compare_versions(folder, folder_of(earlier.id)))
 
     def _service_of(self, job: Job) -> str:
-        with suppress(NotConnected):
-            return service_mark(self._book.connection(job.connection))
-        return ""
+        return service_mark_at(self._book, job.connection)
 
 
 @dataclass(frozen=True, eq=False)

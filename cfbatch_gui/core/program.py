@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
     from cfbatch_gui.core.jobs.run.runner import Runner
+    from cfbatch_gui.core.vectorize.vectorize import Vectorize
     from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
     from cfbatch_gui.core.workers_ai.probe.probing import Accepted
 
@@ -118,9 +119,11 @@ class Program:
     @made_once
     def earlier_results(self) -> "EarlierResults":
         """What earlier jobs have of a draft."""
+        from cfbatch_gui.core.connections.service_marks import service_mark_at
         from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
 
-        return EarlierResults(self.ledger.jobs, self.folder, self._service_of)
+        book = self.address_book
+        return EarlierResults(self.ledger.jobs, self.folder, lambda job: service_mark_at(book, job.connection))
 
     @made_once
     def runner(self) -> "Runner":
@@ -167,6 +170,13 @@ class Program:
             pause_jobs=self._pause_jobs_of,
             keep_accepted=self._keep_accepted,
         )
+
+    @made_once
+    def vectorize(self) -> "Vectorize":
+        """The vectors of jobs in indexes of Vectorize."""
+        from cfbatch_gui.core.job_vectors import vectorize_of
+
+        return vectorize_of(self.ledger, self.address_book, self.paths, self._metadata_for, clock=self.clock)
 
     @classmethod
     async def open(
@@ -370,13 +380,6 @@ class Program:
     def _echoes_references(self, job: Job) -> bool:
         """Whether a check of the service has seen that answers to this model carry references."""
         return self.connections.learned(job.connection, job.model).references is True
-
-    def _service_of(self, job: Job) -> str:
-        from cfbatch_gui.core.connections.service_marks import service_mark
-
-        with suppress(NotConnected):
-            return service_mark(self.address_book.connection(job.connection))
-        return ""
 
     async def _keep_accepted(self, connection_id: str, model: str, batch: "Accepted") -> None:
         """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""

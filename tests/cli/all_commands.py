@@ -70,7 +70,9 @@ def people_read(run: Run, folder: Path) -> Iterator[tuple[Sequence[object], Ende
         ("connections", "probe", "practice", "--wait", "-1"), ("practice", "serve", "--port", "-"),
         ("practice", "serve", "--seconds-queued", "-1"), ("show", "дело", "--json=1"), ("run", "--data-dir"),
         ("compare", "1", "--top", "много"), ("connections", "add", "другое"),
-        ("export", "дело", "--threshold", "много"),
+        ("export", "дело", "--threshold", "много"), ("vectorize",), ("vectorize", "push", "дело"),
+        ("vectorize", "push", "дело", "--index", "1", "--metric", "другое"),
+        ("vectorize", "push", "дело", "--index", "1", "--row-ids", "--ids", "id"),
     ):  # fmt: skip
         yield from said(*wrong)
     yield from said("jobs")
@@ -152,6 +154,19 @@ def people_read(run: Run, folder: Path) -> Iterator[tuple[Sequence[object], Ende
     yield from said("connections", "remove", "practice")
     yield from said("connections", "probe", "practice", "--report", folder / "отчёт.txt")
     yield from said("connections", "probe", "practice", "--report", folder / "нет" / "отчёт.txt")
+    push = ("vectorize", "push", "третье", "--index")
+    yield from said("vectorize", "list", *practice)
+    yield from said(*push, "нет")
+    yield from said(*push, "first")
+    yield from said(*push, "first", "--create", "--metadata", "text")
+    yield from said(*push, "first", "--metric", "euclidean")
+    yield from said(*push, "first", "--ids", "text", "--metadata", "text=$")
+    yield from said("vectorize", "push", "пятое", "--index", "first")
+    yield from said("vectorize", "push", "пятое", "--index", "first", "--delete-removed")
+    yield from said("vectorize", "push", "первое", "--index", "first")
+    yield from said("vectorize", "list", *practice)
+    yield from said("vectorize", "info", "first", *practice)
+    yield from said("vectorize", "search", "третье", "тёплый", "--index", "first")
     yield from said("backup", folder / "копия.zip")
     yield from said("verify")
 
@@ -162,5 +177,6 @@ def for_programs(run: Run) -> Iterator[str]:
         ("jobs", "--json"), ("show", "первое", "--json"), ("show", "третье", "--json", "--duplicates", "0.9"),
         ("compare", "первое", "второе", "--json"), ("judgements", "show", "--json"), ("verify", "--json"),
         ("connections", "list", "--json"), ("resume", "--json"),
+        ("vectorize", "list", "--connection", "practice", "--json"),
     ):  # fmt: skip
         yield re.sub(r"\d\d:\d\d:\d\d[.\d]*", "", run(*arguments).out)

@@ -38,7 +38,7 @@ NOT_TRANSLATED: Final = {
     r"(?s)^CF Batch: check of the service\n.*": "a report to send to others",
     r"[Ѐ-ӿ]+": "data of this test",
     r"(?<![\w-])--?[a-z][a-z-]*": "names of options",
-    r"\{[a-z_,]+\}": "values of options",
+    r"\{[a-z_,-]+\}": "values of options",
     r"(?m)^ {4}[a-z]+ {3,}": "names of commands",
     r"\bcfbatch(?: [a-z]+)*\b": "the name of the program and of commands",
     r"(?<= )[A-Z](?=[ \]])": "letters that stand for values",
@@ -59,6 +59,8 @@ NOT_TRANSLATED: Final = {
     r"\d{4}-\d\d-\d\d \d\d:\d\d": "times",
     r"(?<=⟧  )(?:practice|cloudflare)\b": "kinds of connections, as they are typed",
     r"\b(?:practice|cloudflare)(?=  )": "ids of connections",
+    r"\bcosine\b": "a metric of Vectorize, as it is typed",
+    r"(?m)^first(?=  )|(?<=  )first$": "the name of an index",
     r"\bAdded job, ": "the name of an attached job, which is stored",
 }
 

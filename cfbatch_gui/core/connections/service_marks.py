@@ -5,7 +5,10 @@ knows: its results count for itself only.
 """
 
 import hashlib
+from contextlib import suppress
 
+from cfbatch_gui.core.connections.address_book import AddressBook
+from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.practice.local_models import usual_model_name
 from cfbatch_gui.core.workers_ai.connection_kinds import (
     CLOUDFLARE_BASE_URL,
@@ -22,3 +25,10 @@ def service_mark(connection: Connection) -> str:
     if connection.kind is not ConnectionKind.WORKER and connection.base_url in (CLOUDFLARE_BASE_URL, GATEWAY_BASE_URL):
         return "cloudflare"
     return f"address: {hashlib.sha256(connection.base_url.encode()).hexdigest()[:16]}"
+
+
+def service_mark_at(book: AddressBook, connection_id: str) -> str:
+    """`service_mark` for the id of a connection, "" for one that cannot be used, or no longer."""
+    with suppress(NotConnected):
+        return service_mark(book.connection(connection_id))
+    return ""

@@ -1,6 +1,7 @@
 """The practice service as an ASGI application: called in-process by the program, served on a port for other clients."""
 
 import asyncio
+import io
 import logging
 import sqlite3
 import time
@@ -13,8 +14,9 @@ from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.loopback import HOST
 from cfbatch_gui.core.practice.queue import Pace
 from cfbatch_gui.core.practice.responses import Answer, RefusalError
-from cfbatch_gui.core.practice.routes import find_route
+from cfbatch_gui.core.practice.routes import Route, find_route, most_body_bytes
 from cfbatch_gui.core.practice.service import PracticeService
+from cfbatch_gui.core.practice.vectorize.service import Permission, VectorizeService
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 
 Scope = MutableMapping[str, Any]
@@ -34,24 +36,31 @@ def practice_app(
     *,
     seconds_queued: float,
     seconds_running: float,
+    seconds_mutating: float = 0.0,
     clock: Callable[[], float] = time.time,
     token: str = "",
+    vectorize_permission: Permission = Permission.WRITE,
     load_model: Callable[[], PracticeModel] = choose_model,
 ) -> Application:
-    """Create the service with its queue in `folder`, which is created when the first batch is accepted.
+    """Create the service with its queue and its indexes in `folder`, which is created when it is first needed.
 
-    `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is accepted. `load_model` is
-    called once, in a worker thread, when the first vectors are needed.
+    A batch waits and runs for `seconds_queued` and `seconds_running`; a change to an index of Vectorize is applied
+    after `seconds_mutating`. `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is
+    accepted; what it may do with Vectorize is `vectorize_permission`. `load_model` is called once, in a worker thread,
+    when the first vectors are needed.
     """
     pace = Pace(seconds_queued, seconds_running)
-    service = PracticeService(folder, pace, clock, token, load_model)
+    vectorize = VectorizeService(folder, seconds_mutating, clock, vectorize_permission)
+    service = PracticeService(folder, pace, clock, token, load_model=load_model, vectorize=vectorize)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise RuntimeError(f"the practice service speaks HTTP only, not {scope['type']}")
-        body = await _read(receive)
+        route = _route(scope)
+        most = MAX_BODY_BYTES + 1 if isinstance(route, RefusalError) else most_body_bytes(route)
+        body = await _read(receive, most)
         if body is not None:
-            await _send(await _answer(service, scope, body), send)
+            await _send(await _answer(service, scope, route, body), send)
 
     return application
 
@@ -68,19 +77,28 @@ def for_own_hosts(application: Application, port: Callable[[], int]) -> Applicat
         own = {f"{host}:{port()}" for host in _OWN_HOSTS}
         if len(named) == 1 and named[0] in own:
             await application(scope, receive, send)
-        elif await _read(receive) is not None:
+        elif await _read(receive, 0) is not None:
             words = f"This service is only for programs on its computer, which call it {HOST}:{port()}"
             await _send(RefusalError(421, (7003, words)).answer(), send)
 
     return guarded
 
 
-async def _answer(service: PracticeService, scope: Scope, body: bytes) -> Answer:
-    headers = {name.lower(): value for name, value in scope["headers"]}
+def _route(scope: Scope) -> Route | RefusalError:
+    """The operation that a request calls, or the refusal of its address; known before the body is read."""
     try:
-        route = find_route(scope["method"], _raw_path(scope), scope["query_string"])
-        service.authorize(headers.get(b"authorization", b"").decode("latin-1"))
-        return await asyncio.to_thread(service.answer, route, body)
+        return find_route(scope["method"], _raw_path(scope), scope["query_string"])
+    except RefusalError as refusal:
+        return refusal
+
+
+async def _answer(service: PracticeService, scope: Scope, route: Route | RefusalError, body: bytes) -> Answer:
+    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    try:
+        if isinstance(route, RefusalError):
+            raise route
+        service.authorize(headers.get(b"authorization", ""))
+        return await asyncio.to_thread(service.answer, route, body, headers.get(b"content-type", ""))
     except RefusalError as refusal:
         return refusal.answer()
     except (sqlite3.Error, OSError):
@@ -94,21 +112,20 @@ def _raw_path(scope: Scope) -> bytes:
     return quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]
 
 
-async def _read(receive: Receive) -> bytes | None:
+async def _read(receive: Receive, most: int) -> bytes | None:
     """The body, or None when the client has disconnected.
 
-    A body that is too large is read to its end and truncated to one byte above the limit: an answer before the end of
-    the body would reset the connection, and the client would not see the reason.
+    A body that is too large is read to its end and truncated to `most` bytes: an answer before the end of the body
+    would reset the connection, and the client would not see the reason.
     """
-    body = bytearray()
+    body = io.BytesIO()  # gives its bytes away without a copy of them
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
-        body += message.get("body", b"")
-        del body[MAX_BODY_BYTES + 1 :]
+        body.write(memoryview(message.get("body", b""))[: most - body.tell()])
         if not message.get("more_body", False):
-            return bytes(body)
+            return body.getvalue()
 
 
 async def _send(answer: Answer, send: Send) -> None:

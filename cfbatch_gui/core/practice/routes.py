@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote
 
 from cfbatch_gui.core.practice.responses import RefusalError, no_route
+from cfbatch_gui.core.practice.vectorize.routes import PutVectors, VectorizeRoute, match_vectorize
+from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_UPLOAD_BYTES
 
 PREFIX = "/client/v4"
 _ACCOUNT = re.compile(r"[0-9a-fA-F]{32}\Z")
+_FRAMING_BYTES = 1 << 16  # of multipart/form-data around the lines of an upload
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class VerifyToken:
     """GET …/tokens/verify, of the user or of the account."""
 
 
-Route = RunModel | SearchModels | ModelSchema | VerifyToken
+Route = RunModel | SearchModels | ModelSchema | VerifyToken | VectorizeRoute
 
 
 def find_route(method: str, raw_path: bytes, query: bytes) -> Route:
@@ -54,7 +57,7 @@ def find_route(method: str, raw_path: bytes, query: bytes) -> Route:
     if parts.pop(0) or any("/" in part for part in parts):
         raise no_route(path)
     parameters = {name: values[-1] for name, values in parse_qs(query.decode("ascii", "replace")).items()}
-    allowed, route = _match(parts, parameters, path)
+    allowed, route = _match(method, parts, parameters, path)
     if method != allowed:
         raise RefusalError(
             405, (10405, "Method not allowed for this authentication scheme"), headers=(("allow", allowed),)
@@ -62,7 +65,12 @@ def find_route(method: str, raw_path: bytes, query: bytes) -> Route:
     return route
 
 
-def _match(parts: list[str], parameters: dict[str, str], path: str) -> tuple[str, Route]:
+def most_body_bytes(route: Route) -> int:
+    """How many bytes of a body can be of use; what comes behind them need not be kept."""
+    return MAX_UPLOAD_BYTES + _FRAMING_BYTES if isinstance(route, PutVectors) else MAX_BODY_BYTES + 1
+
+
+def _match(method: str, parts: list[str], parameters: dict[str, str], path: str) -> tuple[str, Route]:
     match parts:
         case ["user", "tokens", "verify"]:
             return "GET", VerifyToken()
@@ -77,6 +85,10 @@ def _match(parts: list[str], parameters: dict[str, str], path: str) -> tuple[str
                     return "GET", ModelSchema(parameters.get("model", ""))
                 case ["ai", "run", *model] if any(model):
                     return "POST", RunModel(account.lower(), "/".join(model), parameters.get("queueRequest") == "true")
+                case ["vectorize", "v2", "indexes", *index]:
+                    found = match_vectorize(account.lower(), method, index, parameters)
+                    if found is not None:
+                        return found
     raise no_route(path)
 
 

@@ -21,6 +21,7 @@ from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.loopback import HOST, listen
 from cfbatch_gui.core.practice.routes import PREFIX
+from cfbatch_gui.core.practice.vectorize.service import Permission
 
 _START_SECONDS = 30.0
 _GRACE_SECONDS = 3
@@ -107,8 +108,10 @@ class PracticeServer:
         *,
         seconds_queued: float = 0.0,
         seconds_running: float = 0.0,
+        seconds_mutating: float = 0.0,
         clock: Callable[[], float] = time.time,
         token: str = "",
+        vectorize_permission: Permission = Permission.WRITE,
         load_model: Callable[[], PracticeModel] = choose_model,
         port: int = 0,
     ) -> None:
@@ -116,8 +119,10 @@ class PracticeServer:
             folder,
             seconds_queued=seconds_queued,
             seconds_running=seconds_running,
+            seconds_mutating=seconds_mutating,
             clock=clock,
             token=token,
+            vectorize_permission=vectorize_permission,
             load_model=load_model,
         )
         self._port = port

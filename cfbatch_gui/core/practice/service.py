@@ -15,6 +15,7 @@ from cfbatch_gui.core.practice.practice_models import ServedModel
 from cfbatch_gui.core.practice.queue import Pace, Queue, State
 from cfbatch_gui.core.practice.responses import Answer, RefusalError, bad_input, success, success_in_pieces
 from cfbatch_gui.core.practice.routes import ModelSchema, Route, RunModel, SearchModels, VerifyToken
+from cfbatch_gui.core.practice.vectorize.service import VectorizeService
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 
 _BEARER = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *\Z", re.IGNORECASE)
@@ -32,13 +33,16 @@ class PracticeService:
         pace: Pace,
         clock: Callable[[], float],
         token: str,
+        *,
         load_model: Callable[[], PracticeModel],
+        vectorize: VectorizeService,
     ) -> None:
         self._queue = Queue(folder)
         self._pace = pace
         self._clock = clock
         self._token = token
         self._load_model = load_model
+        self._vectorize = vectorize
         self._engine: PracticeModel | None = None
         self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB, and loads the model once
 
@@ -50,8 +54,8 @@ class PracticeService:
         if self._token and not hmac.compare_digest(found[1].encode(), self._token.encode()):
             raise RefusalError(401, (10000, "Authentication error"))
 
-    def answer(self, route: Route, body: bytes) -> Answer:
-        """Perform a route. Raises RefusalError; sqlite3.Error and OSError when the queue cannot be written."""
+    def answer(self, route: Route, body: bytes, content_type: str) -> Answer:
+        """Perform a route. Raises RefusalError; sqlite3.Error and OSError when what is kept cannot be written."""
         match route:
             case VerifyToken():
                 message = (10000, "This API Token is valid and active")
@@ -62,6 +66,7 @@ class PracticeService:
                 return self._search(route)
             case RunModel():
                 return self._run(route, body)
+        return self._vectorize.answer(route, body, content_type)
 
     def _search(self, route: SearchModels) -> Answer:
         with self._one_at_a_time:

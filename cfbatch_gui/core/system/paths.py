@@ -1,6 +1,7 @@
 """The files and folders of the program's own data folder."""
 
 import errno
+import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -69,6 +70,16 @@ class Paths:
     def judgements(self) -> Path:
         """The folder of the books of judgements; see judgements/shelf.py."""
         return self.root / "judgements"
+
+    @property
+    def vectorize(self) -> Path:
+        """The folder with what was put into each index of Vectorize; see vectorize/record.py."""
+        return self.root / "vectorize"
+
+    def vectorize_record(self, account_mark: str, index: str) -> Path:
+        """What was put into one index. On some disks names that differ in case only are one."""
+        told_apart = "" if index == index.lower() else f"-{hashlib.sha256(index.encode()).hexdigest()[:8]}"
+        return self.vectorize / f"{account_mark}-{index}{told_apart}.db"
 
     @property
     def practice(self) -> Path:

@@ -123,7 +123,7 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
         return _failed_at(_TOKEN, error.message)
     except UserError as error:
         return _failed_at(_REACHED, error.message)
-    status = await _token_status(client)
+    status = await token_status(client)
     good = [CheckResult(title, True, "") for title in TITLES[:3]]
     good[_TOKEN] = CheckResult(TITLES[_TOKEN], True, _valid_until(status) if status else "")
     last = _model_result(answer.result, model)
@@ -158,7 +158,7 @@ async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
     service = client.connection.title
     if error.code in _JUNK:
         return _JUNK_SENT.filled(service=service)
-    status = await _token_status(client)
+    status = await token_status(client)
     if status is None:
         return _OTHER_ACCOUNT if error.status == 403 else _NOT_KNOWN.filled(service=service)
     if status.word == "expired":
@@ -170,7 +170,7 @@ async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
     return _OTHER_ACCOUNT if error.status == 403 else _WITHOUT_PERMISSION
 
 
-async def _token_status(client: WorkersAI) -> TokenStatus | None:
+async def token_status(client: WorkersAI) -> TokenStatus | None:
     """The token's status: verified as a user's token first, then as an account's; None when neither succeeds."""
     for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
         try:

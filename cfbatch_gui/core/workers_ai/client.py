@@ -34,8 +34,8 @@ from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionK
 from cfbatch_gui.core.workers_ai.echoed_secrets import REDACTED
 from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
-from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal, refusal_to_poll
-from cfbatch_gui.core.workers_ai.transport import ExchangeError, Headers, HttpAnswer, Transport, What
+from cfbatch_gui.core.workers_ai.refusals import Refuse, read_retry_after, refusal, refusal_to_poll
+from cfbatch_gui.core.workers_ai.transport import Body, ExchangeError, Headers, HttpAnswer, Transport, What
 from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
@@ -177,6 +177,28 @@ class WorkersAI:
             raise UsageError(message("{title} has no list of models.", title=self.connection.title))
         return self._envelope(await self._call("check", url, b"", limits.check_seconds, limits.other_bytes))
 
+    async def call_api(
+        self,
+        rest: str,
+        body: Body = b"",
+        *,
+        what: What,
+        content_type: str = "application/json",
+        seconds: float,
+        most_bytes: int,
+        refuse: Refuse = refusal,
+    ) -> ServiceAnswer:
+        """POST to Cloudflare's v4 API, or GET without a body, once; for what may be repeated. Raises as `look_up`.
+
+        `refuse` makes the error for a refusal in the service's own envelope.
+        """
+        url = self._endpoint.api_url(rest)
+        if not url:
+            raise UsageError(message("{title} leads to no account's API.", title=self.connection.title))
+        return self._envelope(
+            await self._call(what, url, body, seconds, most_bytes, content_type=content_type, refuse=refuse)
+        )
+
     async def probe(self, model: str) -> None:
         """Poll a batch that does not exist; free. Returns if the service answers so, otherwise raises as `ask`."""
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
@@ -218,8 +240,18 @@ class WorkersAI:
         self._budget.heed(answer.headers.get("ratelimit", ""))
         return answer
 
-    async def _call(self, what: What, url: str, body: bytes, seconds: float, most_bytes: int) -> HttpAnswer:
-        headers = await self._headers()
+    async def _call(
+        self,
+        what: What,
+        url: str,
+        body: Body,
+        seconds: float,
+        most_bytes: int,
+        *,
+        content_type: str = "application/json",
+        refuse: Refuse = refusal,
+    ) -> HttpAnswer:
+        headers = Headers({**await self._headers(), "content-type": content_type})
         await self._take_turn()
         try:
             answer = await self._transport.send(
@@ -238,7 +270,7 @@ class WorkersAI:
         if answer.status >= 400 and not envelope.is_enveloped:  # not the service's own refusal
             raise self._not_the_service(answer)
         if not envelope.ok or answer.status >= 400:
-            raise self._refusal(answer, envelope)
+            raise self._refusal(answer, envelope, refuse)
         return answer
 
     async def _off_the_loop(self, body: bytes, read: Callable[[T], S], argument: T) -> S:
@@ -274,13 +306,13 @@ class WorkersAI:
             raise self._refusal(answer, envelope)
         raise self._unknown(refusal(answer.status, envelope.errors, now=self._clock()).detail)
 
-    def _refusal(self, answer: HttpAnswer, envelope: ServiceAnswer) -> UserError:
+    def _refusal(self, answer: HttpAnswer, envelope: ServiceAnswer, refuse: Refuse = refusal) -> UserError:
         retry_after = answer.headers.get("retry-after", "")
         if answer.status == 429 and not any(error.code for error in envelope.errors):
             wait = read_retry_after(retry_after, self._clock())
             self._budget.block(BLOCK_SECONDS if wait is None else wait)  # every call of the token, not only this one
         title = self.connection.title
-        found = refusal(answer.status, envelope.errors, retry_after, now=self._clock(), service=title)
+        found = refuse(answer.status, envelope.errors, retry_after, now=self._clock(), service=title)
         if isinstance(found, TokenRefused) and self.connection.kind is ConnectionKind.WORKER:
             sentence = message("{title} refused the secret. Sending has stopped; nothing was lost.", title=title)
             return TokenRefused(sentence, detail=found.detail, code=found.code, status=found.status)

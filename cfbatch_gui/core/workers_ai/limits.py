@@ -52,6 +52,52 @@ MAX_REQUEST_ID: Final = 200
 # Characters of the word for a batch's state, of which more is cut off. Set here: the service's are "queued", "running".
 MAX_STATUS: Final = 60
 
+# --- Vectorize ---
+
+# Read in 2026-11 in vectorize/platform/limits/, unless a line names another source.
+
+# Vectors of one index, and the numbers of each, which are float32. The lower bound is from the service's refusal
+# "Dimensions must be in range: [32, 1536]".
+MAX_INDEX_VECTORS: Final = 10_000_000
+MIN_INDEX_DIMENSIONS: Final = 32
+MAX_INDEX_DIMENSIONS: Final = 1_536
+
+# Indexes of an account on the Workers Free plan; Workers Paid has 50,000.
+MAX_INDEXES: Final = 100
+
+# Bytes of UTF-8: the name of an index, the id of a vector, the name of its namespace, its metadata as compact JSON.
+MAX_INDEX_NAME_BYTES: Final = 64
+MAX_VECTOR_ID_BYTES: Final = 64
+MAX_NAMESPACE_BYTES: Final = 64
+MAX_METADATA_BYTES: Final = 10_240
+
+# Namespaces of an index on the Workers Free plan; Workers Paid has 50,000.
+MAX_NAMESPACES: Final = 1_000
+
+# Vectors and bytes of one upload over HTTP. Whether the bytes include the framing of multipart/form-data is not said;
+# they are taken as those of the lines. A MB is taken as 1,000,000 bytes.
+MAX_UPLOAD_VECTORS: Final = 5_000
+MAX_UPLOAD_BYTES: Final = 100_000_000
+
+# Ids of one call that reads or deletes vectors. No page says so; other programs met the refusal 40007.
+MAX_READ_IDS: Final = 20
+MAX_DELETED_IDS: Final = 100
+
+# Ids of one page of the list of vectors.
+MAX_LISTED_VECTORS: Final = 1_000
+
+# Matches of a query, and of one that returns values or all metadata.
+MAX_MATCHES: Final = 100
+MAX_MATCHES_WITH_VALUES: Final = 20
+
+# Indexed metadata properties of an index, and the bytes of a text that are indexed.
+MAX_METADATA_INDEXES: Final = 10
+MAX_INDEXED_BYTES: Final = 64
+
+# The filter of a query: bytes of its compact JSON, and characters of a key. vectorize/reference/metadata-filtering/.
+MAX_FILTER_BYTES: Final = 2_048 - 1
+MAX_METADATA_KEY: Final = 512
+
 # --- Calls ---
 
 # Calls with one token, the dashboard's included, in a window of CALL_WINDOW_SECONDS; beyond that every call is refused

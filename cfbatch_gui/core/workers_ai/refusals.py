@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from enum import Enum
-from typing import Final
+from typing import Final, Protocol
 
 from cfbatch_gui.core.errors import (
     Action,
@@ -254,6 +254,15 @@ def refusal(
             return RequestGone(sentence, detail=detail, code=code)
         case Meaning.REFUSED:
             return ServiceRefused(sentence, detail=detail, code=code, action=rule.action)
+
+
+class Refuse(Protocol):
+    """A function like `refusal`, of this table or of another one."""
+
+    def __call__(
+        self, status: int, errors: Sequence[ServiceError], retry_after: str = "", *, now: float, service: str
+    ) -> UserError:
+        """See `refusal`."""
 
 
 _ALONE = {rule.sentence.template: rule.alone for rule in (*RULES, *STATUS_RULES.values()) if rule.alone is not None}

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One exchange, or the sum of `count` exchanges from `time` until `until`, in seconds since 1970, UTC.
 
-    `what` is "submit", "run", "ask" or "check"; `sent` and `received` are the lengths of the bodies in bytes; `status`
+    `what` is a `What` of the transport; `sent` and `received` are the lengths of the bodies in bytes; `status`
     is HTTP's, 0 without a response and for a sum.
     """
 

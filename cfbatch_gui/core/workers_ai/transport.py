@@ -14,7 +14,7 @@ import socket
 import ssl
 import sys
 import urllib.request
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -31,7 +31,8 @@ from cfbatch_gui.core.workers_ai.echoed_secrets import EchoedSecrets
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
-What: TypeAlias = Literal["submit", "run", "ask", "check"]
+What: TypeAlias = Literal["submit", "run", "ask", "check", "vectorize"]
+Body: TypeAlias = bytes | tuple[bytes, ...]  # in pieces, where joining them would be one more copy of much
 
 _SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
 _CERTIFICATE_TIME: Final = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
@@ -113,16 +114,18 @@ class Transport:
         *,
         what: What = "check",
         headers: Mapping[str, str],
-        body: bytes = b"",
+        body: Body = b"",
         seconds: float,
         most_bytes: int,
     ) -> HttpAnswer:
         """Send one request on a connection of its own, without retries, and return the response. Raises ExchangeError.
 
-        `seconds` limits the whole exchange, `most_bytes` the decompressed body.
+        `seconds` limits the whole exchange, `most_bytes` the decompressed body. A body in pieces is sent piece by
+        piece, with its length before it.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
             raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
+        sent = _length(body)
         request = httpx.Request(
             method,
             url,
@@ -132,8 +135,9 @@ class Transport:
                 "accept-encoding": "gzip",
                 "connection": "close",
                 **headers,
+                **({} if isinstance(body, bytes) else {"content-length": str(sent)}),
             },
-            content=body or None,
+            content=(body if isinstance(body, bytes) else _pieces(body)) if body else None,
             # httpcore does not close the socket of a handshake that is cancelled from outside, so httpx's own limit
             # has to end the handshake first.
             extensions={"timeout": httpx.Timeout(60.0, connect=min(15.0, 0.75 * seconds)).as_dict()},
@@ -141,7 +145,6 @@ class Transport:
         secrets = EchoedSecrets(
             value.split(" ", 1)[-1] for name, value in headers.items() if name.lower() in _SECRET_HEADERS
         )
-        sent = len(body)
         answer: HttpAnswer | None = None
         try:
             found = await self._exchange(await self._transport(url), request, seconds, most_bytes)
@@ -247,6 +250,15 @@ class _Watch:
         if self._in_handshake is not None:
             await self._in_handshake.aclose()
             self._in_handshake = None
+
+
+def _length(body: Body) -> int:
+    return len(body) if isinstance(body, bytes) else sum(map(len, body))
+
+
+async def _pieces(body: tuple[bytes, ...]) -> AsyncIterator[bytes]:
+    for piece in body:
+        yield piece
 
 
 async def _body(response: httpx.Response, most_bytes: int) -> bytes:

@@ -92,6 +92,7 @@ class TrafficPage(QWidget):
             "run": self.tr("Requests run at once"),
             "ask": self.tr("Questions about batches"),
             "check": self.tr("Tests and lists of models"),
+            "vectorize": self.tr("Vectors in Vectorize"),
         }.get(what, what)
 
     def _columns(self) -> tuple[Column[HostTraffic], ...]:

@@ -14,7 +14,7 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.workers_ai import limits
-from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport, What
+from cfbatch_gui.core.workers_ai.transport import Body, HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
@@ -70,7 +70,7 @@ class HastyTransport(Transport):
         *,
         what: What = "check",
         headers: Mapping[str, str],
-        body: bytes = b"",
+        body: Body = b"",
         seconds: float,
         most_bytes: int,
     ) -> HttpAnswer:

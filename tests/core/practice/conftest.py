@@ -10,6 +10,7 @@ import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.practice.vectorize.service import Permission
 from tests.canary import TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789ABCDEF"
@@ -24,12 +25,22 @@ class Practice:
     now: float = 1_800_000_000.0
     opened: list[httpx.AsyncClient] = field(default_factory=list)
 
-    def open(self, *, token: str = "", seconds_queued: float = 10, seconds_running: float = 20) -> httpx.AsyncClient:
+    def open(
+        self,
+        *,
+        token: str = "",
+        seconds_queued: float = 10,
+        seconds_running: float = 20,
+        seconds_mutating: float = 0,
+        vectorize_permission: Permission = Permission.WRITE,
+    ) -> httpx.AsyncClient:
         """Return a client of the service as after a (re)start. The client sends a bearer token."""
         app = practice_app(
             self.folder,
             seconds_queued=seconds_queued,
             seconds_running=seconds_running,
+            seconds_mutating=seconds_mutating,
+            vectorize_permission=vectorize_permission,
             clock=lambda: self.now,
             token=token,
             load_model=HashedNgrams,

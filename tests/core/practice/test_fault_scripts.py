@@ -10,6 +10,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.practice.faults import mutations, script
 from cfbatch_gui.core.practice.faults.schedule import Plan
 from cfbatch_gui.core.practice.faults.script import describe_faults, load_script, read_script
+from cfbatch_gui.core.practice.faults.vectorize_mutations import VectorizeMutation, mutate_vectorize
 from cfbatch_gui.core.practice.server import load_certificate
 
 SUBMIT, POLL = frozenset[script.Kind]({"submit"}), frozenset[script.Kind]({"poll"})
@@ -21,7 +22,7 @@ def faults(*values: dict[str, Any]) -> tuple[script.AnyFault, ...]:
 
 def test_every_fault_has_a_name_and_is_described() -> None:
     for kind in get_args(script.AnyFault):
-        more = {"how": "value_nan"} if kind is script.Mutate else {}
+        more = {script.Mutate: {"how": "value_nan"}, script.MutateVectorize: {"how": "count_lags"}}.get(kind, {})
         name = kind.__struct_config__.tag
         (read,) = faults({"do": name, **more})
         assert type(read) is kind
@@ -122,3 +123,9 @@ def test_nobody_listens_once_and_before_the_connection_that_is_meant() -> None:
 )
 def test_a_mutation_leaves_alone_what_it_does_not_find(how: mutations.Mutation, data: bytes) -> None:
     assert isinstance(mutations.mutate(data, how), bytes)
+
+
+@pytest.mark.parametrize("how", get_args(VectorizeMutation))
+@pytest.mark.parametrize("data", [b"", b"[]", b"7", b'{"result":null}', b'{"result":[]}', b'{"result":[{"id":"a"}]}'])
+def test_a_mutation_of_vectorize_leaves_alone_what_it_does_not_find(how: VectorizeMutation, data: bytes) -> None:
+    assert mutate_vectorize(data, how) == data

@@ -4,13 +4,14 @@ import email.utils
 import gzip
 import random
 import zlib
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.http import Answer
 from cfbatch_gui.core.practice.faults.mutations import mutate, of_another_job, with_failures
+from cfbatch_gui.core.practice.faults.vectorize_mutations import mutate_vectorize
 
 JSON: Final = (("content-type", "application/json"),)
 _MEGABYTE: Final = 1 << 20
@@ -30,9 +31,16 @@ def refused(status: int, code: int, message: str, *, envelope: bool = True) -> b
 NO_CAPACITY: Final = Answer(429, JSON, refused(429, 3040, "AiError: No more data centers to forward the request to"))
 
 
-def reply_to(fault: script.ReplyFault, true: Answer | None, *, now: float) -> Answer:
-    """Return the reply to send for a fault. `true` is the practice service's, None if it did not get the request."""
-    answer = true or NO_CAPACITY
+TOO_MANY_REQUESTS: Final = Answer(429, JSON, refused(429, 40041, "Too Many Requests"))
+
+
+def unasked(kind: script.Kind) -> Answer:
+    """The refusal that stands for the practice service's answer to a request that it did not get."""
+    return TOO_MANY_REQUESTS if kind in get_args(script.VectorizeKind) else NO_CAPACITY
+
+
+def reply_to(fault: script.ReplyFault, answer: Answer, *, now: float) -> Answer:
+    """Return the reply to send for a fault. `answer` is the practice service's, or what stands for it."""
     match fault:
         case script.CutReply():
             return Answer(answer.status, answer.headers, answer.body[: fault.byte])
@@ -64,6 +72,8 @@ def reply_to(fault: script.ReplyFault, true: Answer | None, *, now: float) -> An
             return Answer(answer.status, (*others, ("content-type", fault.content_type)), answer.body)
         case script.Mutate():
             return Answer(answer.status, answer.headers, mutate(answer.body, fault.how))
+        case script.MutateVectorize():
+            return Answer(answer.status, answer.headers, mutate_vectorize(answer.body, fault.how))
         case script.FailRequests():
             return Answer(answer.status, answer.headers, with_failures(answer.body, fault.requests, fault.error))
         case script.AnotherAnswer():

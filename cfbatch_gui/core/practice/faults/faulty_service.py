@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, get_args
 
 from cfbatch_gui.core.practice.app import Application
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.bad_replies import NO_CAPACITY, blocked, noise, reply_to
+from cfbatch_gui.core.practice.faults.bad_replies import blocked, noise, reply_to, unasked
 from cfbatch_gui.core.practice.faults.delivery import Line, deliver, reset
 from cfbatch_gui.core.practice.faults.http import Answer, Head, ask, read_head
 from cfbatch_gui.core.practice.faults.schedule import Plan
@@ -23,8 +23,10 @@ from cfbatch_gui.core.practice.loopback import HOST, listen
 from cfbatch_gui.core.practice.routes import PREFIX
 
 _PIECE = 1 << 16
-_BEFORE: frozenset[Kind] = frozenset({"submit", "check"})
-_AFTER: frozenset[Kind] = frozenset({"poll"})
+_INDEXES = "/vectorize/v2/indexes"
+_VECTORIZE: tuple[Kind, ...] = get_args(script.VectorizeKind)
+_BEFORE: frozenset[Kind] = frozenset(("submit", "check", *_VECTORIZE))
+_AFTER: frozenset[Kind] = frozenset(("poll", *_VECTORIZE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,11 @@ class FaultyService:
         for task in self._serving:
             task.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)
+
+    @property
+    def uploads(self) -> list[Arrival]:
+        """The exchanges that brought vectors, or a part of them."""
+        return [arrival for arrival in self.arrivals if arrival.kind == "upload"]
 
     @property
     def submits(self) -> list[Arrival]:
@@ -205,13 +212,13 @@ class FaultyService:
         kind = _kind(head, body)
         if self._plan.needs_batch(kind):
             await _read_rest(line, head, body)
-        fault = self._faults(kind, bytes(body))
+        fault = self._faults(kind, body)
         if isinstance(fault, script.RequestFault):
             return await self._spoil_request(fault, kind, head, body, line)
         await _read_rest(line, head, body)
-        return await self._reply(fault, kind, head, bytes(body), line)
+        return await self._reply(fault, kind, head, body, line)
 
-    def _faults(self, kind: Kind, body: bytes) -> AnyFault | None:
+    def _faults(self, kind: Kind, body: bytearray) -> AnyFault | None:
         if self._clock() < self._block[1]:
             return self._block[0]
         fault = self._plan.at_exchange(kind, self._batch(kind, body))
@@ -219,7 +226,7 @@ class FaultyService:
             self._block = fault, self._clock() + fault.seconds
         return fault
 
-    def _batch(self, kind: Kind, body: bytes) -> str:
+    def _batch(self, kind: Kind, body: bytearray) -> str:
         if kind != "poll":
             return hashlib.sha256(body).hexdigest()
         with suppress(ValueError):
@@ -239,32 +246,32 @@ class FaultyService:
                 rst = fault.rst
             case script.StallInBody():
                 await _read_rest(line, head, body, fault.byte)
-        self._note(kind, head, bytes(body), fault, None)
+        self._note(kind, head, body, fault, None)
         if isinstance(fault, script.StallInBody):
             await asyncio.sleep(fault.seconds)
         await line.end(rst=rst)
         return False
 
-    async def _reply(self, fault: AnyFault | None, kind: Kind, head: Head, body: bytes, line: Line) -> bool:
+    async def _reply(self, fault: AnyFault | None, kind: Kind, head: Head, body: bytearray, line: Line) -> bool:
         is_asked = fault.billed if isinstance(fault, script.TwinFault) else True
         true = await ask(self._application, head, body) if is_asked else None
         if true is not None and kind == "submit":
             self._remember(true, body)
         self._note(kind, head, body, fault, true)
-        answer = true or NO_CAPACITY
+        answer = true or unasked(kind)
         if isinstance(fault, script.Block):
             answer = blocked(self._block[1] - self._clock(), told=fault.told)
         elif isinstance(fault, script.ReplyFault):
-            answer = reply_to(fault, true, now=self._clock())
+            answer = reply_to(fault, answer, now=self._clock())
         close = self._plan.waits_for_connections or head.header("connection").lower() == "close"
         return await deliver(fault, answer, line, close=close)
 
-    def _remember(self, true: Answer, body: bytes) -> None:
+    def _remember(self, true: Answer, body: bytearray) -> None:
         with suppress(ValueError, KeyError, TypeError):
             self._batches[json.loads(true.body)["result"]["request_id"]] = hashlib.sha256(body).hexdigest()
             self._close_if_refusing()
 
-    def _note(self, kind: Kind, head: Head, body: bytes, fault: script.Fault | None, true: Answer | None) -> None:
+    def _note(self, kind: Kind, head: Head, body: bytearray, fault: script.Fault | None, true: Answer | None) -> None:
         name = str(fault.__struct_config__.tag) if fault is not None else ""
         sha256 = hashlib.sha256(body).hexdigest()
         status = true.status if true is not None else 0
@@ -276,9 +283,26 @@ class FaultyService:
 
 def _kind(head: Head, start: bytes | bytearray) -> Kind:
     """The kind of a request by the beginning of its body, because a fault may happen before the rest is read."""
+    path, _, _ = head.target.partition("?")
+    _, is_vectorize, rest = path.partition(_INDEXES)
+    if is_vectorize:
+        return _vectorize_kind(head.method, rest)
     if head.method != "POST":
         return "check"
     return "poll" if b'"request_id"' in start[:100] else "submit"
+
+
+def _vectorize_kind(method: str, path: str) -> Kind:
+    match [method, *path.split("/")[2:]]:
+        case ["POST", "upsert" | "insert"]:
+            return "upload"
+        case ["POST", "query"]:
+            return "query"
+        case ["GET", "info"]:
+            return "progress"
+        case ["GET", *_] | ["POST", "get_by_ids"]:
+            return "lookup"
+    return "mutate"
 
 
 async def _read_rest(line: Line, head: Head, body: bytearray, until: int | None = None) -> None:

@@ -63,7 +63,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
     return Head(parts[0], parts[1], headers, int(length)) if length.isdigit() else None
 
 
-async def ask(application: Application, head: Head, body: bytes) -> Answer:
+async def ask(application: Application, head: Head, body: bytes | bytearray) -> Answer:
     """Call the application and return its reply."""
     path, _, query = head.target.partition("?")
     scope = {

@@ -8,18 +8,22 @@
 Every fault has these keys:
 
     do      what goes wrong; the faults below
-    on      the kind of exchange: "submit" (a batch, or a single element), "poll" (for the result of a batch), "check"
-            (everything else), or "any" (default)
+    on      the kind of exchange: "submit" (a batch, or a single element), "poll" (for the result of a batch); with
+            Vectorize "upload" (vectors upserted or inserted), "mutate" (every other change), "progress" (how far an
+            index has come), "lookup" (all else that is read of indexes and vectors), "query"; "check" (everything
+            else), or "any" (default)
     number  the first exchange of its kind that is affected, from 1 (default 1), not counting those that a fault
             earlier in the list has affected
     times   how many consecutive exchanges are affected (default 1); 0 is every one from then on
     sha256  affects only the batch whose body has this hash, and polls for it; for faults after the body
 
 The kind of a connection is not known before its first request. For faults at the connection, "submit" and "check"
-therefore mean a connection made before the practice service has accepted anything, and "poll" one made afterwards.
+therefore mean a connection made before the practice service has accepted a batch, "poll" one made afterwards, and the
+kinds of Vectorize any.
 
-Faults with "billed" have two forms. With true the practice service processes the request, and the fault affects its
-answer. With false (the default) the service does not get the request, and the fault affects a refusal, "no capacity".
+Faults with "billed" have two forms. With true the practice service processes the request, applies a change of
+Vectorize for example, and the fault affects its answer. With false (the default) the service does not get the request,
+and the fault affects a refusal: "no capacity", of Vectorize "too many requests".
 
 With "rst" true (the default) a connection ends with a TCP reset, with false with an orderly close.
 """
@@ -33,8 +37,10 @@ from msgspec import Meta, Struct
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.faults.mutations import Mutation
+from cfbatch_gui.core.practice.faults.vectorize_mutations import VectorizeMutation
 
-Kind: TypeAlias = Literal["submit", "poll", "check"]
+VectorizeKind: TypeAlias = Literal["upload", "mutate", "progress", "lookup", "query"]
+Kind: TypeAlias = Literal["submit", "poll", "check", VectorizeKind]
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=86_400)]
 Status: TypeAlias = Annotated[int, Meta(ge=100, le=599)]
@@ -45,7 +51,7 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
 
     after_body: ClassVar[bool] = False
 
-    on: Literal["any", "submit", "poll", "check"] = "any"
+    on: Literal["any", Kind] = "any"
     number: Annotated[int, Meta(ge=1)] = 1
     times: Count = 1
 
@@ -272,6 +278,12 @@ class Mutate(ReplyFault, frozen=True, kw_only=True, tag="mutate"):
     how: Mutation
 
 
+class MutateVectorize(ReplyFault, frozen=True, kw_only=True, tag="mutate_vectorize"):
+    """The true reply of Vectorize with one thing wrong. What is not there to be changed is left as it is."""
+
+    how: VectorizeMutation
+
+
 class FailRequests(ReplyFault, frozen=True, tag="fail_requests"):
     """Some requests of the batch have failed: `requests` are their places in it, from 0."""
 
@@ -314,6 +326,7 @@ AnyFault: TypeAlias = (
     | WrongType
     | Gzip
     | Mutate
+    | MutateVectorize
     | FailRequests
     | AnotherAnswer
 )

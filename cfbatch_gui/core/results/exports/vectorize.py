@@ -17,13 +17,15 @@ from cfbatch_gui.core.results.exports.vector_rows import VectorRows
 from cfbatch_gui.core.results.exports.vector_text import vector_texts
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.system.files import atomic_folder
+from cfbatch_gui.core.workers_ai.limits import (
+    MAX_INDEX_DIMENSIONS,
+    MAX_INDEX_VECTORS,
+    MAX_METADATA_BYTES,
+    MAX_UPLOAD_BYTES,
+    MAX_UPLOAD_VECTORS,
+    MAX_VECTOR_ID_BYTES,
+)
 
-MOST_LINES = 5_000
-MOST_BYTES = 100_000_000
-MOST_ID_BYTES = 64
-MOST_METADATA_BYTES = 10_240
-MOST_NUMBERS = 1_536
-MOST_VECTORS = 10_000_000
 _OURS = re.compile(r"vectors-\d{4,}\.ndjson")
 
 
@@ -52,20 +54,20 @@ def write(work: Work) -> Written:
 
 
 def _check_size(table: VectorRows) -> None:
-    if table.dimension > MOST_NUMBERS:
+    if table.dimension > MAX_INDEX_DIMENSIONS:
         raise ExportError(
             message(
                 "Vectorize takes vectors of {most:,} numbers, and these have {dimension:,}. Nothing was "
                 "written. Choose another format.",
-                most=MOST_NUMBERS,
+                most=MAX_INDEX_DIMENSIONS,
                 dimension=table.dimension,
             )
         )
-    if table.count > MOST_VECTORS:
+    if table.count > MAX_INDEX_VECTORS:
         raise ExportError(
             message(
                 "An index of Vectorize takes {most:,} vectors, and these are {count:,}. Nothing was written.",
-                most=MOST_VECTORS,
+                most=MAX_INDEX_VECTORS,
                 count=table.count,
             )
         )
@@ -90,7 +92,7 @@ def _commands(work: Work, dimension: int, files: Collection[Path]) -> str:
 
 
 class _Files:
-    """Lines in numbered files of at most MOST_LINES lines and MOST_BYTES bytes; one is open at a time."""
+    """Lines in numbered files of at most MAX_UPLOAD_VECTORS lines and MAX_UPLOAD_BYTES bytes; one is open at a time."""
 
     def __init__(self, folder: Path, work: Work) -> None:
         self.names: list[str] = []
@@ -110,7 +112,7 @@ class _Files:
 
     def add(self, line: bytes) -> None:
         """Write the next line, in a new file if it exceeds the limits of the open one."""
-        if self._file is None or self._lines >= MOST_LINES or self._file.size + len(line) > MOST_BYTES:
+        if self._file is None or self._lines >= MAX_UPLOAD_VECTORS or self._file.size + len(line) > MAX_UPLOAD_BYTES:
             self._stack.close()
             self.names.append(f"vectors-{len(self.names) + 1:04}.ndjson")
             self._file = self._stack.enter_context(checked_file(self._folder, self.names[-1], self._work))
@@ -131,12 +133,12 @@ class _Metadata:
     def line(self, identifier: str, text: EmbeddedText, vector: bytes) -> bytes:
         """The JSON line of one vector, with its line end; `vector` is its JSON array.
 
-        An id longer than MOST_ID_BYTES is replaced by its SHA-256 in hexadecimal. Metadata above MOST_METADATA_BYTES
-        lose the text first, then the columns, then the original id.
+        An id longer than MAX_VECTOR_ID_BYTES is replaced by its SHA-256 in hexadecimal. Metadata above
+        MAX_METADATA_BYTES lose the text first, then the columns, then the original id.
         """
         fields = dict(zip(self._keys, self._table.cells(text), strict=True))
         short: dict[str, str] = {}
-        if not 0 < len(identifier.encode()) <= MOST_ID_BYTES:
+        if not 0 < len(identifier.encode()) <= MAX_VECTOR_ID_BYTES:
             self._long_ids += 1
             short = {"original_id": identifier}
             identifier = hashlib.sha256(identifier.encode()).hexdigest()
@@ -149,7 +151,7 @@ class _Metadata:
         encoded = b""
         for index, candidate in enumerate(candidates):
             encoded = self._encode(candidate)
-            if len(encoded) <= MOST_METADATA_BYTES:
+            if len(encoded) <= MAX_METADATA_BYTES:
                 self._without_text += index >= 1
                 self._without_columns += index >= 2 and bool(fields)
                 break

@@ -1,0 +1,325 @@
+"""`cfbatch vectorize`: put a job's vectors into an index of Cloudflare Vectorize, and look at what indexes hold."""
+
+import argparse
+import asyncio
+import csv
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from cfbatch_gui.cli.console import Console, elided, labelled
+from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.report import PRACTICE, table
+from cfbatch_gui.cli.working import opened, usable_connection
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.vectorize.push_values import (
+    Hit,
+    IdSource,
+    IndexState,
+    MetadataColumn,
+    Push,
+    PushCheck,
+    PushOptions,
+    PushOutcome,
+    PushProblem,
+    SearchResult,
+)
+from cfbatch_gui.core.vectorize.refusals import IndexMissing
+from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
+
+_LABEL = 14  # columns
+
+
+def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
+    """Add the actions of `cfbatch vectorize` and their options; `parents` hold the options of all commands."""
+    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True)
+
+    def command(name: str, words: str, act: Callable[..., object]) -> Parser:
+        added = actions.add_parser(name, help=words, description=words, parents=list(parents))
+        added.set_defaults(act=act)
+        return added
+
+    pushing = command("push", tr("put a job's vectors into an index; again: only what changed"), _push)
+    pushing.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
+    pushing.add_argument("--index", metavar=tr("NAME"), required=True, help=tr("the index"))
+    _add_push_options(pushing)
+    listing = command("list", tr("list the indexes of the account"), _list)
+    about = command("info", tr("what an index holds"), _info)
+    about.add_argument("index", metavar=tr("NAME"), help=tr("the index"))
+    searching = command("search", tr("search an index for a sentence, beside an exact search in the job"), _search)
+    searching.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
+    searching.add_argument("sentence", metavar=tr("SENTENCE"), help=tr("sent once, as one request that is paid for"))
+    searching.add_argument("--index", metavar=tr("NAME"), required=True, help=tr("the index"))
+    for each in (pushing, listing, about, searching):
+        each.add_argument(
+            "--connection",
+            metavar=tr("NAME"),
+            help=tr("the connection to the account (default: the job's, or the usual)"),
+        )
+        each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+
+
+def _add_push_options(parser: Parser) -> None:
+    parser.add_argument("--create", action="store_true", help=tr("create the index if there is none of this name"))
+    parser.add_argument(
+        "--metric",
+        choices=[str(each) for each in Metric],
+        default="",
+        help=tr("how a new index compares vectors (default: as the model's are compared)"),
+    )
+    ids = parser.add_mutually_exclusive_group()
+    ids.add_argument("--ids", metavar=tr("COLUMN"), default="", help=tr("the column with the ids (default: the job's)"))
+    ids.add_argument("--row-ids", action="store_true", help=tr("take row numbers for ids"))
+    parser.add_argument("--namespace", metavar=tr("COLUMN"), default="", help=tr("the column with the namespaces"))
+    parser.add_argument(
+        "--metadata",
+        metavar=tr("COLUMNS"),
+        type=_names,
+        default=(),
+        help=tr("columns to send as metadata, with commas between them; COLUMN=NAME sends one under another name"),
+    )
+    parser.add_argument(
+        "--numbers-as-text", action="store_true", help=tr("send columns of plain numbers as texts all the same")
+    )
+    parser.add_argument(
+        "--delete-removed",
+        action="store_true",
+        help=tr("delete what earlier pushes have put into the index and this job does not hold"),
+    )
+    parser.add_argument("--everything", action="store_true", help=tr("send also what the index has already"))
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Run one action and return its exit status. Raises UserError."""
+    progress = Progress(console)
+    async with opened(data_dir, progress) as program:
+        await program.prepare("vectorize")
+        return int(await arguments.act(program, arguments, progress))
+
+
+async def _push(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+    console = progress.console
+    job = program.ledger.find(arguments.job)
+    connection = await usable_connection(program, arguments.connection or job.connection, console)
+    options = _options(arguments, await asyncio.to_thread(program.vectorize.columns, job.id))
+    try:
+        check = await program.vectorize.check(job.id, connection, arguments.index, options, show=progress.show_push)
+        progress.end()
+        if check.problems:
+            return _refused(check, arguments, console)
+        _say_check(check, options, console)
+        await _ready_index(program, job, connection, arguments, console)
+        push = await program.vectorize.push(job.id, connection, arguments.index, options, show=progress.show_push)
+    except asyncio.CancelledError:
+        progress.end()
+        console.say("\n" + tr("Stopped. What was accepted is written down; the same command goes on with the rest."))
+        raise
+    finally:
+        progress.end()
+    for note in push.notes:
+        if note not in check.notes:
+            console.say(said(note))
+    if arguments.json:
+        found = {**msgspec.structs.asdict(push), "sentence": str(push.sentence), "check": _as_json(check)}
+        console.print_result([msgspec.json.encode(found, enc_hook=str).decode()])
+    else:
+        console.print_result([said(push.sentence), *_lines_of_push(push)])
+    return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
+
+
+def _options(arguments: argparse.Namespace, columns: Sequence[str]) -> PushOptions:
+    """Raises UsageError for a column of metadata that does not exist."""
+    metadata: list[MetadataColumn] = []
+    for given in arguments.metadata:
+        column, sign, key = given.rpartition("=")
+        is_renamed = bool(sign) and given not in columns and column in columns
+        metadata.append(MetadataColumn(column, key) if is_renamed else MetadataColumn(given, given))
+    source = IdSource.ROWS if arguments.row_ids else IdSource.COLUMN if arguments.ids else IdSource.OWN
+    return PushOptions(
+        source,
+        arguments.ids,
+        arguments.namespace,
+        tuple(metadata),
+        numbers_as_text=arguments.numbers_as_text,
+        delete_removed=arguments.delete_removed,
+        everything=arguments.everything,
+    )
+
+
+def _refused(check: PushCheck, arguments: argparse.Namespace, console: Console) -> ExitStatus:
+    for problem in check.problems:
+        console.say(f"cfbatch: {_problem_words(problem)}")
+    console.say(tr("Nothing was sent."))
+    if arguments.json:
+        console.print_result([msgspec.json.encode({"check": _as_json(check)}, enc_hook=str).decode()])
+    return ExitStatus.BAD_INPUT
+
+
+def _problem_words(problem: PushProblem) -> str:
+    if not problem.rows:
+        return said(problem.sentence)
+    rows = ", ".join(map(number, problem.rows)) + (", …" if problem.count > len(problem.rows) else "")
+    return tr("{sentence} Rows: {rows}").format(sentence=said(problem.sentence), rows=rows)
+
+
+def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None:
+    for note in check.notes:
+        console.say(said(note))
+    console.say(
+        tr("To send: {new} new and {changed} changed; {unchanged} are in the index as they are.").format(
+            new=number(check.new), changed=number(check.changed), unchanged=number(check.unchanged)
+        )
+    )
+    if check.without_vector:
+        console.say(plural(check.without_vector, "{n} text has no vector yet.", "{n} texts have no vector yet."))
+    if check.gone and not options.delete_removed:
+        console.say(
+            plural(
+                check.gone,
+                "{n} vector of an earlier push is in the index and not in this job; --delete-removed deletes it.",
+                "{n} vectors of earlier pushes are in the index and not in this job; --delete-removed deletes them.",
+            )
+        )
+    for name, count in check.gone_by_job if options.delete_removed else ():
+        console.say(plural(count, "{n} vector of “{job}” is deleted.", "{n} vectors of “{job}” are deleted.", job=name))
+
+
+async def _ready_index(
+    program: Program, job: Job, connection: str, arguments: argparse.Namespace, console: Console
+) -> None:
+    """Create the index if there is none and it is to be. Raises IndexMissing and UsageError."""
+    try:
+        index = (await program.vectorize.state(connection, arguments.index)).index
+    except IndexMissing:
+        if not arguments.create:
+            raise
+        metric = Metric(arguments.metric) if arguments.metric else program.vectorize.metric_of(job.id)
+        dimension = await asyncio.to_thread(program.vectorize.dimension_of, job.id)
+        await program.vectorize.create(connection, arguments.index, dimension, metric)
+        words = tr("Created the index {index}: {dimension} numbers a vector, {metric}.")
+        console.say(words.format(index=arguments.index, dimension=number(dimension), metric=metric))
+        return
+    if arguments.metric and index.metric != arguments.metric:
+        raise UsageError(
+            message(
+                "The index {index} is there already and compares by {metric}. Leave --metric out, or choose another "
+                "name.",
+                index=index.name,
+                metric=index.metric,
+            )
+        )
+
+
+def _lines_of_push(push: Push) -> Iterator[str]:
+    rows = [
+        (tr("sent"), number(push.sent)),
+        (tr("as they were"), number(push.vectors - push.sent)),
+        (tr("deleted"), number(push.deleted)),
+        (tr("in the index"), number(push.in_index)),
+        (tr("read back"), number(push.compared)),
+    ]
+    return labelled(rows, _LABEL)
+
+
+async def _list(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+    console = progress.console
+    connection = await usable_connection(program, arguments.connection, console)
+    indexes = await program.vectorize.indexes(connection)
+    if arguments.json:
+        console.print_result([msgspec.json.encode({"indexes": [_index_json(each) for each in indexes]}).decode()])
+    elif indexes:
+        titles = (tr("NAME"), tr("numbers"), tr("metric"), tr("created"), tr("description"))
+        rows = [
+            (each.name, number(each.dimensions), each.metric, _moment(each.created_on), each.description or "")
+            for each in indexes
+        ]
+        console.print_result(table(titles, rows, console.width))
+    else:
+        console.say(tr("There is no index in this account yet. “cfbatch vectorize push … --create” makes one."))
+    return ExitStatus.DONE
+
+
+async def _info(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+    console = progress.console
+    connection = await usable_connection(program, arguments.connection, console)
+    state = await program.vectorize.state(connection, arguments.index)
+    if arguments.json:
+        console.print_result([msgspec.json.encode(_state_json(state)).decode()])
+        return ExitStatus.DONE
+    rows = [
+        (tr("index"), state.index.name),
+        (tr("vectors"), number(state.info.vector_count)),
+        (tr("numbers"), number(state.index.dimensions)),
+        (tr("metric"), state.index.metric),
+        (tr("created"), _moment(state.index.created_on)),
+        (tr("taken in until"), _moment(str(state.info.processed_up_to_datetime or ""))),
+    ]
+    console.print_result(labelled(rows, _LABEL))
+    return ExitStatus.DONE
+
+
+async def _search(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+    console = progress.console
+    job = program.ledger.find(arguments.job)
+    connection = await usable_connection(program, arguments.connection or job.connection, console)
+    if job.connection != PRACTICE:
+        price = program.vectorize.search_price(job.id, arguments.sentence)
+        words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
+        console.say(words.format(model=job.model, neurons=number(price.neurons, ".2g")))
+    found = await program.vectorize.search(job.id, connection, arguments.index, arguments.sentence)
+    if arguments.json:
+        object_ = {"sentence": str(found.sentence), **dataclasses.asdict(found)}
+        console.print_result([msgspec.json.encode(object_, enc_hook=str).decode()])
+    else:
+        console.print_result(_lines_of_search(found, arguments.index, console.width))
+    return ExitStatus.DONE
+
+
+def _lines_of_search(found: SearchResult, index: str, width: int) -> Iterator[str]:
+    yield tr("found by {index}").format(index=index)
+    yield from _lines_of_hits(found.hits, width)
+    yield tr("nearest by exact comparison")
+    yield from _lines_of_hits(found.exact, width)
+    yield said(found.sentence)
+
+
+def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
+    for hit in hits:
+        text = hit.text if hit.text is not None else tr("not of this job")
+        yield elided(f"{number(hit.score, '.4f')}  {hit.id}  {text}", width)
+
+
+def _as_json(check: PushCheck) -> dict[str, object]:
+    return dataclasses.asdict(check)
+
+
+def _state_json(state: IndexState) -> dict[str, object]:
+    return {**_index_json(state.index), **msgspec.to_builtins(state.info)}
+
+
+def _index_json(index: VectorizeIndex) -> dict[str, object]:
+    found: dict[str, object] = msgspec.to_builtins(index)
+    return found
+
+
+def _moment(text: str | None) -> str:
+    """A time of the service's in local time, to the minute; "" for none, and for one that is not ISO 8601."""
+    with suppress(ValueError, OverflowError):
+        return f"{datetime.fromisoformat(text or '').astimezone():%Y-%m-%d %H:%M}"
+    return ""
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The names in a line of CSV; none for an empty line."""
+    return tuple(next(csv.reader([text], skipinitialspace=True), ()))

@@ -1,0 +1,128 @@
+"""Which vectors of a job have to be sent: those whose checksum is not the one that was sent last."""
+
+import asyncio
+import hashlib
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.vectorize.checks import check_rows, index_problems
+from cfbatch_gui.core.vectorize.push_settings import Show
+from cfbatch_gui.core.vectorize.push_values import PushCheck, PushOptions, PushProgress, PushStage
+from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, GoneVectors, IndexRecord
+from cfbatch_gui.core.vectorize.rows import PushRow, PushRows
+from cfbatch_gui.core.vectorize.wire import VectorizeIndex
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class PushPlan:
+    """The rows, what was found out about them, and which of them are to be sent: (items,), bool, by item number - 1.
+
+    `checksums` are those of the vectors, uint64, in the same order.
+    """
+
+    rows: PushRows
+    check: PushCheck
+    is_to_send: NDArray[np.bool_]
+    checksums: NDArray[np.uint64]
+
+
+def plan_push(
+    folder: JobFolder,
+    metadata: JobMetadata,
+    options: PushOptions,
+    record: IndexRecord,
+    *,
+    index: VectorizeIndex | None = None,
+    progress: Progress = lambda done, total: None,
+) -> PushPlan:
+    """Check a job and compare it with what the index was sent before. Blocking; an exception of `progress` stops it.
+
+    Raises UsageError, DataError, and ExportError for a vector that is damaged.
+    """
+    rows = PushRows(folder, metadata, options)
+    total = 2 * rows.count
+    checks = check_rows(rows, options, lambda done, _: progress(done, total))
+    problems = (*checks.problems, *(index_problems(index, rows.dimension) if index is not None else ()))
+    last = int(rows.item_numbers[-1]) if rows.count else 0
+    is_to_send, checksums = np.zeros(last, np.bool_), np.zeros(last, np.uint64)
+    new = changed = 0
+    gone = GoneVectors(0, ())
+    if not problems:
+        record.begin_seen()
+        done = rows.count
+        for block, vectors in rows.blocks():
+            numbers = _checksums(rows, block, vectors, checks.numbers)
+            ids = [row.id for row in block]
+            record.note_seen(ids)
+            held = record.checksums_of(ids)
+            for row, number in zip(block, numbers, strict=True):
+                before = held.get(row.id, NEVER_CONFIRMED)
+                checksums[row.item_no - 1] = number
+                is_to_send[row.item_no - 1] = before != number or options.everything
+                new += before == NEVER_CONFIRMED
+                changed += before not in (NEVER_CONFIRMED, number)
+            done += len(block)
+            progress(done, total)
+        for ids in rows.ids_without_vector():
+            record.note_seen(ids)  # their vectors in the index are of an earlier version, and still wanted
+        gone = record.gone()
+    found = PushCheck(
+        vectors=rows.count,
+        without_vector=rows.texts_in_all - rows.count,
+        dimension=rows.dimension,
+        new=new,
+        changed=changed,
+        unchanged=rows.count - new - changed if not problems else 0,
+        gone=gone.count,
+        gone_by_job=gone.by_job,
+        numbers=checks.numbers,
+        problems=problems,
+        notes=(*((record.damage,) if record.damage else ()), *checks.notes),
+    )
+    return PushPlan(rows, found, is_to_send, checksums)
+
+
+async def plan_in_thread(
+    folder: JobFolder,
+    metadata: JobMetadata,
+    options: PushOptions,
+    record: IndexRecord,
+    *,
+    index: VectorizeIndex | None = None,
+    show: Show = lambda progress: None,
+) -> PushPlan:
+    """`plan_push` in a thread; cancelling stops the thread too. `show` is called in the event loop."""
+    stop, loop = threading.Event(), asyncio.get_running_loop()
+
+    def progress(done: int, total: int) -> None:
+        if stop.is_set():
+            raise asyncio.CancelledError
+        loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
+
+    try:
+        return await asyncio.to_thread(
+            lambda: plan_push(folder, metadata, options, record, index=index, progress=progress)
+        )
+    finally:
+        stop.set()
+
+
+def _checksums(
+    rows: PushRows, block: Sequence[PushRow], vectors: NDArray[np.float32], numbers: Collection[str]
+) -> list[int]:
+    """The checksum of each vector with its namespace and metadata; never below FIRST_CHECKSUM."""
+    found: list[int] = []
+    for row, vector in zip(block, vectors, strict=True):
+        digest = hashlib.blake2b(vector.tobytes(), digest_size=8)
+        digest.update(row.namespace.encode() + b"\0" + rows.metadata(row, numbers))
+        number = int.from_bytes(digest.digest()) >> (64 - CHECKSUM_BITS)
+        found.append(number if number >= FIRST_CHECKSUM else number + FIRST_CHECKSUM)
+    return found

@@ -1,0 +1,246 @@
+"""What a push is asked for, what is found before it, how far it is, and how it ended."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
+from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.vectorize.wire import IndexInfo, VectorizeIndex
+
+
+class IdSource(StrEnum):
+    """Where the ids of vectors come from."""
+
+    OWN = "own"  # the job's ids, or row numbers where the file has none
+    ROWS = "rows"
+    COLUMN = "column"
+
+
+class MetadataColumn(msgspec.Struct, frozen=True):
+    """A column that is sent as metadata, under the name `key`."""
+
+    column: str
+    key: str
+
+
+class PushOptions(msgspec.Struct, frozen=True):
+    """What of a job goes into an index. Columns are those of `push_columns`.
+
+    `id_column` counts for IdSource.COLUMN only. A column of `metadata` whose cells are all plain numbers is sent as
+    numbers, unless `numbers_as_text`. Empty cells are left out. `delete_removed` deletes what earlier pushes of this
+    program have put into the index and this job does not hold. `everything` sends also what is in the index already.
+    """
+
+    ids: IdSource = IdSource.OWN
+    id_column: str = ""
+    namespace: str = ""
+    metadata: tuple[MetadataColumn, ...] = ()
+    numbers_as_text: bool = False
+    delete_removed: bool = False
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PushProblem:
+    """Why vectors would be refused, and the way out. `rows` are the first of the `count` rows of the file, or none."""
+
+    sentence: str
+    count: int = 0
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PushCheck:
+    """What a push would send. It can start when there are no `problems`.
+
+    `vectors` is the number of vectors of the job, `without_vector` that of its texts that have none. Of the vectors
+    `new` were never put into this index by this program, `changed` were put otherwise, and `unchanged` as they are.
+    `gone` are in the index by earlier pushes and not in this job, counted by the names of their jobs in `gone_by_job`.
+    `numbers` are the keys that are sent as numbers. `notes` are sentences to show before the push.
+    """
+
+    vectors: int
+    without_vector: int
+    dimension: int
+    new: int
+    changed: int
+    unchanged: int
+    gone: int = 0
+    gone_by_job: tuple[tuple[str, int], ...] = ()
+    numbers: tuple[str, ...] = ()
+    problems: tuple[PushProblem, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """An index and what it holds so far."""
+
+    index: VectorizeIndex
+    info: IndexInfo
+
+
+class PushStage(StrEnum):
+    """The steps of a push, in their order."""
+
+    READING = "reading"  # the job's vectors, to find what is to be sent
+    SENDING = "sending"
+    DELETING = "deleting"
+    PROCESSING = "processing"  # the index takes in what it has accepted
+    COMPARING = "comparing"
+
+
+@dataclass(frozen=True, slots=True)
+class PushProgress:
+    """How far a push is: `done` of `total` vectors of this stage; while the index processes them `done` is 0, as nobody
+    knows. `waiting` is why a call is made again, in so many seconds.
+    """
+
+    stage: PushStage
+    done: int
+    total: int
+    waiting: str = ""
+    waiting_seconds: float = 0.0
+
+    @property
+    def sentence(self) -> Message:
+        """The stage with its numbers."""
+        return _STAGES[self.stage].filled(done=self.done, total=self.total)
+
+
+_STAGES = {
+    PushStage.READING: message("Reading the vectors: {done:,} of {total:,}"),
+    PushStage.SENDING: message("Sending: {done:,} of {total:,} vectors"),
+    PushStage.DELETING: message("Deleting: {done:,} of {total:,} vectors"),
+    PushStage.PROCESSING: message("The index is taking in what it was sent"),
+    PushStage.COMPARING: message("Comparing with the index: {done:,} of {total:,} vectors"),
+}
+
+
+class PushOutcome(StrEnum):
+    """How far a push came, or how it ended; the value that is kept."""
+
+    SENDING = "sending"  # it is running, or was interrupted
+    SENT = "sent"  # all was accepted, and nothing is known of whether the index has taken it in
+    VERIFIED = "verified"
+    NOT_YET = "not yet"  # the index had not processed all when the time for waiting was over
+    DIFFERENT = "different"  # vectors are missing in the index, or have other values
+
+
+class Push(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The last push of a job into one index, as it is kept in the job's folder.
+
+    `acknowledged` of `vectors` were accepted, by this push or earlier ones; of these `sent` by this one. `deleted` were
+    deleted. Times are in seconds since 1970, 0.0 for not yet. `in_index` is the index's own count at `checked_at`;
+    `compared` vectors were read back then, of which `missing` were not there and `different` had other values.
+    `expected` is the least that the index should count. `failure` is the sentence of the error that stopped it,
+    `notes` are sentences about what was found at its start.
+    """
+
+    index: str
+    connection: str
+    account_mark: str
+    options: PushOptions
+    outcome: PushOutcome
+    vectors: int
+    acknowledged: int = 0
+    sent: int = 0
+    deleted: int = 0
+    last_mutation: str = ""
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    checked_at: float = 0.0
+    in_index: int = 0
+    expected: int = 0
+    compared: int = 0
+    missing: int = 0
+    different: int = 0
+    failure: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything was accepted."""
+        return self.outcome is not PushOutcome.SENDING
+
+    @property
+    def sentence(self) -> Message:
+        """How far it came, for people; without the time since then, which a face adds from `checked_at`."""
+        parts = {"done": self.acknowledged, "total": self.vectors, "index": self.index}
+        match self.outcome:
+            case PushOutcome.SENDING:
+                return message("{done:,} of {total:,} vectors were sent to {index}. Push again to go on.", **parts)
+            case PushOutcome.SENT:
+                return message(
+                    "{total:,} vectors were sent to {index}; whether they are in it was not checked.", **parts
+                )
+            case PushOutcome.VERIFIED:
+                return message("{total:,} of {total:,} are in {index}.", **parts)
+            case PushOutcome.NOT_YET:
+                return message(
+                    "{total:,} vectors were accepted, and {index} has not taken all of them in yet. Check again later.",
+                    **parts,
+                )
+            case PushOutcome.DIFFERENT:
+                return _difference(self)
+
+
+def _difference(push: Push) -> Message:
+    if push.missing or push.different:
+        return counted_message(
+            push.compared,
+            "{n:,} vector was read back from {index}: {missing:,} missing, {different:,} with other values. Push "
+            "again to send everything anew.",
+            "{n:,} vectors were read back from {index}: {missing:,} missing, {different:,} with other values. Push "
+            "again to send everything anew.",
+            index=push.index,
+            missing=push.missing,
+            different=push.different,
+        )
+    return message(
+        "{index} counts {found:,} vectors, and {expected:,} were sent. Push again to send everything anew.",
+        index=push.index,
+        found=push.in_index,
+        expected=push.expected,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A vector that a search has found. `text` is that of the job, None for a vector of another one.
+
+    `score` is the index's own. `is_exact` is whether it is one of the nearest by exact comparison too.
+    """
+
+    id: str
+    score: float
+    item_no: int
+    text: str | None
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What the index found, and beside it the nearest by exact comparison, each with its cosine similarity.
+
+    `shared` of the index's `hits` are also among the nearest; None where the two cannot be compared, and `note` says
+    why.
+    """
+
+    hits: tuple[Hit, ...]
+    exact: tuple[Hit, ...]
+    shared: int | None
+    note: str = ""
+
+    @property
+    def sentence(self) -> Message:
+        """How well the index's search agrees with an exact one."""
+        if self.shared is None:
+            return message("{note}", note=self.note)
+        return message(
+            "{shared} of its {found} are also among the {exact} nearest by exact comparison.",
+            shared=self.shared,
+            found=len(self.hits),
+            exact=len(self.exact),
+        )

@@ -1,0 +1,323 @@
+"""What this program has put into one index of one account: each id with a checksum of what was sent last.
+
+One SQLite file for each index, in the data folder and not in a job's, so that the next push knows what the previous
+one sent, also if it is of another job. A row has its own check value besides: a damaged id must never be deleted.
+
+Before a part leaves, its ids are marked as of unknown content, and they get their checksums with its mutation id: after
+a crash between the two the part is sent again. It is no part of a backup: a record that is older than the index would
+leave out what has to be sent.
+"""
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfbatch_gui.core.errors import DataError, DiskFull
+from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.system.databases import connect_durably
+
+VERSION = 1
+SENT_BEFORE = 0  # in place of a checksum: it is this program's, with unknown content
+NEVER_CONFIRMED = 1  # was sent, but its part was never acknowledged: it may be somebody else's
+FIRST_CHECKSUM = 2
+CHECKSUM_BITS = 44  # of ten million changed vectors one is missed once in a million pushes
+_CHECK_BITS = 20
+
+_TABLES = """
+CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE jobs(job INTEGER PRIMARY KEY, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+CREATE TABLE mutations(number INTEGER PRIMARY KEY, mutation TEXT NOT NULL, vectors INTEGER NOT NULL, at REAL NOT NULL);
+-- state: 64 bits as a signed number, of which the upper 44 are the checksum, the lower 20 of the row's own check value
+CREATE TABLE vectors(id TEXT PRIMARY KEY, state INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_BY_IDS = "SELECT id, state, job FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
+_PUT = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
+_GONE = "FROM vectors WHERE state >> 20 <> 1 AND id NOT IN (SELECT id FROM seen)"
+_KEPT_MUTATIONS = 10_000
+_DAMAGED = message(
+    "What this program knew about the vectors in {index} was damaged, so all of them are sent again. Those of earlier "
+    "pushes that are gone are not known any more."
+)
+
+
+class _DamageError(Exception):
+    """A row whose check value is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoneVectors:
+    """How many vectors of earlier pushes a job does not hold, by the names of the jobs that sent them last."""
+
+    count: int
+    by_job: tuple[tuple[str, int], ...]
+
+
+class IndexRecord:
+    """An open record. Methods block and may be called from any thread. All raise DataError and DiskFull.
+
+    `damage` is a sentence about a file that could not be read and was replaced by an empty one, "" for none.
+    """
+
+    def __init__(self, path: Path, index: str, account_mark: str) -> None:
+        self._path, self._lock = path, threading.RLock()
+        self.damage: Message | str = ""
+        with self._guarded():
+            try:
+                self._database = self._opened(index, account_mark)
+            except (sqlite3.DatabaseError, _DamageError) as error:
+                if isinstance(error, sqlite3.OperationalError) and "file is not a database" not in str(error):
+                    raise
+                self._put_aside()
+                self._database = self._opened(index, account_mark)
+                self.damage = _DAMAGED.filled(index=index)
+
+    def close(self) -> None:
+        """Close the file; a thread that still uses it ends first."""
+        with self._lock:
+            self._database.close()
+
+    @property
+    def count(self) -> int:
+        """The number of vectors that this program has put into the index, and not deleted."""
+        with self._guarded():
+            found: int = self._database.execute("SELECT count(*) FROM vectors WHERE state >> 20 <> 1").fetchone()[0]
+            return found
+
+    @property
+    def last_mutation(self) -> str:
+        """The id of the last mutation that was acknowledged, "" before the first."""
+        with self._guarded():
+            found = self._database.execute("SELECT mutation FROM mutations ORDER BY number DESC LIMIT 1").fetchone()
+            return found[0] if found else ""
+
+    def knows_mutation(self, mutation: str) -> bool:
+        """Whether a mutation is one of this program's last ones."""
+        with self._guarded():
+            found = self._database.execute("SELECT 1 FROM mutations WHERE mutation = ?", (mutation,))
+            return found.fetchone() is not None
+
+    def note_processed(self, mutation: str) -> None:
+        """The index was seen to have processed a mutation of this program's."""
+        with self._changing():
+            self._database.execute("INSERT OR REPLACE INTO facts VALUES('processed', ?)", (mutation,))
+
+    def was_processed(self, mutation: str) -> bool:
+        """Whether that was seen of this one, the last that was noted."""
+        with self._guarded():
+            found = self._database.execute("SELECT value FROM facts WHERE name = 'processed'").fetchone()
+            return found is not None and found[0] == mutation
+
+    def begin(self, created_on: str) -> bool:
+        """Compare with when the index was created; whether it is another index of the same name by now.
+
+        Nothing of what was sent to the earlier one is in it, so the record is emptied then.
+        """
+        with self._changing():
+            found = self._database.execute("SELECT value FROM facts WHERE name = 'created_on'").fetchone()
+            is_other = found is not None and bool(created_on) and found[0] not in ("", created_on)
+            if is_other:
+                self._database.execute("DELETE FROM vectors")
+                self._database.execute("DELETE FROM mutations")
+            if created_on:
+                self._database.execute("INSERT OR REPLACE INTO facts VALUES('created_on', ?)", (created_on,))
+            return is_other
+
+    def job_number(self, job_id: str, name: str) -> int:
+        """The number of a job in this record; a new one gets the next."""
+        with self._changing():
+            self._database.execute(
+                "INSERT INTO jobs(job_id, name) VALUES(?, ?) ON CONFLICT(job_id) DO UPDATE SET name = excluded.name",
+                (job_id, name),
+            )
+            found: int = self._database.execute("SELECT job FROM jobs WHERE job_id = ?", (job_id,)).fetchone()[0]
+            return found
+
+    def checksums_of(self, ids: Sequence[str]) -> dict[str, int]:
+        """The checksum of each of these ids that is in the record, or SENT_BEFORE, or NEVER_CONFIRMED.
+
+        A damaged row counts as none: its vector is sent again, and the row written anew.
+        """
+        with self._guarded():
+            rows = self._database.execute(_BY_IDS, (json.dumps(ids),)).fetchall()
+            return {row[0]: _checksum(row[1]) for row in rows if _is_sound(row)}
+
+    def mark_sending(self, ids: Sequence[str], job: int) -> None:
+        """Before the first byte of a part leaves."""
+        with self._changing():
+            held = self.checksums_of(ids)
+            unknown = (
+                (each, NEVER_CONFIRMED if held.get(each, NEVER_CONFIRMED) == NEVER_CONFIRMED else SENT_BEFORE)
+                for each in ids
+            )
+            self._database.executemany(_PUT, (_row(each, checksum, job) for each, checksum in unknown))
+
+    def acknowledge(self, ids: Sequence[str], checksums: Sequence[int], job: int, mutation: str, at: float) -> None:
+        """A part was accepted. `at` is in seconds since 1970."""
+        with self._changing():
+            rows = (_row(each, checksum, job) for each, checksum in zip(ids, checksums, strict=True))
+            self._database.executemany(_PUT, rows)
+            self._note(mutation, len(ids), at)
+
+    def begin_seen(self) -> None:
+        """Begin to collect the ids of a job, for `gone`."""
+        with self._guarded():
+            self._database.execute("CREATE TEMP TABLE IF NOT EXISTS seen(id TEXT PRIMARY KEY) WITHOUT ROWID")
+            self._database.execute("DELETE FROM seen")
+
+    def note_seen(self, ids: Sequence[str]) -> None:
+        """The job holds these ids."""
+        with self._guarded():
+            self._database.execute("INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)", (json.dumps(ids),))
+
+    def gone(self) -> GoneVectors:
+        """What earlier pushes have put into the index and was not noted as seen."""
+        with self._guarded():
+            query = f"SELECT name, n FROM (SELECT job, count(*) n {_GONE} GROUP BY job) JOIN jobs USING(job)"  # noqa: S608
+            found = tuple((str(name), int(n)) for name, n in self._database.execute(query).fetchall())
+            return GoneVectors(sum(n for _, n in found), found)
+
+    def gone_ids(self, most: int) -> tuple[str, ...]:
+        """The first of these ids; the next after those were noted as deleted."""
+        with self._guarded():
+            query = f"SELECT id, state, job {_GONE} ORDER BY id LIMIT ?"
+            return tuple(row[0] for row in _checked(self._database.execute(query, (most,)).fetchall()))
+
+    def note_deleted(self, ids: Sequence[str], mutation: str, at: float) -> None:
+        """A deletion was accepted."""
+        with self._changing():
+            self._database.execute(
+                "DELETE FROM vectors WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
+            )
+            self._note(mutation, len(ids), at)
+
+    def forget_contents(self) -> None:
+        """Whatever is in the index is not what was sent: the next push sends everything again."""
+        with self._changing():
+            rows = self._database.execute("SELECT id, state, job FROM vectors").fetchall()
+            found = (
+                _row(identifier, checksum if checksum == NEVER_CONFIRMED else SENT_BEFORE, job)
+                for identifier, checksum, job in _checked(rows)
+            )
+            self._database.executemany(_PUT, found)
+
+    def _note(self, mutation: str, vectors: int, at: float) -> None:
+        self._database.execute("INSERT INTO mutations(mutation, vectors, at) VALUES(?, ?, ?)", (mutation, vectors, at))
+        self._database.execute(
+            "DELETE FROM mutations WHERE number <= (SELECT max(number) FROM mutations) - ?", (_KEPT_MUTATIONS,)
+        )
+
+    def _opened(self, index: str, account_mark: str) -> sqlite3.Connection:
+        database = connect_durably(self._path)
+        try:
+            if database.execute("PRAGMA user_version").fetchone()[0] == 0:
+                database.executescript(f"BEGIN;{_TABLES}PRAGMA user_version = {VERSION};COMMIT")
+                database.executemany("INSERT INTO facts VALUES(?, ?)", _owner(index, account_mark))
+            _check(database, self._path, index, account_mark)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _put_aside(self) -> None:
+        """The damaged file gets another name; an earlier one of that name is replaced."""
+        for suffix in ("", "-journal"):
+            path = self._path.with_name(self._path.name + suffix)
+            with suppress(FileNotFoundError):
+                path.replace(path.with_name(path.name + ".damaged"))
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """One transaction, on the disk at the end of the block."""
+        with self._guarded():
+            if self._database.in_transaction:  # within another one
+                yield
+                return
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._database.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # which has ended it already
+                    self._database.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise _failure(self._path, error) from error
+            except _DamageError as error:
+                raise DataError(
+                    message(
+                        "What this program knows about the vectors in an index is damaged. Nothing was deleted. Remove "
+                        "“{name}” from the program's own folder; the next push then sends everything again.",
+                        name=self._path.name,
+                    ),
+                    detail=str(self._path),
+                ) from error
+
+
+def _owner(index: str, account_mark: str) -> tuple[tuple[str, str], ...]:
+    return (("index", index), ("account_mark", account_mark))
+
+
+def _row(identifier: str, checksum: int, job: int) -> tuple[str, int, int]:
+    check = zlib.crc32(f"{job} {checksum} {identifier}".encode()) >> (32 - _CHECK_BITS)
+    state = checksum << _CHECK_BITS | check
+    return identifier, state - 2**64 if state >= 2**63 else state, job
+
+
+def _checksum(state: int) -> int:
+    return state % 2**64 >> _CHECK_BITS
+
+
+def _is_sound(row: tuple[str, int, int]) -> bool:
+    identifier, state, job = row
+    return _row(identifier, _checksum(state), job) == row
+
+
+def _checked(rows: Sequence[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
+    """Ids, checksums and jobs of these rows. Raises _DamageError."""
+    for row in rows:
+        if not _is_sound(row):
+            raise _DamageError
+        yield row[0], _checksum(row[1]), row[2]
+
+
+def _check(database: sqlite3.Connection, path: Path, index: str, account_mark: str) -> None:
+    """Raise _DamageError for a damaged file, or that of another index; DataError for one of a newer version."""
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise DataError(
+            message(
+                "“{name}” was written by a newer version of this program. Use that one to push into this index.",
+                name=path.name,
+            ),
+            detail=f"version {version}",
+        )
+    is_sound = database.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    held = dict(database.execute("SELECT name, value FROM facts"))
+    if not is_sound or any(held.get(name) != value for name, value in _owner(index, account_mark)):
+        raise _DamageError
+
+
+def _failure(path: Path, error: sqlite3.Error) -> DataError:
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+        return DiskFull(
+            message("The disk is full, so the push stopped. Free some space, then push again to go on."),
+            detail=f"{path}: {error}",
+        )
+    return DataError(
+        message(
+            "“{name}” in the program's own folder, which holds what an index was sent, could not be read or written.",
+            name=path.name,
+        ),
+        detail=f"{path}: {error}",
+    )

@@ -1,0 +1,187 @@
+"""What Vectorize is sent and what it answers: NDJSON in a multipart body, and the results within v4 envelopes.
+
+Source: https://developers.cloudflare.com/api/resources/vectorize/ and the schema of Cloudflare's own Python client.
+"""
+
+import secrets
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, TypeVar
+
+import msgspec
+
+from cfbatch_gui.core.workers_ai.wire.decoding import decode
+
+T = TypeVar("T")
+Scalar = str | int | float | bool
+Metadata = dict[str, Scalar]
+
+NDJSON: Final = "application/x-ndjson"
+
+
+class Metric(StrEnum):
+    """How an index compares vectors."""
+
+    COSINE = "cosine"
+    EUCLIDEAN = "euclidean"
+    DOT_PRODUCT = "dot-product"
+
+
+class IndexConfig(msgspec.Struct, frozen=True):
+    """`metric` is a `Metric`, or another word of the service's."""
+
+    dimensions: int = 0
+    metric: str = ""
+
+
+class VectorizeIndex(msgspec.Struct, frozen=True):
+    """An index as it was created. `created_on` is a time in ISO 8601."""
+
+    name: str = ""
+    description: str | None = None
+    created_on: str | None = None
+    modified_on: str | None = None
+    config: IndexConfig = IndexConfig()
+
+    @property
+    def dimensions(self) -> int:
+        """The numbers of each vector."""
+        return self.config.dimensions
+
+    @property
+    def metric(self) -> str:
+        """How vectors are compared: a `Metric`, or another word of the service's."""
+        return self.config.metric
+
+
+class IndexInfo(msgspec.Struct, frozen=True, rename="camel"):
+    """What an index holds so far. It lags: mutations are processed some seconds after they were accepted.
+
+    `processed_up_to_mutation` is the id of the last mutation that was processed, None before the first.
+    """
+
+    dimensions: int = 0
+    vector_count: int = 0
+    processed_up_to_mutation: str | int | None = None
+    processed_up_to_datetime: str | int | None = None
+
+    @property
+    def mutation(self) -> str:
+        """`processed_up_to_mutation` as a text, "" before the first."""
+        return "" if self.processed_up_to_mutation is None else str(self.processed_up_to_mutation)
+
+
+class StoredVector(msgspec.Struct, frozen=True):
+    """A vector as it is in the index. `values` are float32, as doubles."""
+
+    id: str
+    values: tuple[float, ...] = ()
+    namespace: str | None = None
+    metadata: dict[str, object] | None = None
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A vector found by a query. `score` is by the index's metric: of a cosine the higher one is nearer."""
+
+    id: str
+    score: float = 0.0
+    namespace: str | None = None
+    metadata: dict[str, object] | None = None
+
+
+class _Mutation(msgspec.Struct, frozen=True, rename="camel"):
+    mutation_id: str | int | None = None
+
+
+class _Matches(msgspec.Struct, frozen=True):
+    matches: tuple[Match, ...] = ()
+
+
+class _Id(msgspec.Struct, frozen=True):
+    id: str
+
+
+class ListedIds(msgspec.Struct, frozen=True, rename="camel"):
+    """One page of the ids of an index; `next_cursor` leads to the next one."""
+
+    vectors: tuple[_Id, ...] = ()
+    total_count: int = 0
+    is_truncated: bool = False
+    next_cursor: str | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of this page."""
+        return tuple(each.id for each in self.vectors)
+
+
+_index: Final = msgspec.json.Decoder(VectorizeIndex)
+_indexes: Final = msgspec.json.Decoder(tuple[VectorizeIndex, ...] | None)
+_info: Final = msgspec.json.Decoder(IndexInfo)
+_vectors: Final = msgspec.json.Decoder(tuple[StoredVector, ...] | None)
+_matches: Final = msgspec.json.Decoder(_Matches)
+_listed: Final = msgspec.json.Decoder(ListedIds)
+_mutation: Final = msgspec.json.Decoder(_Mutation)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def read_index(result: msgspec.Raw) -> VectorizeIndex:
+    """The answer to a creation, and to a question for one index. Raises ReplyError, as all of these functions."""
+    return decode(_index, result, "index")
+
+
+def read_indexes(result: msgspec.Raw) -> tuple[VectorizeIndex, ...]:
+    """The list of indexes."""
+    return decode(_indexes, result, "indexes") or ()
+
+
+def read_info(result: msgspec.Raw) -> IndexInfo:
+    """What an index holds."""
+    return decode(_info, result, "info")
+
+
+def read_vectors(result: msgspec.Raw) -> tuple[StoredVector, ...]:
+    """Vectors that were asked for by their ids; those that are not there are missing."""
+    return decode(_vectors, result, "vectors") or ()
+
+
+def read_matches(result: msgspec.Raw) -> tuple[Match, ...]:
+    """The answer to a query, the nearest vector first."""
+    return decode(_matches, result, "matches").matches
+
+
+def read_listed(result: msgspec.Raw) -> ListedIds:
+    """One page of ids."""
+    return decode(_listed, result, "vectors")
+
+
+def read_mutation(result: msgspec.Raw) -> str:
+    """The id of the mutation that an upload or a deletion became, "" if the answer has none."""
+    found = decode(_mutation, result, "mutation").mutation_id
+    return "" if found is None else str(found)
+
+
+def encode_line(identifier: str, values: bytes, namespace: str, metadata: bytes) -> bytes:
+    """The NDJSON line of one vector, with its line end. `values` is a JSON array, `metadata` an object, b"" for none;
+    `namespace` is "" for none.
+    """
+    rest = b""
+    if namespace:
+        rest += b',"namespace":%b' % _encode(namespace)
+    if metadata:
+        rest += b',"metadata":%b' % metadata
+    return b'{"id":%b,"values":%b%b}\n' % (_encode(identifier), values, rest)
+
+
+def multipart(lines: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
+    """The content type and the pieces of a body with `lines` as its one field, a file `vectors`. Nothing is copied.
+
+    The boundary is random, so that no text of a user's can hold it.
+    """
+    boundary = f"cfbatch-{secrets.token_hex(16)}"
+    head = (
+        f"--{boundary}\r\n"
+        'Content-Disposition: form-data; name="vectors"; filename="vectors.ndjson"\r\n'
+        f"Content-Type: {NDJSON}\r\n\r\n"
+    )
+    return f"multipart/form-data; boundary={boundary}", (head.encode(), *lines, f"\r\n--{boundary}--\r\n".encode())

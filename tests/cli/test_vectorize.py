@@ -1,0 +1,156 @@
+"""`cfbatch vectorize`: pushing, listing and searching from the terminal."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.practice.server import PracticeServer
+from cfbatch_gui.core.practice.vectorize.ledger import accepted_events
+from cfbatch_gui.core.practice.vectorize.service import Permission
+from tests.canary import TOKEN
+from tests.journeys.terminal import Ended, Terminal
+
+_FIRST = ["1,warm hat,north,3.5", "2,cold hat,south,4", "3,a bicycle,north,100", "4,a red bicycle,north,120"]
+_SECOND = ["1,warm hat,north,3.5", "2,a cold hat,south,4", "4,a red bicycle,north,120", "5,gloves,south,7"]
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path / "data")
+
+
+def embedded(terminal: Terminal, folder: Path, name: str, lines: list[str], connection: str = "practice") -> None:
+    """A job with vectors."""
+    path = folder / f"{name}.csv"
+    path.write_text("id,text,shop,price\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    ended = terminal.run("run", path, "--embed", "--connection", connection, "--name", name)
+    assert ended.status == 0
+
+
+def push(terminal: Terminal, job: str, *more: object) -> Ended:
+    """Push a job into the index products."""
+    return terminal.run("vectorize", "push", job, "--index", "products", *more)
+
+
+def test_a_job_goes_into_a_new_index_and_a_new_version_replaces_what_changed(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    embedded(terminal, tmp_path, "two", _SECOND)
+    missing = push(terminal, "one")
+    assert (missing.status, missing.out) == (1, "")
+    assert missing.complaint == "There is no index “products” in the account. Choose another one, or create it."
+
+    created = push(terminal, "one", "--create", "--metadata", "shop, price=cost", "--namespace", "shop")
+    assert created.status == 0
+    assert created.out.splitlines()[0] == "4 of 4 are in products."
+    assert "To send: 4 new and 0 changed; 0 are in the index as they are." in created.err
+    assert "Sending: 4 of 4 vectors" in created.err
+
+    second = push(terminal, "two", "--metadata", "shop, price=cost", "--namespace", "shop")
+    assert "To send: 1 new and 1 changed; 2 are in the index as they are." in second.err
+    assert "1 vector of an earlier push is in the index and not in this job; --delete-removed deletes it." in second.err
+    third = push(terminal, "two", "--metadata", "shop, price=cost", "--namespace", "shop", "--delete-removed", "--json")
+    assert "1 vector of “one” is deleted." in third.err
+    assert (third.json["sent"], third.json["deleted"], third.json["in_index"]) == (0, 1, 4)
+    assert third.json["outcome"] == "verified"
+    assert third.json["check"]["numbers"] == ["cost"]
+
+    listed = terminal.run("vectorize", "list", "--connection", "practice", "--json").json["indexes"]
+    assert [(each["name"], each["config"]["metric"]) for each in listed] == [("products", "cosine")]
+    assert "products" in terminal.run("vectorize", "list", "--connection", "practice").out
+    about = terminal.run("vectorize", "info", "products", "--connection", "practice", "--json").json
+    assert about["vectorCount"] == 4
+    found = terminal.run("vectorize", "search", "two", "red bike", "--index", "products")
+    assert found.status == 0
+    assert found.out.splitlines()[1].endswith("4  a red bicycle")
+    assert found.out.splitlines()[-1] == "4 of its 4 are also among the 4 nearest by exact comparison."
+    as_json = terminal.run("vectorize", "search", "two", "red bike", "--index", "products", "--json").json
+    assert (as_json["hits"][0]["id"], as_json["shared"]) == ("4", 4)
+
+
+def test_what_would_be_refused_is_said_with_its_rows_and_makes_no_index(terminal: Terminal, tmp_path: Path) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    ended = push(terminal, "one", "--create", "--ids", "shop", "--json")
+    assert ended.status == 2
+    assert ended.complaint == (
+        "2 rows have ids that earlier rows have too; an index keeps one vector for each id. Choose another column for "
+        "the ids, or the row numbers. Rows: 4, 5"
+    )
+    assert ended.err.endswith("Nothing was sent.\n")
+    assert ended.json["check"]["problems"][0]["count"] == 2
+    assert terminal.run("vectorize", "list", "--connection", "practice", "--json").json == {"indexes": []}
+    assert push(terminal, "one", "--create", "--row-ids").status == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (("--metadata", "nope"), "This job has no column “nope”. There are: “text”, “shop”, “price”."),
+        (("--index", "a/b"), "“a/b” is not the name of an index."),
+    ],
+)
+def test_bad_usage(terminal: Terminal, tmp_path: Path, more: tuple[str, ...], sentence: str) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    ended = push(terminal, "one", "--create", *more)
+    assert ended.status == 2
+    assert ended.complaint.startswith(sentence)
+
+
+def test_another_metric_than_that_of_the_index(terminal: Terminal, tmp_path: Path) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    assert push(terminal, "one", "--create", "--metric", "euclidean").status == 0
+    ended = push(terminal, "one", "--metric", "cosine")
+    assert ended.status == 2
+    assert ended.complaint.startswith("The index products is there already and compares by euclidean.")
+
+
+def test_a_ranking_has_no_vectors(terminal: Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("query,text\na,b\na,c\n", encoding="utf-8")
+    terminal.run("run", path, "--rank", "--connection", "practice", "--name", "one")
+    ended = push(terminal, "one", "--create")
+    assert (ended.status, ended.complaint) == (
+        2,
+        "This job is a ranking and has no vectors. Vectorize takes those of an embedding.",
+    )
+
+
+def test_an_account_whose_token_lacks_the_permission(terminal: Terminal, tmp_path: Path) -> None:
+    with PracticeServer(tmp_path / "service", token=TOKEN, vectorize_permission=Permission.READ) as server:
+        terminal.connect(server.url)
+        embedded(terminal, tmp_path, "one", _FIRST, "cloudflare")
+        ended = push(terminal, "one", "--create")
+    assert ended.status == 4
+    assert "permission Vectorize Write" in ended.complaint
+    assert not accepted_events(tmp_path / "service")
+
+
+def test_a_worker_is_no_way_to_vectorize(terminal: Terminal, tmp_path: Path) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    terminal.run("connections", "add", "worker", "--name", "mine", "--url", "https://1.example.com", "--no-test")
+    ended = push(terminal, "one", "--connection", "mine")
+    assert ended.status == 2
+    assert ended.complaint.startswith("mine is a Worker, which only passes batches on.")
+
+
+def test_practice_vectors_in_an_account_are_said_to_be_such(terminal: Terminal, tmp_path: Path) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    with PracticeServer(tmp_path / "service", token=TOKEN) as server:
+        terminal.connect(server.url)
+        ended = push(terminal, "one", "--create", "--connection", "cloudflare")
+    assert ended.status == 0
+    assert "These vectors are practice results" in ended.err
+
+
+def test_a_push_that_is_interrupted_says_how_it_goes_on(terminal: Terminal, tmp_path: Path) -> None:
+    embedded(terminal, tmp_path, "one", _FIRST)
+    slow = tmp_path / "service"
+    with PracticeServer(slow, token=TOKEN, seconds_mutating=600) as server:
+        terminal.connect(server.url)
+        arguments = ("vectorize", "push", "one", "--index", "products", "--create", "--connection", "cloudflare")
+        ended = terminal.run_until("is taking in", signal.SIGINT, *arguments)
+    assert ended.status == 130
+    assert "the same command goes on with the rest" in ended.err
+    assert [len(each.ids) for each in accepted_events(slow) if each.kind == "upsert"] == [4]

@@ -1,0 +1,199 @@
+"""Fixtures: jobs with vectors, and the practice service's Vectorize with a clock that the test sets."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.practice.vectorize.ledger import AcceptedEvent, accepted_events
+from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.vectorize.push_settings import PushSettings
+from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress
+from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
+from cfbatch_gui.core.vectorize.wire import Metric
+from cfbatch_gui.core.workers_ai.api_tokens import Token
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, worker
+from cfbatch_gui.core.workers_ai.transport import Application, Message, Scope, Transport
+from tests.canary import TOKEN
+from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+MODEL = "@cf/baai/bge-m3"
+Answer = tuple[int, object] | tuple[int, object, dict[str, str]]
+Rule = Callable[[str, bytes], Answer | None]
+
+
+@dataclass
+class Bench:
+    """Jobs, the service they are pushed to, and both their clocks. Waiting moves the clock on."""
+
+    root: Path
+    url: str = ""  # of a service on this computer; "" for one within this process
+    now: float = 1_800_000_000.0
+    seconds_mutating: float = 0.0
+    permission: Permission = Permission.WRITE
+    most_vectors: int = 5_000
+    called: list[str] = field(default_factory=list)
+    headers: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    shown: list[PushProgress] = field(default_factory=list)
+    before: Rule = lambda path, body: None  # an answer in place of the service's
+    after: Rule = lambda path, body: None  # the same, after the service has done what it was asked
+
+    def __post_init__(self) -> None:
+        self.connection: Connection = cloudflare(ACCOUNT, base_url=self.url or "https://api.example.com/client/v4")
+        self.vectorize = self.opened()
+
+    def opened(self) -> Vectorize:
+        """The part of the program as after a start."""
+        paths = Paths(self.root / "data")
+        client = WorkersAI(
+            self.connection,
+            self._token,
+            transport=Transport() if self.url else Transport(application=self._application()),
+            budget=RateBudget(clock=lambda: self.now, sleep=self.sleep),
+            clock=lambda: self.now,
+        )
+        settings = PushSettings(lambda: self.now, sleep=self.sleep, most_vectors=self.most_vectors)
+        return Vectorize(lambda connection_id: client, self.job, paths.vectorize_record, settings)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass at once."""
+        self.waits.append(seconds)
+        self.now += seconds
+
+    def job(self, job_id: str) -> PushedJob:
+        """What has to be known of a job, which is in its folder."""
+        metadata = JobMetadata(job_id, f"Job {job_id}", Kind.EMBED, MODEL, "Cloudflare")
+        folder = JobFolder(self.root / "data" / "jobs" / job_id)
+        return PushedJob(folder, metadata, "cloudflare", find_model(MODEL), is_paid=True)
+
+    def add(
+        self,
+        job_id: str,
+        vectors: npt.NDArray[np.float32],
+        *,
+        ids: Sequence[str] | None = None,
+        kept: Mapping[str, Sequence[str]] | None = None,
+        waiting: int = 0,
+    ) -> JobFolder:
+        """A job with a text for each vector, columns of the user's own, and texts that wait for their vectors."""
+        columns = kept or {}
+        names = [f"id-{number}" for number in range(len(vectors))] if ids is None else ids
+        table = Table(self.root / "data" / "jobs" / job_id, kept=tuple(columns))
+        texts: list[tuple[str, str, Outcome]] = [(each, f"text {number}", 1.0) for number, each in enumerate(names)]
+        texts += [(f"late-{number}", "late", WAITING) for number in range(waiting)]
+        all_vectors = np.concatenate([vectors, np.zeros((waiting, vectors.shape[1]), np.float32)])
+        table.embed(texts, all_vectors, kept=[*zip(*columns.values(), strict=True)] if columns else ())
+        return table.folder
+
+    async def index(self, name: str = "products", dimensions: int = 32, metric: Metric = Metric.COSINE) -> None:
+        """Create an index."""
+        await self.vectorize.create("cloudflare", name, dimensions, metric)
+
+    def show(self, progress: PushProgress) -> None:
+        """Keep what a face would show."""
+        self.shown.append(progress)
+
+    def events(self, *kinds: str) -> list[AcceptedEvent]:
+        """What the service has accepted."""
+        return [each for each in accepted_events(self.root / "service") if each.kind in (kinds or ("upsert",))]
+
+    async def _token(self) -> Token:
+        return Token(TOKEN)
+
+    def _application(self) -> Application:
+        service = practice_app(
+            self.root / "service",
+            seconds_queued=0,
+            seconds_running=0,
+            seconds_mutating=self.seconds_mutating,
+            clock=lambda: self.now,
+            vectorize_permission=self.permission,
+            load_model=HashedNgrams,
+        )
+
+        async def application(
+            scope: Scope, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+        ) -> None:
+            path = str(scope["path"]).rpartition("/indexes")[2]
+            body = await _body(receive)
+            self.called.append(path)
+            self.headers.append((path, {name.decode(): value.decode() for name, value in scope["headers"]}))
+
+            async def again() -> Message:
+                return {"type": "http.request", "body": body, "more_body": False}
+
+            async def nowhere(_: Message) -> None:
+                return
+
+            answer = self.before(path, body)
+            if answer is None:
+                answer = self.after(path, body)
+                if answer is None:
+                    await service(scope, again, send)
+                    return
+                await service(scope, again, nowhere)
+            await _answer(answer, send)
+
+        return application
+
+
+async def _body(receive: Callable[[], Awaitable[Message]]) -> bytes:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+async def _answer(answer: Answer, send: Callable[[Message], Awaitable[None]]) -> None:
+    status, result, *more = answer
+    ok = status < 400
+    content = {"result": result if ok else None, "success": ok, "errors": [] if ok else result, "messages": []}
+    given: dict[str, str] = more[0] if more else {}
+    headers = [(b"content-type", b"application/json"), *((n.encode(), v.encode()) for n, v in given.items())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": msgspec.json.encode(content)})
+
+
+def first(times: int, action: str, answer: Answer) -> Rule:
+    """An answer to the first calls of an action, such as "/upsert"."""
+    left = [times]
+
+    def rule(path: str, body: bytes) -> Answer | None:
+        if not path.endswith(action) or not left[0]:
+            return None
+        left[0] -= 1
+        return answer
+
+    return rule
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def a_worker() -> Connection:
+    return worker("https://batch.example.workers.dev", connection_id="w", title="My Worker")
+
+
+OPTIONS = PushOptions()
+
+__all__ = ["OPTIONS", "Bench", "first", "unit_vectors"]

@@ -1,0 +1,172 @@
+"""Pushes over a service that goes wrong by script, on a real socket: each ends as if nothing had been, or in words."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import UnreadableReply, UserError
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.practice.faults.script import AnyFault
+from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.vectorize.push_values import PushOutcome
+from tests.core.vectorize.conftest import OPTIONS, Bench, unit_vectors
+
+THROUGH = ("cloudflare", "products")
+Open = Callable[[AnyFault], AbstractAsyncContextManager[Bench]]
+
+
+@pytest.fixture
+def open_bench(tmp_path: Path) -> Open:
+    """A function that opens a bench over a service with a fault, with an index and a job of 60 vectors."""
+
+    @asynccontextmanager
+    async def opened(fault: AnyFault) -> AsyncIterator[Bench]:
+        benches: list[Bench] = []
+
+        def clock() -> float:
+            return benches[0].now if benches else 0.0
+
+        service = practice_app(
+            tmp_path / "service", seconds_queued=0, seconds_running=0, clock=clock, load_model=HashedNgrams
+        )
+        async with FaultyService(service) as faulty:
+            bench = Bench(tmp_path, faulty.url, most_vectors=20)
+            benches.append(bench)
+            bench.add("one", unit_vectors(60, 32))
+            await bench.index()
+            faulty.follow(fault)
+            yield bench
+
+    return opened
+
+
+TWINS = (
+    script.ResetAfterBody,
+    script.ResetInReplyHeaders,
+    script.ResetInReply,
+    script.CutReply,
+    script.Garbage,
+    script.BadGzip,
+    script.CutGzip,
+    script.UnknownEncoding,
+    script.Page,
+    script.Redirect,
+)
+
+
+@pytest.mark.parametrize("kind", TWINS)
+@pytest.mark.parametrize("billed", [False, True], ids=["unapplied", "applied"])
+@pytest.mark.parametrize("number", [1, 2])
+async def test_an_upload_whose_answer_is_lost_is_repeated(
+    open_bench: Open, kind: type[script.TwinFault], billed: bool, number: int
+) -> None:
+    fault = kind(on="upload", number=number, times=2, billed=billed)
+    async with open_bench(fault) as bench:  # type: ignore[arg-type] # one of the faults
+        push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
+        assert (push.outcome, push.sent, push.in_index) == (PushOutcome.VERIFIED, 60, 60)
+        assert len(bench.events()) == (5 if billed else 3)
+        assert (await bench.opened().push("one", *THROUGH, OPTIONS)).sent == 0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        script.ResetAfterHeaders(on="upload", times=2),
+        script.ResetInBody(on="upload", times=2, byte=3_000),
+        script.ResetAfterBody(on="lookup", times=3),
+        script.ResetAfterBody(on="progress", times=3),
+        script.Garbage(on="progress", times=3),
+        script.Refusal(on="upload", status=429, retry_after="3"),
+        script.Refusal(on="upload", status=503, code=10001),
+        script.MutateVectorize(on="upload", how="no_mutation_id", times=2),
+        script.MutateVectorize(on="progress", number=2, how="mutation_unprocessed", times=3),
+        script.MutateVectorize(on="progress", number=2, how="count_lags", times=3),
+        script.MutateVectorize(on="lookup", number=2, how="vector_missing", times=2),
+        script.MutateVectorize(on="lookup", number=2, how="vector_changed", times=2),
+    ],
+    ids=repr,
+)
+async def test_what_passes_is_waited_for(open_bench: Open, fault: AnyFault) -> None:
+    async with open_bench(fault) as bench:
+        push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
+        assert (push.outcome, push.acknowledged, push.in_index) == (PushOutcome.VERIFIED, 60, 60)
+
+
+@pytest.mark.parametrize(
+    ("fault", "outcome", "missing", "different"),
+    [
+        (script.MutateVectorize(on="progress", number=2, how="mutation_unprocessed", times=0), "not yet", 0, 0),
+        (script.MutateVectorize(on="progress", number=2, how="count_lags", times=0), "different", 0, 0),
+        (script.MutateVectorize(on="lookup", number=2, how="vector_missing", times=0), "different", 3, 0),
+        (script.MutateVectorize(on="lookup", number=2, how="vector_renamed", times=0), "different", 3, 0),
+        (script.MutateVectorize(on="lookup", number=2, how="vector_changed", times=0), "different", 0, 3),
+        (script.MutateVectorize(on="lookup", number=2, how="vector_shortened", times=0), "different", 0, 3),
+    ],
+    ids=lambda value: getattr(value, "how", None),
+)
+async def test_what_stays_is_found_and_said(
+    open_bench: Open, fault: AnyFault, outcome: str, missing: int, different: int
+) -> None:
+    async with open_bench(fault) as bench:
+        push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
+        assert (push.outcome, push.missing, push.different) == (outcome, missing, different)
+        assert len(bench.events()) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (script.Refuse(on="upload"), "could not be reached"),
+        (script.ResetAfterBody(on="upload", number=2, times=0, billed=True), "The connection to Cloudflare broke."),
+        (script.Page(on="upload", number=2, times=0, status=502), "has a fault just now"),
+        (script.Refusal(on="upload", number=2, times=0, status=500, code=10001), "has a fault of its own just now"),
+        (script.Refusal(on="upload", number=2, times=0, status=400, code=40012), "another length than those of the"),
+        (script.Refusal(on="upload", number=2, times=0, status=404, code=3000), "There is no index “products”"),
+        (script.MutateVectorize(on="upload", number=2, how="no_mutation_id", times=0), "under which number it took"),
+    ],
+    ids=repr,
+)
+async def test_what_lasts_ends_the_push_in_words_and_it_can_go_on(
+    open_bench: Open, tmp_path: Path, fault: AnyFault, sentence: str
+) -> None:
+    async with open_bench(fault) as bench:
+        with pytest.raises(UserError, match=sentence):
+            await bench.vectorize.push("one", *THROUGH, OPTIONS)
+        (stopped,) = bench.vectorize.pushes("one")
+        assert stopped.outcome is PushOutcome.SENDING
+        assert sentence in stopped.failure
+        acknowledged = stopped.acknowledged
+    bench.url = ""
+    bench.connection = Bench(tmp_path).connection  # the same account, at a service without faults
+    push = await bench.opened().push("one", *THROUGH, OPTIONS)
+    assert (push.outcome, push.sent) == (PushOutcome.VERIFIED, 60 - acknowledged)
+
+
+async def test_a_deletion_whose_answer_is_lost_is_repeated(open_bench: Open) -> None:
+    async with open_bench(script.ResetAfterBody(on="mutate", times=2, billed=True)) as bench:
+        bench.add("less", unit_vectors(50, 32))
+        await bench.vectorize.push("one", *THROUGH, OPTIONS)
+        options = type(OPTIONS)(delete_removed=True)
+        push = await bench.vectorize.push("less", *THROUGH, options)
+        assert (push.outcome, push.deleted, push.in_index) == (PushOutcome.VERIFIED, 10, 50)
+
+
+async def test_a_lost_neighbour_shows_in_the_recall(open_bench: Open) -> None:
+    async with open_bench(script.MutateVectorize(on="query", how="match_missing")) as bench:
+        bench.add("texts", HashedNgrams().embed([f"text {number}" for number in range(40)]))
+        await bench.index("texts", 1_024)
+        await bench.vectorize.push("texts", "cloudflare", "texts", OPTIONS)
+        found = await bench.vectorize.search("texts", "cloudflare", "texts", "text 7")
+        assert found.sentence == "9 of its 9 are also among the 10 nearest by exact comparison."
+
+
+async def test_the_details_hold_no_token(open_bench: Open) -> None:
+    fault = script.MutateVectorize(on="upload", how="no_mutation_id", times=0)
+    async with open_bench(fault) as bench:
+        with pytest.raises(UnreadableReply) as raised:
+            await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    assert raised.value.detail == "no mutationId"

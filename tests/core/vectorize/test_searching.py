@@ -1,0 +1,68 @@
+"""A search: what the index finds, beside the exact neighbours in the job."""
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.vectorize.wire import Metric
+from tests.core.vectorize.conftest import OPTIONS, Bench, unit_vectors
+
+THROUGH = ("cloudflare", "products")
+TEXTS = [f"text {number}" for number in range(200)]
+
+
+async def pushed(bench: Bench, metric: Metric = Metric.COSINE) -> None:
+    bench.add("one", HashedNgrams().embed(TEXTS))
+    await bench.index(dimensions=1_024, metric=metric)
+    await bench.vectorize.push("one", *THROUGH, OPTIONS)
+
+
+async def test_an_exact_index_finds_all_of_the_nearest(bench: Bench) -> None:
+    await pushed(bench)
+    found = await bench.vectorize.search("one", *THROUGH, "text 17")
+    assert (found.hits[0].text, found.hits[0].id, found.exact[0].text) == ("text 17", "id-17", "text 17")
+    assert len(found.hits) == len(found.exact) == 10
+    assert found.sentence == "10 of its 10 are also among the 10 nearest by exact comparison."
+
+
+async def test_what_the_index_misses_is_counted(bench: Bench) -> None:
+    await pushed(bench)
+    exact = await bench.vectorize.search("one", *THROUGH, "text 17")
+    far = [{"id": "id-150", "score": 0.1}, *({"id": each.id, "score": each.score} for each in exact.hits[1:])]
+    bench.before = lambda path, body: (200, {"matches": far}) if path.endswith("/query") else None
+    found = await bench.vectorize.search("one", *THROUGH, "text 17")
+    assert found.sentence == "9 of its 10 are also among the 10 nearest by exact comparison."
+    assert [each.is_exact for each in found.hits] == [False, *[True] * 9]
+
+
+async def test_texts_that_are_equally_near_are_all_right(bench: Bench) -> None:
+    vectors = np.repeat(HashedNgrams().embed(["same"]), 30, axis=0)
+    bench.add("one", vectors)
+    await bench.index(dimensions=1_024)
+    await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    some = [{"id": f"id-{number}", "score": 1.0} for number in range(20, 30)]
+    bench.before = lambda path, body: (200, {"matches": some}) if path.endswith("/query") else None
+    assert (await bench.vectorize.search("one", *THROUGH, "same")).shared == 10
+
+
+async def test_another_metric_or_vectors_of_others_are_not_judged(bench: Bench) -> None:
+    await pushed(bench, Metric.EUCLIDEAN)
+    found = await bench.vectorize.search("one", *THROUGH, "text 17")
+    assert found.shared is None
+    assert found.sentence.startswith("The index compares by euclidean, and the exact search by cosine")
+    bench.before = lambda path, body: (200, {"matches": [{"id": "theirs"}]}) if path.endswith("/query") else None
+    assert (await bench.vectorize.search("one", *THROUGH, "text 17")).hits[0].text is None
+
+
+async def test_the_price_of_a_search_is_small_and_not_nothing(bench: Bench) -> None:
+    await pushed(bench)
+    assert 0 < bench.vectorize.search_price("one", "text 17").dollars < 0.0001
+
+
+async def test_vectors_of_another_length_cannot_be_searched(bench: Bench) -> None:
+    bench.add("one", unit_vectors(3, 48))
+    await bench.index()
+    with pytest.raises(UsageError, match="products holds vectors of 32 numbers, and those of this job have 48"):
+        await bench.vectorize.search("one", *THROUGH, "text 17")
+    assert not [path for path in bench.called if path.endswith("/query") or "/ai/run" in path]
