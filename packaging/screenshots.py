@@ -105,6 +105,11 @@ async def first_start(root: Path, theme: Theme, camera: Camera, faulty: Threaded
         await person.click("Save and test")
         await person.until(lambda: sum("Yes" in text for text in person.seen()) >= 4)
         await camera.take(stage, "connection")
+        await person.press(Qt.Key.Key_N, CTRL)
+        await person.click("Use the example")
+        await person.until_sees("Send 1 batch")
+        await stage.rename("Support articles, March")
+        await camera.take(stage, "draft")
 
 
 class Past:
@@ -155,9 +160,10 @@ async def rank(stage: Stage, files: Path, camera: Camera) -> None:
     person = stage.person
     await person.press(Qt.Key.Key_N, CTRL)
     await person.click("Use the example")
+    await person.until_sees("Finish without sending", "Compare with…")
+    await person.click("Take what earlier jobs have, and send only the rest")
     await person.until_sees("Send 1 batch")
     await stage.rename("Support articles, March")
-    await camera.take(stage, "draft")
     await person.click("Send 1 batch")
     await person.until_sees("Export…", "how do I reset my password")
     await camera.take(stage, "ranking")

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -149,7 +150,7 @@ def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checke
         for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
             raise doubt.error()
         options = JobOptions(reuse=arguments.reuse)
-        job = Job("check", path.stem, arguments.kind, model, connection, 0.0, options)
+        job = Job("check", path.stem, arguments.kind, model, connection, time.time(), options)
         reusable = earlier.find(job, folder)
         known = Calibration(paths.calibration, lambda job: True)
         preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)

@@ -186,7 +186,7 @@ async def drafts(stage: Stage, heard: Heard, files: Path) -> None:
     await new_job(stage)
     await heard.page(stage, "draft, empty")
     await person.click("Use the example")
-    await person.until_sees("Send 1 batch")
+    await person.until_sees("Finish without sending", "Compare with…")
     await heard.page(stage, "draft, ranking")
     await person.click("Options")
     await person.until_sees("Texts that are too long")

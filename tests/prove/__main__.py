@@ -23,7 +23,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no th
 
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import Terminal, practice_service, read_until
-from tests.prove import data_parts, judging, parts, power_proof, truth
+from tests.prove import data_parts, judging, parts, power_proof, pushing, truth
 from tests.prove.compare import written_tokens
 from tests.prove.leftovers import BROKEN
 from tests.prove.mending import mend_damages
@@ -34,7 +34,7 @@ from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
 
 PARTS = (
-    *("random", "steps", "exports", "migration", "judging"),
+    *("random", "steps", "pushes", "exports", "migration", "judging"),
     *("power", "answers", "results", "starts", "variants", "machine"),
 )
 ALL_PARTS = (*PARTS, "thorough")  # which takes longer than all the others together
@@ -169,6 +169,8 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
             yield partial(data_parts.catch_mixed_up, bench, broken, seed)
     if "random" in asked.only:
         yield partial(parts.kill_at_random, bench, of(asked.kills), seed)
+    if "pushes" in asked.only:
+        yield partial(pushing.kill_pushes, bench, of(asked.push_kills), seed)
     if "results" in asked.only:
         yield partial(mend_damages, bench, of(asked.damages), seed)
     if "starts" in asked.only:
@@ -244,6 +246,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--export-kills", type=int, help="at random moments of an export (default: a quarter of them)")
     parser.add_argument(
         "--judgement-kills", type=int, default=1000, help="while somebody judges (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--push-kills", type=int, default=2000, help="while versions are sent and pushed (default: %(default)s)"
     )
     parser.add_argument("--only", action="append", choices=ALL_PARTS, help="this part only; may be given several times")
     parser.add_argument(

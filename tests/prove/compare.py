@@ -14,6 +14,7 @@ import numpy as np
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import NOT_SENT
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import submissions
@@ -154,7 +155,7 @@ class Comparison:
         # The file exists shortly before it is complete, while nothing is stored yet.
         is_stored = job.kind is Kind.EMBED and any(state == "done" for _, _, state, *_ in rows)
         vectors = np.load(folder.vectors) if is_stored and folder.vectors.exists() else None
-        for batch in {row[1] for row in rows if row[2] == "done"}:
+        for batch in {row[1] for row in rows if row[2] == "done"} - {NOT_SENT}:
             if not _is_whole_reply(folder.reply(batch)):
                 yield Finding(Breach.LOST, f"batch {job.id}/{batch}: stored from an answer that is not on disk")
         for item_no, batch, state, query, text, score in rows:

@@ -132,7 +132,7 @@ class DamagedStarts:
 
     async def _sent(self, bench: Bench, name: str, rows: int, kind: Kind = Kind.RANK) -> Job:
         path = write_input(self._folder / f"{name}.csv", kind, self._rng, rows=rows)
-        job = bench.draft(path, kind)
+        job = bench.draft(path, kind, reuse=False)  # what is counted is batches
         await bench.actions.send(job.id)
         await self._clock.passes(LEAVING)
         return bench.ledger.job(job.id)

@@ -14,10 +14,23 @@ from tests.prove.variants import VARIANTS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fork and kill -9")
 
-SHORT = ("--kills", "6", "--export-kills", "4", "--judgement-kills", "10", "--every", "24", "--workers", "2")
+SHORT = (
+    "--kills",
+    "6",
+    "--export-kills",
+    "4",
+    "--judgement-kills",
+    "10",
+    "--push-kills",
+    "8",
+    "--every",
+    "24",
+    "--workers",
+    "2",
+)
 SHORT_EXPORTS = ("--every-form", "8", "--every-export", "50")
 EVERY_VARIANT = 6
-PARTS = ("random", "steps", "exports", "migration", "judging", "variants")
+PARTS = ("random", "steps", "pushes", "exports", "migration", "judging", "variants")
 
 
 @pytest.mark.timeout(300)  # takes a few seconds on an idle machine

@@ -89,6 +89,7 @@ class World:
         self.owed[name] = output if with_output else Path()
         outputs = [output] if with_output else []
         more = ["--at-once"] if synchronous else []
+        more += ["--no-reuse"] if self.rng.random() < 0.5 else []
         return child.cfbatch(*command_of(path, kind, name, outputs), *more, "--data-dir", self.paths.root)
 
     def resume(self) -> Command:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from keyring.backend import KeyringBackend
@@ -43,11 +44,14 @@ class MemoryKeyring(KeyringBackend):
         del self._kept[service, username]
 
 
-async def draft(program: Program, name: str, path: Path, kind: Kind, connection: str = "practice") -> Job:
-    """A job that is ready to be sent."""
+async def draft(
+    program: Program, name: str, path: Path, kind: Kind, connection: str = "practice", *, reuse: bool = False
+) -> Job:
+    """A job that is ready to be sent, also what earlier jobs have of it, unless it is to `reuse` that."""
     job = program.drafts.create(kind, name, program.settings.model, connection)
     source = await asyncio.to_thread(open_source, path)
     mapping = suggest_mapping(source, kind, preview(source, 50))
+    program.drafts.change(job.id, options=replace(job.options, reuse=reuse))
     return await asyncio.to_thread(program.drafts.load, job.id, source, mapping)
 
 

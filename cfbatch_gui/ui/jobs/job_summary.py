@@ -45,10 +45,10 @@ def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
     took = ""
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
         took = _tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
-    taken = _tr("{n} from earlier jobs").format(n=display.number(job.reused)) if job.reused else ""
+    taken = (_tr("{n} from earlier jobs").format(n=display.number(job.reused)),) if job.reused else ()
     if is_practice(job):
-        return size_words(job, planned), taken, _tr("Practice"), took
-    return size_words(job, planned), taken, short_model(job), took, price_words(job, planned)
+        return size_words(job, planned), *taken, _tr("Practice"), took
+    return size_words(job, planned), *taken, short_model(job), took, price_words(job, planned)
 
 
 def price_words(job: Job, planned: Planned) -> str:

@@ -140,4 +140,5 @@ def test_the_table_is_large_enough_and_whole() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS) >= 60
     assert {row.fault.how for row in MUTATED if isinstance(row.fault, script.Mutate)} == set(get_args(Mutation))
     used = {type(row.fault) for row in ROWS} | {type(row.fault) for row in MUTATED} | {script.AnyReply}
+    used |= {script.MutateVectorize}  # of other calls than these; tests/core/vectorize try them
     assert used == set(get_args(script.AnyFault))

@@ -69,19 +69,19 @@ async def sent_whole(bench: Bench, path: Path, kind: Kind) -> Job:
 async def test_exactly_the_changed_texts_leave_and_the_vectors_are_those_of_a_whole_run(
     bench: Bench, write: Write
 ) -> None:
-    may = await bench.run(bench.draft(write("may.csv", catalogue()), Kind.EMBED))
+    may = await bench.run(bench.draft(write("may.csv", catalogue(count=10_000)), Kind.EMBED))
     assert may.state is JobState.DONE
-    changed = frozenset(random.Random(1).sample(range(2_000), 38))
-    path = write("june.csv", catalogue(changed))
+    changed = frozenset(random.Random(1).sample(range(10_000), 188))
+    path = write("june.csv", catalogue(changed, count=10_000))
     before = len(bench.accepted_bodies())
     june = bench.draft(path, Kind.EMBED)
     found = bench.drafts.examine(june.id)
     assert found.reuse is not None
-    assert (found.texts, found.sent_texts, found.reuse.texts) == (2_000, 38, 1_962)
-    assert [(each.job_id, each.texts) for each in found.reuse.sources] == [(may.id, 1_962)]
+    assert (found.texts, found.sent_texts, found.reuse.texts) == (10_000, 188, 9_812)
+    assert [(each.job_id, each.texts) for each in found.reuse.sources] == [(may.id, 9_812)]
     assert found.price_high.dollars < found.reuse.high.dollars / 20
     june = await bench.run(june)
-    assert (june.state, june.texts, june.reused) == (JobState.DONE, 2_000, 1_962)
+    assert (june.state, june.texts, june.reused) == (JobState.DONE, 10_000, 9_812)
     assert sent_texts(bench, before) == [f"Product number {n} with a new handle" for n in sorted(changed)]
     assert june.tokens < may.tokens / 20
     whole = await sent_whole(bench, path, Kind.EMBED)
