@@ -46,7 +46,7 @@ class PushSummary(QWidget):
         self.change_button = Button(self.tr("Send changes…"))
         self.change_button.clicked.connect(self.change_wanted)
         self.sent: Rows[Push] = Rows(_columns(), key=lambda each: (each.account_mark, each.index), parent=self)
-        self.table = TableView("vectorize/sent", memory=memory)
+        self.table = TableView("vectorize/sent", memory=memory, inset=True)
         self.table.setAccessibleName(self.tr("What was sent"))
         self.table.show_rows(self.sent)
         self.table.picked.connect(lambda at: self.chosen.emit(self.sent.row(at)))
@@ -211,6 +211,7 @@ def _columns() -> tuple[Column[Push], ...]:
             key="took",
             align="right",
             width=80,
+            widest=(_tr("under 1 s"),),
             gives_way=True,
             sortable=False,
             copies_text=True,

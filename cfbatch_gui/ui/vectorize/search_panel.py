@@ -35,7 +35,7 @@ class SearchPanel(Card):
         self.button = PrimaryButton(self.tr("Search"))
         self.button.clicked.connect(self._search)
         self.found: Rows[Hit] = Rows(self._columns(), key=lambda each: each.id, parent=self)
-        self.table = TableView("vectorize/found", memory=memory)
+        self.table = TableView("vectorize/found", memory=memory, inset=True)
         self.table.setAccessibleName(self.tr("Found in the index"))
         self.table.show_rows(self.found)
         self.empty = EmptyPlace("search", "")
