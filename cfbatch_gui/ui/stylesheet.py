@@ -89,6 +89,7 @@ QComboBox QAbstractItemView { background: $card; color: $text; border: 1px solid
   selection-background-color: $selection; selection-color: $text; }
 QComboBox QAbstractItemView::item { min-height: ${control}px; padding: 0 8px; border-radius: 4px; }
 QComboBox QAbstractItemView::item:selected { background: $selection; color: $text; }
+QComboBox QAbstractItemView::item:disabled { color: $quiet; }
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
   border: none; background: transparent; width: 0; }
 QCheckBox, QRadioButton { spacing: 8px; color: $text; background: transparent; }

@@ -20,7 +20,7 @@ from cfbatch_gui.core.vectorize.push_settings import PushSettings, Show
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, PushProgress, PushStage
 from cfbatch_gui.core.vectorize.record import IndexRecord
 from cfbatch_gui.core.vectorize.repeating import Repeating
-from cfbatch_gui.core.vectorize.saved_pushes import save_push
+from cfbatch_gui.core.vectorize.saved_pushes import save_push, saved_push
 from cfbatch_gui.core.vectorize.verifying import Verifying
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
 from cfbatch_gui.core.workers_ai.limits import MAX_DELETED_IDS, MAX_INDEX_VECTORS
@@ -56,8 +56,7 @@ class Pushing:
         try:
             return await self._run()
         except UserError as error:
-            self._push = msgspec.structs.replace(self._push, failure=error.message, ended_at=self._settings.clock())
-            await self._save()
+            await self._save_failure(error)
             raise
 
     async def _run(self) -> Push:
@@ -134,6 +133,16 @@ class Pushing:
             await asyncio.to_thread(self._record.note_deleted, ids, mutation, self._settings.clock())
             self._push = msgspec.structs.replace(self._push, deleted=self._push.deleted + len(ids))
             await self._save()
+
+    async def _save_failure(self, error: UserError) -> None:
+        """Keep why it stopped. Before anything was planned nothing has changed, so the push before stays as it was."""
+        before = None
+        if not self._push.vectors:
+            before = await asyncio.to_thread(saved_push, self._folder, self._push.account_mark, self._push.index)
+        if before is None:
+            self._push = msgspec.structs.replace(self._push, ended_at=self._settings.clock())
+        self._push = msgspec.structs.replace(before or self._push, failure=error.message)
+        await self._save()
 
     async def _save(self) -> None:
         await asyncio.to_thread(save_push, self._folder, self._push)

@@ -33,6 +33,7 @@ _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
 VECTORS, DETAILS = "vectors", "details"
 MAP, SIMILAR, DUPLICATES, CLUSTERS, VERSUS = "map", "similar", "duplicates", "clusters", "versus"
+VECTORIZE = "vectorize"
 
 
 class JobPage(QWidget):
@@ -118,6 +119,7 @@ class JobPage(QWidget):
             self.tasks.start("planned", self._read_planned(job.id))
         self._show_header(job)
         self._show_tabs(job, is_other=is_other)
+        self._to_vectorize.setVisible(self.tabs.is_shown(VECTORIZE))
         self._show_current()
 
     def show_vectors(self) -> None:
@@ -128,6 +130,10 @@ class JobPage(QWidget):
         """Choose the tab of a ranking's quality, as if the user had chosen it."""
         if self.tabs.is_shown(QUALITY):
             self.tabs.choose(QUALITY)
+
+    def show_vectorize(self) -> None:
+        """Choose the tab that sends vectors to an index, as if the user had chosen it."""
+        self.tabs.choose(VECTORIZE)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         """What the view that is shown offers to export instead of all rows."""
@@ -171,6 +177,7 @@ class JobPage(QWidget):
             lambda: self._with_job(self.judge_wanted.emit),
             "list-ordered",
         )
+        self._to_vectorize = more.add(self.tr("Send to Vectorize…"), self.show_vectorize, "send")
         self._export_so_far = more.add(
             self.tr("Export what is here…"), lambda: self._with_job(self.export_wanted.emit), "download"
         )
@@ -245,6 +252,7 @@ class JobPage(QWidget):
             DUPLICATES: self.tr("Duplicates"),
             CLUSTERS: self.tr("Clusters"),
             VERSUS: self.tr("Compare with a ranking"),
+            VECTORIZE: self.tr("Vectorize"),
             DETAILS: self.tr("Details"),
         }
         for key in (PROGRESS, *self.results, DETAILS):

@@ -61,6 +61,12 @@ class VectorViews(QObject):
             "versus": self.versus,
         }
 
+    def show_rows(self, items: object, name: str) -> None:
+        """Show texts in the table, by their numbers (a tuple), and what they are called there."""
+        if isinstance(items, tuple):
+            self._table().show_items(items, name)
+            self.table_wanted.emit()
+
     async def close_work(self) -> None:
         """Stop what the pages are doing."""
         for late in (self.map, self.similar, self.duplicates, self.clusters, self.versus):
@@ -71,7 +77,7 @@ class VectorViews(QObject):
     ) -> LateView[P]:
         def made() -> P:
             page = make()
-            page.rows_wanted.connect(self._show_rows)
+            page.rows_wanted.connect(self.show_rows)
             return page
 
         return LateView(f"{_ROOM}.{module}", made, self._notices.show_error, has_something=has_something)
@@ -104,8 +110,3 @@ class VectorViews(QObject):
     def _has_ranking(self, _job: Job) -> bool:
         """Whether there is a ranking that vectors can be compared with."""
         return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())
-
-    def _show_rows(self, items: object, name: str) -> None:
-        if isinstance(items, tuple):
-            self._table().show_items(items, name)
-            self.table_wanted.emit()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from cfbatch_gui.core.jobs.states import FORGETTABLE
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui.late_view import LateView
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.results.score_summary import FigureReader
     from cfbatch_gui.ui.results.vector_views import VectorViews
     from cfbatch_gui.ui.results.vectors_view import VectorsView
+    from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
+    from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
 
 V = TypeVar("V", bound=ResultView)
 
@@ -66,6 +69,18 @@ class ResultViews(QObject):
 
         return VectorViews(self._program, self._notices, lambda: self.vectors.view, memory=self._memory, parent=self)
 
+    @made_once
+    def vectorize(self) -> "LateView[VectorizePage]":
+        """The page that sends vectors to an index."""
+        module = "cfbatch_gui.ui.vectorize.vectorize_page"
+        return LateView(
+            module,
+            self._make_vectorize,
+            self._notices.show_error,
+            may_begin=self._may_begin,
+            has_something=lambda job: job.state in FORGETTABLE,
+        )
+
     def limits(self) -> "Limits | None":
         """What the ranking is limited to; None before it was first shown."""
         view = self.ranking.made() if is_made(self, "ranking") else None
@@ -73,15 +88,23 @@ class ResultViews(QObject):
 
     async def close_work(self) -> None:
         """Stop what the views are doing."""
-        for name in ("ranking", "overview", "vectors", "about_vectors"):
+        for name in ("ranking", "overview", "vectors", "about_vectors", "vectorize"):
             if is_made(self, name):
                 await getattr(self, name).close_work()
+        if is_made(self, "_pushes"):
+            await self._pushes.tasks.close()
 
     @made_once
     def _figures(self) -> "FigureReader":
         from cfbatch_gui.ui.results.score_summary import FigureReader
 
         return FigureReader(self._program)
+
+    @made_once
+    def _pushes(self) -> "RunningPushes":
+        from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
+
+        return RunningPushes(self._program, self._notices.show_error, self)
 
     def _late(self, module: str, make: Callable[[], V]) -> LateView[V]:
         name = f"cfbatch_gui.ui.results.{module}"
@@ -100,6 +123,13 @@ class ResultViews(QObject):
         view = OverviewView(self._program, self._notices, figures=self._figures)
         view.score_help_wanted.connect(self.score_help_wanted)
         return view
+
+    def _make_vectorize(self) -> "VectorizePage":
+        from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
+
+        page = VectorizePage(self._program, self._notices, self._pushes, memory=self._memory)
+        page.rows_wanted.connect(self.about_vectors.show_rows)
+        return page
 
     def _make_vectors(self) -> "VectorsView":
         from cfbatch_gui.ui.results.vectors_view import VectorsView

@@ -180,7 +180,7 @@ class Workspace:
 
     @made_once
     def _job(self) -> "JobPage":
-        from cfbatch_gui.ui.jobs.job_page import JobPage
+        from cfbatch_gui.ui.jobs.job_page import VECTORIZE, JobPage
 
         page = JobPage(
             self._program,
@@ -189,7 +189,7 @@ class Workspace:
             self._results.vectors,
             overview_view=self._results.overview,
             quality_view=self._judging.quality,
-            vector_pages=self._results.about_vectors.pages(),
+            vector_pages={**self._results.about_vectors.pages(), VECTORIZE: self._results.vectorize},
             memory=self._memory,
         )
         self.window.add_page(page)

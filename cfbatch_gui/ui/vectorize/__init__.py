@@ -1,0 +1,1 @@
+"""The page that sends the vectors of a job to an index of Vectorize."""

@@ -1,0 +1,396 @@
+"""The page that sends the vectors of a job to an index of Vectorize, says what became of it, and searches there."""
+
+import asyncio
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, SearchResult
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import title_words
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.vectorize.failure_bar import FailureBar
+from cfbatch_gui.ui.vectorize.form_work import CHECK, FormWork
+from cfbatch_gui.ui.vectorize.job_vectors import JobVectors, is_without_api, items_of_rows, other_ways, read_job
+from cfbatch_gui.ui.vectorize.push_form import PushForm
+from cfbatch_gui.ui.vectorize.push_progress import PushProgressView
+from cfbatch_gui.ui.vectorize.push_summary import PushSummary
+from cfbatch_gui.ui.vectorize.running_pushes import NewIndex, RunningPushes
+from cfbatch_gui.ui.vectorize.search_panel import SearchPanel
+from cfbatch_gui.ui.widgets import (
+    PAGE_MARGINS,
+    Button,
+    EmptyPlace,
+    Flow,
+    Label,
+    PrimaryButton,
+    boxed,
+    column,
+    line,
+    scrolled,
+)
+
+_LEAST_PART = 150  # pixels of what scrolls above it
+_LEAST_LINE = 120  # pixels of the sentence at the foot
+
+
+class VectorizePage(ResultView):
+    """Nothing leaves before a button is pressed but questions about the account's indexes, while the form is shown.
+
+    `pushes` are the program's: they go on while the page shows another job. `rows_wanted` brings item numbers to be
+    shown in the table, and what they are called there.
+    """
+
+    rows_wanted = Signal(object, str)
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        pushes: RunningPushes,
+        *,
+        memory: Memory | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices, self._pushes = program, notices, pushes
+        self._job: Job | None = None
+        self._known: JobVectors | None = None
+        self._push: Push | None = None  # the one that is shown, of the job's
+        self._chooses = False  # the form is shown although there are pushes
+        self._chooses_next = False  # the same, as soon as the push has stopped
+        self._through: dict[str, str] = {}  # the connection that was chosen for a job whose own has no such API
+        self._failed: dict[str, UserError] = {}  # what has stopped the last push, by job
+        self._other_way = ""  # the connection that the empty page offers
+        self._found = ""  # about the last search
+        self.tasks = Tasks(self, self._show_failure)
+        pushes.changed.connect(self._push_changed)
+        pushes.ended.connect(self._push_ended)
+        self._make_widgets(memory)
+        self._lay_out()
+
+    def show_job(self, job: Job) -> None:
+        before, self._job = self._job, job
+        if before is not None and _version_of(before) == _version_of(job):
+            return
+        if before is None or before.id != job.id:
+            for name in self.tasks.running():
+                self.tasks.cancel(name)
+            self._known = self._push = None
+            self._chooses = self._chooses_next = False
+            self._form_work.stop()
+            self._show_sentence("")
+            self.search.clear()
+            self._found = ""
+        self.tasks.start("load", self._load(job))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._form_work.has_failed:  # the connection may have been put right since
+            self._list_again()
+
+    # Making
+
+    def _make_widgets(self, memory: Memory | None) -> None:
+        self.form = PushForm()
+        self._form_work = FormWork(self._program, self.form, self.tasks)
+        self.form.ready_changed.connect(self._show_foot)
+        self.form.rows_wanted.connect(lambda rows, name: self.tasks.start("rows", self._find_rows(rows, name)))
+        self.progress = PushProgressView()
+        self.progress.paused.connect(self._stop)
+        self.progress.carried_on.connect(self._carry_on)
+        self.progress.cancelled.connect(self._cancel)
+        self.summary = PushSummary(self._program.clock, memory=memory)
+        self.summary.check_wanted.connect(self._check_again)
+        self.summary.change_wanted.connect(self._choose)
+        self.summary.chosen.connect(self._show_push)
+        self.search = SearchPanel(memory=memory)
+        self.search.search_wanted.connect(lambda: self.tasks.start("search", self._search()))
+        self.search.sentence.textChanged.connect(self._show_price)
+        self.failure = FailureBar(self._notices)
+        self.failure.dismissed.connect(self._forget_failure)
+        self.failure.index_wanted.connect(self._choose)
+        self.failure.retry_wanted.connect(self._list_again)
+        self.line = Label("", "quiet", wrap=True)
+        self.line.setMinimumWidth(scaled(_LEAST_LINE))
+        self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.back_button = Button(self.tr("Back"))
+        self.back_button.clicked.connect(self._leave_form)
+        self.send_button = PrimaryButton(self.tr("Send vectors"), "send")
+        self.send_button.clicked.connect(self._send)
+
+    def _lay_out(self) -> None:
+        after = column(self.summary, self.search, gap=MEDIUM, margins=PAGE_MARGINS)
+        after.setStretch(1, 1)
+        self._parts = QStackedWidget()
+        self._form_part, self._progress_part = scrolled(self.form), scrolled(self.progress)
+        self._after_part = scrolled(boxed(after))
+        for part in (self._form_part, self._progress_part, self._after_part):
+            self._parts.addWidget(part)
+        # Each part scrolls by itself, so that the foot with its button is always in reach.
+        self._parts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
+        self._parts.setMinimumHeight(scaled(_LEAST_PART))
+        foot = column(line(), gap=0)
+        foot.addLayout(
+            column(boxed(Flow(self.line, self.back_button, self.send_button)), margins=(WIDE, SMALL, WIDE, MEDIUM))
+        )
+        self._foot = boxed(foot)
+        content = column(gap=0)
+        content.addLayout(column(self.failure, margins=(WIDE, SMALL, WIDE, 0)))
+        content.addWidget(self._parts, 1)
+        content.addWidget(self._foot)
+        self.empty = EmptyPlace("layers", "")
+        self.empty.pressed.connect(self._use_other_way)
+        self._whole = QStackedWidget()
+        self._whole.addWidget(self.empty)
+        self._whole.addWidget(boxed(content))
+        self.setLayout(column(self._whole, gap=0))
+
+    # What is shown
+
+    async def _load(self, job: Job) -> None:
+        through = self._through.get(job.id, job.connection)
+        await self._program.prepare("vectorize")
+        try:
+            known = await asyncio.to_thread(read_job, self._program, job, through)
+        except UserError as error:
+            self._show_no_way(error)
+            return
+        is_first = self._known is None
+        self._known = known
+        if not known.vectors.dimension:
+            self._show_sentence(self.tr("Nothing of this job has a vector that could be sent."))
+            return
+        self._whole.setCurrentIndex(1)
+        if is_first or self._push is None:
+            self._push = known.pushes[0] if known.pushes else None
+        self._show_part()
+
+    def _show_part(self) -> None:
+        """Show the form, the push that runs or was stopped, or what the index holds."""
+        job, known, push = self._job, self._known, self._push
+        if job is None or known is None:
+            return
+        running = self._pushes.of(job.id)
+        if running is not None and not running.is_check:
+            self.progress.show_running(running)
+            self._parts.setCurrentWidget(self._progress_part)
+        elif push is None or self._chooses:
+            if self._form_work.job_id != job.id:
+                self._form_work.begin(job, known, push)
+            self._parts.setCurrentWidget(self._form_part)
+        elif push.outcome is PushOutcome.SENDING:
+            self.progress.show_stopped(push, says_why=job.id not in self._failed)
+            self._parts.setCurrentWidget(self._progress_part)
+        else:
+            self._show_push(push)
+            self._parts.setCurrentWidget(self._after_part)
+        self.failure.show_error(self._failed.get(job.id))
+        self._show_foot()
+
+    def _show_push(self, push: Push) -> None:
+        job, known = self._job, self._known
+        if job is None or known is None:
+            return
+        self._push = push
+        metric = self._form_work.metrics.get(push.index, "")
+        self.summary.show_pushes(known.pushes, push, known.vectors.dimension, metric)
+        self.summary.show_checking(self._pushes.of(job.id))
+        self._show_price()
+
+    def _show_foot(self) -> None:
+        is_form = self._parts.currentWidget() is self._form_part
+        self.send_button.setVisible(is_form)
+        self.back_button.setVisible(is_form and self._push is not None)
+        words = []
+        if self._known is not None and self._known.connection.is_practice:
+            words.append(self.tr("Practice: the index is on this computer, and nothing leaves it."))
+        if is_form:
+            why_not = self.form.why_not()
+            words.append(why_not or self.form.size_words())
+            self.send_button.setText(self.form.send_words())
+            self.send_button.set_possible(why_not)
+        elif self._parts.currentWidget() is self._after_part:
+            words.append(self.tr("Vectorize finds neighbours approximately."))
+            words.append(self._found)
+        self.line.setText(" ".join(filter(None, words)))
+        self._foot.setVisible(is_form or bool(self.line.text()))
+
+    def _show_sentence(self, sentence: str) -> None:
+        self.empty.set_sentence(sentence)
+        self.empty.button.hide()
+        self._whole.setCurrentIndex(0)
+
+    def _show_no_way(self, error: UserError) -> None:
+        """Show why the job's connection leads to no index, and offer the one that does, if there is one."""
+        self._show_sentence(said(error.message))
+        ways = other_ways(self._program) if is_without_api(error) else ()
+        if ways:
+            self._other_way = ways[0].id
+            self.empty.button.setText(self.tr("Use “{title}”").format(title=title_words(ways[0].title)))
+            self.empty.button.show()
+
+    def _use_other_way(self) -> None:
+        if self._job is not None:
+            self._through[self._job.id] = self._other_way
+            self.tasks.start("load", self._load(self._job))
+
+    def _show_failure(self, error: UserError) -> None:
+        """Show an expected failure of the page's work: above what is shown, or alone."""
+        if self._known is None:
+            self._show_sentence(said(error.message))
+        self.failure.show_error(error, may_retry=self._form_work.has_failed)
+
+    def _forget_failure(self) -> None:
+        if self._job is not None:
+            self._failed.pop(self._job.id, None)
+        self.failure.hide()
+
+    # The form
+
+    async def _find_rows(self, rows: tuple[int, ...], name: str) -> None:
+        if self._job is not None:
+            items = await asyncio.to_thread(items_of_rows, self._program.folder(self._job.id), frozenset(rows))
+            self.rows_wanted.emit(items, name)
+
+    def _list_again(self) -> None:
+        self._forget_failure()
+        self._form_work.list_indexes(self.form.index.index_name())
+
+    def _choose(self) -> None:
+        """Open the form, with what was chosen before."""
+        self._forget_failure()
+        self._chooses = True
+        if self._job is not None and self._known is not None:
+            self._form_work.begin(self._job, self._known, self._push)
+        self._show_part()
+
+    def _leave_form(self) -> None:
+        self._form_work.stop()
+        self._chooses = False
+        self._show_part()
+
+    # The push
+
+    def _send(self) -> None:
+        known, job, form = self._known, self._job, self.form
+        if known is None or job is None or form.why_not():
+            return
+        new = None
+        if form.index.index() is None:
+            new = NewIndex(known.vectors.dimension, known.vectors.metric, job.name)
+            self._form_work.metrics[form.index.index_name()] = new.metric
+        self._begin(form.index.index_name(), form.options(), new)
+
+    def _carry_on(self) -> None:
+        if self._push is not None:
+            self._begin(self._push.index, self._push.options)
+
+    def _begin(self, index: str, options: PushOptions, new: NewIndex | None = None) -> None:
+        known, job = self._known, self._job
+        if known is None or job is None:
+            return
+        self._forget_failure()
+        self._chooses = False
+
+        async def send() -> None:  # after a check, which uses the record of the index too
+            self._pushes.send(job.id, known.connection.id, index, options, new)
+
+        self.tasks.start(CHECK, send())
+
+    def _check_again(self) -> None:
+        known, job, push = self._known, self._job, self._push
+        if known is not None and job is not None and push is not None:
+            self._forget_failure()
+            self._pushes.check(job.id, known.connection.id, push.index)
+
+    def _stop(self) -> None:
+        if self._job is not None:
+            self._pushes.stop(self._job.id)
+
+    def _cancel(self) -> None:
+        """Stop what runs, and let the user choose anew."""
+        if self._job is None or self._pushes.of(self._job.id) is None:
+            self._choose()
+        else:
+            self._stop()
+            self._chooses_next = True
+
+    def _push_changed(self, job_id: str) -> None:
+        job, known = self._job, self._known
+        if job is None or known is None or job.id != job_id:
+            return
+        running = self._pushes.of(job_id)
+        if running is None:
+            self.tasks.start("load", self._load_ended(job))
+        elif running.is_check:
+            self.summary.show_checking(running)
+        else:
+            self._show_part()
+
+    async def _load_ended(self, job: Job) -> None:
+        """Read the pushes again after one has ended; the newest is shown."""
+        self._push = None
+        await self._load(job)
+        if self._chooses_next:
+            self._chooses_next = False
+            self._choose()
+        elif self._parts.currentWidget() is self._form_part:  # the index could not be created
+            self._form_work.list_indexes(self.form.index.index_name())
+
+    def _push_ended(self, job_id: str, result: Push | UserError) -> None:
+        is_shown = self.isVisible() and self._job is not None and self._job.id == job_id
+        if isinstance(result, UserError):
+            self._failed[job_id] = result
+            if not is_shown:
+                self._notices.show_error(result)
+        elif not is_shown:
+            self._notices.show_notice(said(result.sentence), "done" if result.outcome == "verified" else "attention")
+
+    # Searching
+
+    def _show_price(self) -> None:
+        known, job = self._known, self._job
+        if known is None or job is None:
+            return
+        if known.connection.is_practice:
+            self.search.show_price(self.tr("as your site would ask it; one request, which costs nothing here"))
+            return
+        dollars = self._program.vectorize.search_price(job.id, self.search.text() or " ").dollars
+        pattern = self.tr("as your site would ask it; one request, {price}")
+        free = self.tr("as your site would ask it; one request")
+        self.search.show_price(pattern.format(price=display.dollars(dollars)) if dollars else free)
+
+    async def _search(self) -> None:
+        known, job, push, text = self._known, self._job, self._push, self.search.text()
+        if known is None or job is None or push is None:
+            return
+        self.search.set_busy(busy=True)
+        self._forget_failure()
+        try:
+            found = await self._program.vectorize.search(job.id, known.connection.id, push.index, text)
+            self._show_result(found)
+        except UserError:
+            self.search.show_sentence(self.tr("The search did not come back with an answer."))
+            raise
+        finally:
+            self.search.set_busy(busy=False)
+
+    def _show_result(self, found: SearchResult) -> None:
+        self.search.show_result(found)
+        self._found = said(found.sentence) if found.hits else ""
+        self._show_foot()
+
+
+def _version_of(job: Job) -> tuple[object, ...]:
+    """Changes when there may be other vectors or texts to send."""
+    return (job.id, job.state, job.batches_done, job.texts_forgotten_at)

@@ -1,0 +1,418 @@
+"""The page of Vectorize over a real program and the practice service: form, push, what is said after it, search."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.vectorize.push_settings import PushSettings
+from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
+from cfbatch_gui.core.vectorize.vectorize import Vectorize
+from cfbatch_gui.core.vectorize.wire import Metric
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.vectorize.push_words import ago_words, proposed_name
+from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
+from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
+from tests.canary import TOKEN
+from tests.screen.past import MemoryKeyring, run
+from tests.threaded_service import ThreadedService
+from tests.ui.conftest import Until
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
+PART = 10  # vectors of an upload in these tests
+
+
+def rows(numbers: range, *, long_id: bool = False) -> str:
+    """A catalogue with these numbers."""
+    lines = [
+        f'{"x" * 65 if long_id and number == 3 else number:04},"{WORDS[number % 4]}, {number}",{number * 1.5}\n'
+        for number in numbers
+    ]
+    return "id,text,price\n" + "".join(lines)
+
+
+@dataclass
+class Desk:
+    """The page on the screen, with the program behind it."""
+
+    root: Path
+    program: Program
+    notices: Notices
+    pushes: RunningPushes
+    page: VectorizePage
+    until: Until
+    wanted: list[tuple[object, str]] = field(default_factory=list)
+
+    async def job(self, name: str, content: str, connection: str = "practice") -> Job:
+        """A finished job, not shown yet."""
+        path = self.root / f"{name}.csv"
+        path.write_text(content, encoding="utf-8")
+        return await run(self.program, name, path, Kind.EMBED, connection)
+
+    async def show(self, job: Job) -> None:
+        """Show a job, and wait until all of it is there."""
+        self.page.show_job(job)
+        await self.idle()
+
+    async def idle(self) -> None:
+        """Wait until nothing is under way."""
+        await self.until(lambda: not self.page.tasks.running() and not self.pushes.tasks.running())
+
+    def parts(self) -> str:
+        """Which part is shown."""
+        shown = self.page._parts.currentWidget()
+        names = {"form": self.page._form_part, "progress": self.page._progress_part, "after": self.page._after_part}
+        return next(name for name, part in names.items() if part is shown)
+
+    def click(self, button: object) -> None:
+        """Click what can be clicked."""
+        assert button.isVisibleTo(self.page) and button.isEnabled()  # type: ignore[attr-defined]
+        button.click()  # type: ignore[attr-defined]
+
+
+@asynccontextmanager
+async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncIterator[Desk]:
+    """A window over a data folder; at its end it is closed as the program closes it."""
+    program = await Program.open(
+        root / "data", environ=environ, practice_times=(0.0, 0.0), credentials=Credentials(MemoryKeyring(), {})
+    )
+    if environ:
+        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+    program.vectorize = Vectorize(  # type: ignore[misc]  # the same with smaller parts
+        program.address_book.client,
+        program._pushed_job,
+        program.paths.vectorize_record,
+        PushSettings(program.clock, most_vectors=PART),
+    )
+    notices = Notices()
+    pushes = RunningPushes(program, notices.show_error, notices)
+    page = VectorizePage(program, notices, pushes)
+    desk = Desk(root, program, notices, pushes, page, until)
+    page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
+    page.resize(1000, 700)
+    page.show()
+    try:
+        yield desk
+    finally:
+        await page.tasks.close()
+        await pushes.tasks.close()
+        await program.close()
+        page.close()
+        page.deleteLater()
+        notices.deleteLater()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, until: Until) -> AsyncIterator[Desk]:
+    async with desk_over(tmp_path, until, {}) as desk:
+        yield desk
+
+
+@pytest.fixture
+async def account(tmp_path: Path, until: Until) -> AsyncIterator[tuple[Desk, ThreadedService]]:
+    """An account whose service can be told to fail."""
+    with ThreadedService(tmp_path / "service").opened() as service:
+        async with desk_over(tmp_path, until, {"CLOUDFLARE_API_BASE_URL": service.url}) as desk:
+            yield desk, service
+
+
+async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Desk) -> None:
+    job = await desk.job("Products, June", rows(range(24)))
+    await desk.show(job)
+    page = desk.page
+    assert desk.parts() == "form"
+    assert page.form.index.name.text() == "products-june"
+    assert page.form.index.line.text() == (
+        "It will be created in the practice service on this computer: 256 dimensions, cosine."
+    )
+    assert page.send_button.text() == "Send 24 vectors"
+    assert page.line.text().startswith("Practice: the index is on this computer, and nothing leaves it. 24 vectors in")
+    page.form.columns.metadata[1].click()
+    await desk.until(lambda: page.form.is_checked() and not page.tasks.running())
+    assert page.form.columns.as_text.text() == "Send the numbers of price as texts"
+    desk.click(page.send_button)
+    await desk.until(lambda: desk.parts() == "after" and not page.tasks.running())
+    assert page.summary.title.text() == "24 of 24 are in “products-june”"
+    assert page.summary.line.text().startswith("256 dimensions, cosine · counted and 24 of them read back, all equal")
+    assert [page.summary.sent.text(0, at) for at in range(1, 6)] == ["the job's IDs", "none", "price", "24", "0"]
+    assert page.search.price.text().endswith("costs nothing here")
+    assert not page.search.button.isEnabled()
+    QTest.keyClicks(page.search.sentence, "a lamp of brass")
+    QTest.keyClick(page.search.sentence, Qt.Key.Key_Return)
+    await desk.until(lambda: page.search.found.rowCount() > 0 and not page.tasks.running())
+    assert page.search.found.rowCount() == 10
+    best = page.search.found.row(0)
+    assert (best.text or "").startswith("Desk lamp of brass")
+    assert page.line.text().endswith("10 of its 10 are also among the 10 nearest by exact comparison.")
+
+
+async def test_what_happened_is_there_after_the_next_start(tmp_path: Path, until: Until) -> None:
+    async with desk_over(tmp_path, until, {}) as desk:
+        job = await desk.job("Products", rows(range(12)))
+        await desk.show(job)
+        desk.click(desk.page.send_button)
+        await until(lambda: desk.parts() == "after")
+    async with desk_over(tmp_path, until, {}) as desk:
+        await desk.show(desk.program.ledger.job(job.id))
+        assert desk.page.summary.title.text() == "12 of 12 are in “products”"
+        desk.click(desk.page.summary.check_button)
+        await desk.idle()
+        assert desk.page.summary.title.text() == "12 of 12 are in “products”"
+        desk.click(desk.page.summary.change_button)
+        await desk.idle()
+        assert desk.parts() == "form"
+        assert desk.page.form.index.choice.currentText() == "products · 256 dimensions, cosine · 12 vectors"
+        assert desk.page.line.text().endswith("Everything is in the index as it is.")
+        assert not desk.page.send_button.isEnabled()
+        desk.click(desk.page.back_button)
+        assert desk.parts() == "after"
+
+
+async def test_a_pause_keeps_what_was_sent_and_carrying_on_sends_the_rest(
+    tmp_path: Path, until: Until, account: tuple[Desk, ThreadedService]
+) -> None:
+    desk, service = account
+    job = await desk.job("Products", rows(range(35)), "cloudflare")
+    await desk.show(job)
+    service.follow(script.Refusal(on="upload", number=3, times=0, status=503, code=7505, message="busy"))
+    desk.click(desk.page.send_button)
+    progress = desk.page.progress
+    await until(lambda: desk.parts() == "progress" and progress.waiting.isVisibleTo(desk.page))
+    assert progress.line.text() == "Sending: 20 of 35 vectors"
+    assert progress.more.text().startswith("2 parts were accepted.")
+    assert "The next try is in" in progress.waiting.text()
+    desk.click(progress.pause_button)
+    await desk.idle()
+    assert progress.title.text() == "Not everything is in “products” yet"
+    assert progress.line.text() == "20 of 35 vectors were sent."
+    other = await desk.job("Other", rows(range(5)), "cloudflare")
+    await desk.show(other)
+    assert desk.parts() == "form"
+    service.follow()
+    await desk.show(job)
+    assert desk.parts() == "progress"
+    desk.click(progress.carry_on_button)
+    await until(lambda: desk.parts() == "after")
+    await desk.idle()
+    assert desk.page.summary.title.text() == "35 of 35 are in “products”"
+    assert desk.page.summary.sent.row(0).sent == 15
+
+
+async def test_an_interrupted_push_is_offered_after_the_next_start(tmp_path: Path, until: Until) -> None:
+    with ThreadedService(tmp_path / "service").opened() as service:
+        environ = {"CLOUDFLARE_API_BASE_URL": service.url}
+        async with desk_over(tmp_path, until, environ) as desk:
+            job = await desk.job("Products", rows(range(25)), "cloudflare")
+            await desk.show(job)
+            service.follow(script.Refusal(on="upload", number=2, times=0, status=503, code=7505, message="busy"))
+            desk.click(desk.page.send_button)
+            await until(lambda: desk.page.progress.waiting.isVisibleTo(desk.page))
+        service.follow()
+        async with desk_over(tmp_path, until, environ) as desk:
+            await desk.show(desk.program.ledger.job(job.id))
+            assert desk.page.progress.line.text() == "10 of 25 vectors were sent."
+            desk.click(desk.page.progress.cancel_button)
+            await desk.idle()
+            assert desk.page.form.index.index_name() == "products"
+            assert desk.page.send_button.text() == "Send 15 vectors"
+            desk.click(desk.page.send_button)
+            await until(lambda: desk.parts() == "after")
+
+
+async def test_a_push_goes_on_while_another_job_is_shown(desk: Desk) -> None:
+    first = await desk.job("First", rows(range(24)))
+    second = await desk.job("Second", rows(range(6)))
+    await desk.show(first)
+    desk.click(desk.page.send_button)
+    await desk.until(lambda: desk.pushes.of(first.id) is not None)
+    await desk.show(second)
+    assert desk.parts() == "form"
+    assert desk.page.form.index.name.text() == "second"
+    await desk.until(lambda: any("24 of 24 are in first" in text for text in desk.notices.texts()))
+    (push,) = desk.program.vectorize.pushes(first.id)
+    assert push.outcome is PushOutcome.VERIFIED
+
+
+async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gone(desk: Desk) -> None:
+    may = await desk.job("May", rows(range(20)))
+    options = PushOptions(metadata=(MetadataColumn("price", "price"),))
+    await desk.program.vectorize.create("practice", "products", 256, Metric.COSINE)
+    await desk.program.vectorize.push(may.id, "practice", "products", options)
+    june = await desk.job("June", rows(range(4, 30)))
+    await desk.show(june)
+    form = desk.page.form
+    form.index.choice.set_value("products")
+    form.index.choice.picked.emit("products")
+    await desk.until(lambda: form.is_checked() and not desk.page.tasks.running())
+    assert form._proposed.text() == "As “May” was sent."
+    assert [each.column for each in form.options().metadata] == ["price"]
+    assert form.check.line.text() == "10 new, 0 changed, 16 in the index already as they are."
+    assert form.check.gone.text() == "4 are gone from the file; take them out of the index"
+    assert not form.options().delete_removed
+    form.check.gone.click()
+    desk.click(desk.page.send_button)
+    await desk.until(lambda: desk.parts() == "after")
+    push = desk.page.summary.sent.row(0)
+    assert (push.sent, push.deleted, push.outcome) == (10, 4, PushOutcome.VERIFIED)
+    state = await desk.program.vectorize.state("practice", "products")
+    assert state.info.vector_count == 26
+
+
+async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk) -> None:
+    job = await desk.job("Products", rows(range(12), long_id=True))
+    await desk.program.vectorize.create("practice", "short", 32, Metric.COSINE)
+    await desk.show(job)
+    page = desk.page
+    (bar,) = page.form.check.bars()
+    assert bar.text().startswith("1 row has an id of more than 64 bytes")
+    assert not page.send_button.isEnabled()
+    assert page.line.text().endswith("What Vectorize would refuse has to be changed first.")
+    desk.click(bar.links()[0])
+    await desk.until(lambda: desk.wanted)
+    assert desk.wanted == [((4,), "Would be refused")]
+    choice = page.form.index.choice
+    at = choice.findData("short")
+    assert choice.itemText(at) == "short: takes 32 dimensions, and these vectors have 256"
+    assert not choice.model().flags(choice.model().index(at, 0)) & Qt.ItemFlag.ItemIsEnabled
+    page.form.columns.ids.set_value("rows")
+    page.form.columns.ids.picked.emit("rows")
+    await desk.until(page.send_button.isEnabled)
+    assert page.form.check.bars() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("", "Give the new index a name."),
+        ("taken", "There is an index of this name already. Choose it above, or type another name."),
+        ("my index", "“my index” is not the name of an index."),
+        ("<b>x</b>/../y", "“<b>x</b>/../y” is not the name of an index."),
+    ],
+)
+async def test_the_name_of_a_new_index_is_checked_as_it_is_typed(desk: Desk, name: str, sentence: str) -> None:
+    job = await desk.job("Products", rows(range(5)))
+    await desk.program.vectorize.create("practice", "taken", 256, Metric.COSINE)
+    await desk.show(job)
+    desk.page.form.index.name.setText(name)
+    assert desk.page.form.index.line.text().startswith(sentence)
+    assert not desk.page.send_button.isEnabled()
+    desk.page.form.index.name.setText("good-name")
+    await desk.until(desk.page.send_button.isEnabled)
+
+
+async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_nothing(
+    account: tuple[Desk, ThreadedService],
+) -> None:
+    desk, service = account
+    job = await desk.job("Products", rows(range(25)), "cloudflare")
+    await desk.show(job)
+    refusal = script.Refusal(on="upload", number=2, times=0, status=403, code=10000, message="Authentication error")
+    service.follow(refusal)
+    desk.click(desk.page.send_button)
+    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
+    await desk.idle()
+    assert "Vectorize Write" in desk.page.failure.text()
+    assert desk.page.progress.line.text() == "10 of 25 vectors were sent."
+    opened: list[bool] = []
+    desk.notices.connection_wanted.connect(lambda: opened.append(True))
+    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Open connection"))
+    assert opened == [True]
+    service.follow()
+    desk.click(desk.page.progress.carry_on_button)
+    await desk.until(lambda: desk.parts() == "after")
+    assert not desk.page.failure.isVisibleTo(desk.page)
+
+
+async def test_indexes_that_cannot_be_listed_are_asked_for_again(account: tuple[Desk, ThreadedService]) -> None:
+    desk, service = account
+    job = await desk.job("Products", rows(range(5)), "cloudflare")
+    await desk.program.vectorize.create("cloudflare", "there", 256, Metric.COSINE)
+    service.follow(script.Refusal(on="lookup", times=1, status=503, code=7505, message="busy"))
+    await desk.show(job)
+    assert desk.page.failure.isVisibleTo(desk.page)
+    assert desk.page.form.index.choice.count() == 1
+    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Try again"))
+    await desk.until(lambda: desk.page.form.index.choice.count() == 2)
+    assert not desk.page.failure.isVisibleTo(desk.page)
+
+
+async def test_an_index_that_is_gone_is_said_with_the_way_to_another(account: tuple[Desk, ThreadedService]) -> None:
+    desk, service = account
+    job = await desk.job("Products", rows(range(12)), "cloudflare")
+    await desk.show(job)
+    desk.click(desk.page.send_button)
+    await desk.until(lambda: desk.parts() == "after")
+    gone = script.Refusal(on="any", times=0, status=404, code=3000, message="vectorize.index.not_found")
+    service.follow(gone)
+    desk.click(desk.page.summary.check_button)
+    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
+    await desk.idle()
+    assert desk.page.failure.text().startswith("There is no index “products” in the account.")
+    assert desk.parts() == "after"
+    service.follow()
+    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Choose an index"))
+    await desk.idle()
+    assert desk.parts() == "form"
+
+
+async def test_a_search_that_fails_is_said_and_can_be_made_again(account: tuple[Desk, ThreadedService]) -> None:
+    desk, service = account
+    job = await desk.job("Products", rows(range(12)), "cloudflare")
+    await desk.show(job)
+    desk.click(desk.page.send_button)
+    await desk.until(lambda: desk.parts() == "after")
+    search = desk.page.search
+    search.sentence.setText("brass")
+    service.follow(script.Refusal(on="submit", times=0, status=400, code=5006, message="no"))
+    desk.click(search.button)
+    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
+    await desk.idle()
+    assert search.empty.sentence() == "The search did not come back with an answer."
+    service.follow()
+    desk.click(search.button)
+    await desk.until(lambda: search.found.rowCount() > 0)
+    assert not desk.page.failure.isVisibleTo(desk.page)
+
+
+async def test_a_worker_has_no_such_api_and_another_connection_is_offered(
+    account: tuple[Desk, ThreadedService],
+) -> None:
+    desk, _service = account
+    from dataclasses import replace
+
+    from cfbatch_gui.core.system.settings import SavedConnection
+
+    job = await desk.job("Products", rows(range(12)), "cloudflare")
+    worker = SavedConnection("worker", "My Worker", "worker", url="https://batch.example.workers.dev")
+    await desk.program.keep_settings(connections=(*desk.program.settings.connections, worker))
+    await desk.show(replace(job, connection="worker"))
+    assert desk.page.empty.sentence().startswith("My Worker is a Worker, which only passes batches on.")
+    assert desk.page.empty.button.text() == "Use “Cloudflare”"
+    desk.click(desk.page.empty.button)
+    await desk.until(lambda: desk.page.send_button.isVisibleTo(desk.page))
+    await desk.idle()
+    assert desk.page.send_button.text() == "Send 12 vectors"
+
+
+def test_a_name_for_an_index_is_made_of_the_name_of_a_job() -> None:
+    assert proposed_name("Products, June", ()) == "products-june"
+    assert proposed_name("Poêle à frire – été", ()) == "poele-a-frire-ete"
+    assert proposed_name("製品", ()) == "vectors"
+    assert proposed_name("Products", {"products", "products-2"}) == "products-3"
+    assert len(proposed_name("x" * 300, ())) <= 64
+
+
+def test_a_moment_ages_by_the_second_at_first() -> None:
+    assert ago_words(100.0, 101.0) == "just now"
+    assert ago_words(100.0, 112.4) == "12 s ago"
+    assert ago_words(100.0, 100.0 + 250) == "4 min ago"
