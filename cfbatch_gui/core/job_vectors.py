@@ -11,6 +11,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.push_settings import PushSettings
 from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
 
 
 def vectorize_of(
@@ -20,8 +21,12 @@ def vectorize_of(
     metadata_for: Callable[[Job], ModelMetadata],
     *,
     clock: Callable[[], float],
+    most_vectors: int = MAX_UPLOAD_VECTORS,
 ) -> Vectorize:
-    """The room of Vectorize for the jobs of a ledger; `clock` returns seconds since 1970."""
+    """The room of Vectorize for the jobs of a ledger; a part of a push has at most `most_vectors`.
+
+    `clock` returns seconds since 1970.
+    """
 
     def pushed_job(job_id: str) -> PushedJob:
         job = ledger.job(job_id)
@@ -33,4 +38,6 @@ def vectorize_of(
             is_paid=address_book.is_counted_by_cloudflare(job.connection),
         )
 
-    return Vectorize(address_book.client, pushed_job, paths.vectorize_record, PushSettings(clock))
+    return Vectorize(
+        address_book.client, pushed_job, paths.vectorize_record, PushSettings(clock, most_vectors=most_vectors)
+    )

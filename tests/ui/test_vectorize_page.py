@@ -11,12 +11,11 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_vectors import vectorize_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.vectorize.push_settings import PushSettings
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
-from cfbatch_gui.core.vectorize.vectorize import Vectorize
 from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.vectorize.push_words import ago_words, proposed_name
@@ -88,12 +87,8 @@ async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncI
     )
     if environ:
         await program.connections.save_cloudflare(ACCOUNT, TOKEN)
-    program.vectorize = Vectorize(  # type: ignore[misc]  # the same with smaller parts
-        program.address_book.client,
-        program._pushed_job,
-        program.paths.vectorize_record,
-        PushSettings(program.clock, most_vectors=PART),
-    )
+    parts = (program.ledger, program.address_book, program.paths, program._metadata_for)
+    program.vectorize = vectorize_of(*parts, clock=program.clock, most_vectors=PART)
     notices = Notices()
     pushes = RunningPushes(program, notices.show_error, notices)
     page = VectorizePage(program, notices, pushes)
