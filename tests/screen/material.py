@@ -188,5 +188,5 @@ def products(path: Path, *, june: bool = False, count: int = 10_000) -> Path:
         for number in range(round(120 * share)):
             department, thing = chance.choice(_THINGS)
             text = f"New: {thing}, {chance.choice(_LOOKS)}, {chance.choice(_TRAITS)}, series {number + 1}"
-            rows.insert(2 + number * 3, (f"B-{number + 1:05}", text, department, "19.90"))
+            rows.insert(2 + number * 83, (f"B-{number + 1:05}", text, department, "19.90"))
     return _table(path, ("sku", "description", "department", "price"), rows)

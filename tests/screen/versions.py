@@ -1,4 +1,4 @@
-"""Pictures of a new version of a file: what is sent of it, what is taken from the job before, and what is gone."""
+"""Pictures of a new version of a file: what is sent and what is taken, and its way into an index of Vectorize."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,7 +15,8 @@ from tests.screen.past import MemoryKeyring, run
 from tests.screen.stage import Stage, opened
 
 Take = Callable[[Stage, str], Awaitable[None]]
-NAMES = ("update",)  # what its pictures begin with
+NAMES = ("update", "vectorize")  # what its pictures begin with
+INDEX = "products"
 MAY, JUNE = "Products, May", "Products, June"
 
 
@@ -34,7 +35,9 @@ async def versions(root: Path, theme: Theme, take: Take) -> None:
         await run(program, MAY, may, Kind.EMBED, "cloudflare")
         await program.close()
         async with opened(root / "data", theme, environ=environ, credentials=credentials) as stage:
+            await first_push(stage, take)
             await new_version(stage, take, june)
+            await second_push(stage, take)
 
 
 async def new_version(stage: Stage, take: Take, june: Path) -> None:
@@ -60,3 +63,31 @@ async def new_version(stage: Stage, take: Take, june: Path) -> None:
     await person.until(lambda: str(stage.state(JUNE)) == "done")
     await person.until_sees("9,892 from earlier jobs")
     await take(stage, "update-finished")
+
+
+async def first_push(stage: Stage, take: Take) -> None:
+    """May's vectors into a new index."""
+    person = stage.person
+    await person.click_row("Jobs", MAY)
+    await person.click("Vectorize")
+    await person.until_sees("Name of the new index", "Send 10,000 vectors")
+    await person.type("Name of the new index", INDEX)
+    await person.until_sees("Send 10,000 vectors")
+    await take(stage, "vectorize-form")
+    await person.click("Send 10,000 vectors")
+    await person.until_sees(f"10,000 of 10,000 are in “{INDEX}”")
+
+
+async def second_push(stage: Stage, take: Take) -> None:
+    """What is new of June's, and a search."""
+    person = stage.person
+    await person.click_row("Jobs", JUNE)
+    await person.click("Vectorize")
+    await person.until_sees("Send 200 vectors")
+    await take(stage, "vectorize-changes")
+    await person.click("Send 200 vectors")
+    await person.until_sees(f"10,080 of 10,080 are in “{INDEX}”")
+    await person.type("A sentence to look for in the index", "a pan that lasts a lifetime")
+    await person.click("Search")
+    await person.until_sees("nearest by exact comparison")
+    await take(stage, "vectorize")

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports.base import PART, ExportOptions, Work
+from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, ExportOptions, Work
 from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows, vector_columns
 from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.origins import has_origins
 from cfbatch_gui.core.results.outcomes import has_parts
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.vectorize.push_values import IdSource, PushOptions
@@ -133,7 +134,8 @@ class PushRows:
 
 def push_columns(folder: JobFolder) -> tuple[str, ...]:
     """The columns that can be chosen for ids, namespaces and metadata. Raises DataError."""
-    return vector_columns(folder)
+    ours = (SOURCE_JOB, REQUEST_ID) if has_origins(folder) else ()  # where a vector came from is nothing to search by
+    return tuple(name for name in vector_columns(folder) if name not in ours)
 
 
 def is_plain_number(cell: str) -> bool:

@@ -43,7 +43,7 @@ class FormWork:
         account = title_words(known.connection.title)
         is_practice = known.connection.is_practice
         self._form.begin(known.vectors, options, account, is_practice=is_practice, earlier=known.earlier)
-        self.list_indexes(push.index if push is not None else "")
+        self.list_indexes(push.index if push is not None else known.usual_index)
         self._tasks.start(CHECK, self._check(0.0))
 
     def list_indexes(self, wanted: str) -> None:

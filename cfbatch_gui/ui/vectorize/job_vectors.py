@@ -12,6 +12,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.vectorize.client import check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import Push
+from cfbatch_gui.core.versions.predecessor import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui.vectorize.push_form import EarlierPush, PushedVectors
 
@@ -21,13 +22,14 @@ _BLOCK = 10_000  # texts that are read at once
 @dataclass(frozen=True, slots=True)
 class JobVectors:
     """`pushes` are those into the account of the connection, the newest first; `earlier` are the last ones of other
-    jobs, by the name of the index.
+    jobs, by the name of the index. `usual_index` is the one that the version before is in, "" for none.
     """
 
     connection: Connection
     vectors: PushedVectors
     pushes: tuple[Push, ...]
     earlier: dict[str, EarlierPush]
+    usual_index: str = ""
 
 
 def read_job(program: Program, job: Job, through: str) -> JobVectors:
@@ -45,7 +47,14 @@ def read_job(program: Program, job: Job, through: str) -> JobVectors:
     )
     mark = connection.account_mark
     pushes = tuple(each for each in vectorize.pushes(job.id) if each.account_mark == mark)
-    return JobVectors(connection, vectors, pushes, _earlier(program, job, mark))
+    return JobVectors(connection, vectors, pushes, _earlier(program, job, mark), _usual_index(program, job, mark))
+
+
+def _usual_index(program: Program, job: Job, mark: str) -> str:
+    """Where the version before was sent last, in an account."""
+    before = find_predecessor(job, program.ledger.jobs(), program.folder)
+    pushes = program.vectorize.pushes(before.id) if before is not None else ()
+    return next((push.index for push in pushes if push.account_mark == mark), "")
 
 
 def _earlier(program: Program, job: Job, mark: str) -> dict[str, EarlierPush]:

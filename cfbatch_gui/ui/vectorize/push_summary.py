@@ -210,7 +210,7 @@ def _columns() -> tuple[Column[Push], ...]:
             lambda seconds: display.duration(seconds) if seconds >= 1 else _tr("under 1 s"),
             key="took",
             align="right",
-            width=80,
+            width=104,
             widest=(_tr("under 1 s"),),
             gives_way=True,
             sortable=False,
