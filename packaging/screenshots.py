@@ -41,6 +41,7 @@ IN_HELP = ("draft", "working", "ranking", "quality", "map", "export")
 HELP_WIDTH = 800
 IN_REPOSITORY = (
     *("welcome", "draft", "working", "ranking", "quality", "judging", "answer", "vectors", "map", "connection"),
+    *("update-list", "vectorize"),
 )
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"

@@ -32,7 +32,10 @@ _EXAMPLE = """\
     {"on": "poll", "number": 3, "times": 2, "do": "page", "status": 502}
   ]}"""
 _KEYS = {
-    "on": message('"submit", "poll", "check" (all other calls) or "any" (default)'),
+    "on": message(
+        '"submit", "poll", of Vectorize "upload", "mutate", "progress", "lookup" and "query", "check" (all other calls)'
+        ' or "any" (default)'
+    ),
     "number": message("the first exchange of that kind to hit, from 1 (default 1)"),
     "times": message("how many in a row (default 1); 0 is every one from then on"),
     "sha256": message("only the batch whose body has this hash; not for faults that come before the body"),
@@ -117,6 +120,7 @@ def run(arguments: argparse.Namespace, data_dir: Path) -> int:
         Paths(data_dir).practice,
         seconds_queued=arguments.seconds_queued,
         seconds_running=arguments.seconds_running,
+        seconds_mutating=arguments.seconds_running,
         token=token,
     )
     try:

@@ -188,6 +188,8 @@ async def drafts(stage: Stage, heard: Heard, files: Path) -> None:
     await person.click("Use the example")
     await person.until_sees("Finish without sending", "Compare with…")
     await heard.page(stage, "draft, ranking")
+    stage.workspace._draft.data.set_folded(True)  # for room
+    stage.workspace._draft.version.set_folded(True)
     await person.click("Options")
     await person.until_sees("Texts that are too long")
     await heard.page(stage, "draft, options")
@@ -215,6 +217,7 @@ async def ranking(stage: Stage, heard: Heard) -> None:
     person = stage.person
     await new_job(stage)
     await person.click("Use the example")
+    await person.click("Take what earlier jobs have, and send only the rest")
     await person.click("Send 1 batch")
     await heard.wait_for_announcement("Finished")
     await person.until_sees("Export…", "how do I reset my password")

@@ -253,7 +253,11 @@ class AddressBook:
 
             queued, running = self._practice_seconds()
             application = practice_app(
-                self._paths.practice, seconds_queued=queued, seconds_running=running, clock=self._clock
+                self._paths.practice,
+                seconds_queued=queued,
+                seconds_running=running,
+                seconds_mutating=running,
+                clock=self._clock,
             )
 
         def note(exchange: "Exchange") -> None:

@@ -1,7 +1,7 @@
 """What Vectorize refuses, with its codes and words.
 
-No page lists them: those with a number from 1005 to 40041 were met by other programs, as docs/vectorize.md says. What
-was not met anywhere has the code UNKNOWN_LIMIT or INVALID_CONFIG, which are assumed.
+No page lists them. docs/vectorize.md says which were met by other programs, and which are assumed: INVALID_CONFIG and
+UNKNOWN_LIMIT, and the wording of every limit.
 """
 
 from typing import Final
