@@ -10,7 +10,7 @@ from typing import Final
 
 from cfbatch_gui.core.errors import Action, ServiceBusy, ServiceRefused, TokenRefused, UserError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.refusals import refusal
+from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
 
 READ_PERMISSION: Final = "Vectorize Read"
@@ -18,6 +18,10 @@ WRITE_PERMISSION: Final = "Vectorize Write"
 TOKENS_PAGE: Final = "https://dash.cloudflare.com/profile/api-tokens"
 
 _OF_VECTORIZE: Final = frozenset(range(3_000, 4_000)) | frozenset(range(40_000, 41_000)) | {1005}
+
+# Too many requests to one index. It comes with HTTP 429 or 400. Programs that meet it wait 15 seconds.
+_TOO_MANY_REQUESTS: Final = 40041
+_TOO_MANY_REQUESTS_WAIT: Final = 15.0
 
 _BUSY: Final = message("{service} takes no more calls to Vectorize just now.")
 _OFTEN: Final = message("{service} was asked too often, by this program or by others with the same account.")
@@ -44,7 +48,12 @@ def refusal_of(
     general = [each for each in errors if each.code not in _OF_VECTORIZE]
     usual = refusal(status, general, retry_after, now=now, service=service)
     own = next((each for each in errors if each.code in _OF_VECTORIZE), None)
-    if own is not None:
+    if own is not None and own.code == _TOO_MANY_REQUESTS:
+        asked = read_retry_after(retry_after, now)
+        seconds = _TOO_MANY_REQUESTS_WAIT if asked is None else asked
+        sentence = _OFTEN.filled(service=service)
+        return ServiceBusy(sentence, retry_after=seconds, detail=_detail(status, own), code=own.code)
+    if own is not None and not isinstance(usual, ServiceBusy):
         return _by_code(index, status, own)
     match usual:
         case TokenRefused():
@@ -71,7 +80,7 @@ def refusal_of(
 
 def _by_code(index: str, status: int, error: ServiceError) -> ServiceRefused:
     """The error for a code of Vectorize's own."""
-    detail = f"HTTP {status}, code {error.code}: {error.message}"
+    detail = _detail(status, error)
     match error.code:
         case 3000 | 3005:
             return _missing(index, detail, error.code)
@@ -89,6 +98,10 @@ def _by_code(index: str, status: int, error: ServiceError) -> ServiceRefused:
         case _:
             sentence = message("Vectorize refused this as it is, and took nothing of it. The details hold its reason.")
             return ServiceRefused(sentence, detail=detail, code=error.code)
+
+
+def _detail(status: int, error: ServiceError) -> str:
+    return f"HTTP {status}, code {error.code}: {error.message}"
 
 
 def _missing(index: str, detail: str, code: int) -> IndexMissing:
