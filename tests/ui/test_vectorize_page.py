@@ -403,6 +403,8 @@ def test_a_name_for_an_index_is_made_of_the_name_of_a_job() -> None:
     assert proposed_name("Products, June", ()) == "products-june"
     assert proposed_name("Poêle à frire – été", ()) == "poele-a-frire-ete"
     assert proposed_name("製品", ()) == "vectors"
+    assert proposed_name("2026 Texts", ()) == "vectors-2026-texts"
+    assert proposed_name("B", ()) == "vectors-b"
     assert proposed_name("Products", {"products", "products-2"}) == "products-3"
     assert len(proposed_name("x" * 300, ())) <= 64
 

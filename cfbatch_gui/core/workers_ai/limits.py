@@ -56,14 +56,20 @@ MAX_STATUS: Final = 60
 
 # Read in 2026-11 in vectorize/platform/limits/, unless a line names another source.
 
-# Vectors of one index, and the numbers of each, which are float32. The lower bound is from the service's refusal
-# "Dimensions must be in range: [32, 1536]".
-MAX_INDEX_VECTORS: Final = 10_000_000
+# Vectors of one index: 20,000,000 since 2026-08 (cloudflare-docs, pull request 32515), 10,000,000 and 5,000,000 before.
+MAX_INDEX_VECTORS: Final = 20_000_000
+
+# Numbers of each vector, which are float32. The lower bound is from the service's refusal "Dimensions must be in range:
+# [32, 1536]".
 MIN_INDEX_DIMENSIONS: Final = 32
 MAX_INDEX_DIMENSIONS: Final = 1_536
 
 # Indexes of an account on the Workers Free plan; Workers Paid has 50,000.
 MAX_INDEXES: Final = 100
+
+# The whole name of a new index, as a regular expression: that of the schema of the REST API, which the provider of
+# Cloudflare for Terraform has too.
+INDEX_NAME_FORM: Final = "[a-z]+[a-z0-9_-]*[a-z0-9]+"
 
 # Bytes of UTF-8: the name of an index, the id of a vector, the name of its namespace, its metadata as compact JSON.
 MAX_INDEX_NAME_BYTES: Final = 64
@@ -86,9 +92,9 @@ MAX_DELETED_IDS: Final = 100
 # Ids of one page of the list of vectors.
 MAX_LISTED_VECTORS: Final = 1_000
 
-# Matches of a query, and of one that returns values or all metadata.
+# Matches of a query, and of one that returns values or all metadata, which was 20 before 2026.
 MAX_MATCHES: Final = 100
-MAX_MATCHES_WITH_VALUES: Final = 20
+MAX_MATCHES_WITH_VALUES: Final = 50
 
 # Indexed metadata properties of an index, and the bytes of a text that are indexed.
 MAX_METADATA_INDEXES: Final = 10

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from cfbatch_gui.core.vectorize.limits import PART_BYTES
 from cfbatch_gui.core.vectorize.push_values import IdSource, PushOptions
 from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
-from cfbatch_gui.core.workers_ai.limits import MAX_INDEX_NAME_BYTES, MAX_UPLOAD_VECTORS
+from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_UPLOAD_VECTORS
 from cfbatch_gui.ui import display
 
 LONGEST_NAME = 40  # letters of a name of the user's that are shown in a sentence
@@ -75,9 +75,15 @@ def ago_words(then: float, now: float) -> str:
 
 
 def proposed_name(job_name: str, taken: Collection[str]) -> str:
-    """A name for a new index, from a job's: small Latin letters, digits and "-", and none that there is already."""
+    """A name for a new index, from a job's: small Latin letters, digits and "-", and none that there is already.
+
+    One that no index can have, since it begins with a digit or is a single letter, gets a word before it.
+    """
     letters = unicodedata.normalize("NFKD", job_name).encode("ascii", "ignore").decode().lower()
-    name = _NO_NAME.sub("-", letters).strip("-")[: MAX_INDEX_NAME_BYTES - 4].rstrip("-") or "vectors"
+    words = _NO_NAME.sub("-", letters).strip("-")
+    if not re.fullmatch(INDEX_NAME_FORM, words):
+        words = f"vectors-{words}".rstrip("-")
+    name = words[: MAX_INDEX_NAME_BYTES - 4].rstrip("-")
     number, found = 1, name
     while found in taken:
         number += 1

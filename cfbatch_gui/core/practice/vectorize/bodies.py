@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from cfbatch_gui.core.practice.vectorize.refusals import invalid_config, unreadable_body
 from cfbatch_gui.core.workers_ai.limits import (
+    INDEX_NAME_FORM,
     MAX_INDEX_DIMENSIONS,
     MAX_INDEX_NAME_BYTES,
     MIN_INDEX_DIMENSIONS,
@@ -96,8 +97,8 @@ def read_new_index(body: bytes) -> NewIndex:
     size = len(posted.name.encode())
     if not 0 < size <= MAX_INDEX_NAME_BYTES:
         raise invalid_config(f"Name must have from 1 to {MAX_INDEX_NAME_BYTES} bytes")
-    if not _is_name(posted.name):
-        raise invalid_config("Name must have letters, digits, dashes and underscores only")
+    if re.fullmatch(INDEX_NAME_FORM, posted.name) is None:
+        raise invalid_config(f"Name must match ^({INDEX_NAME_FORM})$")
     dimensions, metric = _shape(posted.config)
     return NewIndex(posted.name, posted.description, dimensions, metric)
 
@@ -112,7 +113,3 @@ def _shape(config: _Config) -> tuple[int, Metric]:
     if not MIN_INDEX_DIMENSIONS <= config.dimensions <= MAX_INDEX_DIMENSIONS:
         raise invalid_config(f"Dimensions must be in range: [{MIN_INDEX_DIMENSIONS}, {MAX_INDEX_DIMENSIONS}]")
     return config.dimensions, config.metric
-
-
-def _is_name(name: str) -> bool:
-    return re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]*", name) is not None

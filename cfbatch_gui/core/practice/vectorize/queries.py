@@ -26,11 +26,11 @@ def nearest(
 ) -> tuple[Scored, ...]:
     """The `count` best of the vectors, which are pairs of a row and float32 numbers, the best first.
 
-    Scores are cosines (of a zero vector 0), dot products, where more is better, or Euclidean distances, where less is.
-    Equal scores come in the order of rows.
+    Scores are cosines (of a zero vector 0), where more is better, or Euclidean distances or negative dot products,
+    where less is. Equal scores come in the order of rows. Source: vectorize/best-practices/create-indexes/.
     """
     wanted = np.asarray(query, dtype=np.float32).astype(np.float64)
-    sign = 1.0 if metric == "euclidean" else -1.0
+    sign = -1.0 if metric == "cosine" else 1.0
     best: list[Scored] = []
     for rows, block in _blocks(vectors):
         scores = _scores(block, wanted, metric)
@@ -52,7 +52,7 @@ def _scores(block: npt.NDArray[np.float64], query: npt.NDArray[np.float64], metr
         return distances
     products: npt.NDArray[np.float64] = block @ query
     if metric == "dot-product":
-        return products
+        return -products
     lengths = np.linalg.norm(block, axis=1) * np.linalg.norm(query)
     cosines: npt.NDArray[np.float64] = np.zeros_like(products)
     np.divide(products, lengths, out=cosines, where=lengths > 0)
