@@ -1,7 +1,6 @@
 """What Vectorize refuses, with its codes and words.
 
-No page lists them. docs/vectorize.md says which were met by other programs, and which are assumed: INVALID_CONFIG and
-UNKNOWN_LIMIT, and the wording of every limit.
+No page lists them. docs/vectorize.md says which of them other programs have met, and which are assumed.
 """
 
 from typing import Final
