@@ -107,6 +107,7 @@ async def test_without_an_earlier_job_there_is_no_such_part(tmp_path: Path, them
     async with opened(tmp_path / "data", theme) as stage:
         person = stage.person
         await person.click("New job")
+        await person.click("Turn texts into vectors")
         await stage.open_file(material.products(tmp_path / "may.csv", count=20))
         await person.until_sees("Send 1 batch")
         assert stage.workspace._draft.version.isHidden()
