@@ -6,6 +6,7 @@ import csv
 import locale
 import threading
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.unfinished import listing
-from cfbatch_gui.core.versions.changed_export import changed_since, write_removed
+from cfbatch_gui.core.versions.changed_export import changed_since, removed_list
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
@@ -108,12 +109,11 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     metadata = metadata_of(job, title_of(Settings.load(paths.settings).connections, job.connection))
     with listing(paths.unfinished):
         for path, target in outputs:
-            if changed is None or changed.items:
-                note = changed.note if changed else None
-                folder = JobFolder(paths.job(job.id))
-                exported = await _written(folder, metadata, path, target, options, note=note)
-                say_file(console, exported)
-            removed = await asyncio.to_thread(write_removed, changed, path) if changed else None
+            folder = JobFolder(paths.job(job.id))
+            with removed_list(changed, path) if changed else nullcontext() as removed:
+                if changed is None or changed.items:
+                    note = changed.note(removed) if changed else None
+                    say_file(console, await _written(folder, metadata, path, target, options, note=note))
             if changed and removed:
                 _say_removed(console, len(changed.removed), removed)
     if not _is_whole(job):

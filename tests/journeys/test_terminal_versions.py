@@ -93,11 +93,16 @@ def test_only_what_changed_is_exported_with_a_list_of_what_is_gone(
     with out.open(encoding="utf-8", newline="") as file:
         rows = file.read().splitlines()
     assert len(rows) == 201 and rows[0].startswith("id,source_job,request_id,")
-    assert len((tmp_path / "changed.removed.csv").read_text("utf-8").splitlines()) == 53
+    assert len((tmp_path / "changed.csv.removed.csv").read_text("utf-8").splitlines()) == 53
     manifest = json.loads((tmp_path / "changed.csv.manifest.json").read_text("utf-8"))
-    assert manifest["export"]["changed_since"] == {"id": jobs[0], "name": "may", "removed": 52}
+    assert manifest["export"]["changed_since"] == {
+        **{"id": jobs[0], "name": "may", "removed": 52},
+        "removed_list": "changed.csv.removed.csv",
+    }
     assert sum(each["texts"] for each in manifest["job"]["taken_from_earlier_jobs"]) == 9_892
 
+    compared = terminal.run("check", files[1], "--embed", "--compared-with", jobs[0]).out
+    assert "Since “may”: 120 new · 68 changed · 12 under another id · 9,880 as before · 52 gone." in compared
     again = terminal.run("run", files[1], "--embed", "--connection", "practice", "--json")
     assert "Nothing is sent, and nothing is paid." in again.err and again.json["batches"] == []
     ended = terminal.run("export", again.json["job"], "--out", out, "--changed-since", jobs[1])

@@ -1,6 +1,7 @@
 """What changed since an earlier version, as rows to be exported, and the list of what is gone beside them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions
@@ -32,12 +34,10 @@ class ChangedSince:
     items: frozenset[int]
     removed: Numbers
 
-    @property
-    def note(self) -> dict[str, object]:
-        """For the manifest of the export."""
-        return {
-            "changed_since": {"id": self.earlier.id, "name": self.earlier.name, "removed": len(self.removed)},
-        }
+    def note(self, removed: Path | None) -> dict[str, object]:
+        """For the manifest of the export, which names the list of what is gone."""
+        about: dict[str, object] = {"id": self.earlier.id, "name": self.earlier.name, "removed": len(self.removed)}
+        return {"changed_since": {**about, "removed_list": removed.name if removed else ""}}
 
 
 def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder]) -> ChangedSince:
@@ -48,6 +48,8 @@ def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder])
         raise UsageError(
             message("“{name}” is not an earlier version of this job. Name another one.", name=earlier.name)
         )
+    if texts_forgotten(folder_of(earlier.id)) is not None or texts_forgotten(folder_of(job.id)) is not None:
+        raise UsageError(message("The texts of one of both jobs were removed, so they cannot be compared."))
     found = _changed(earlier, folder_of(earlier.id), compare_versions(folder_of(job.id), folder_of(earlier.id)))
     if not found.items and not len(found.removed):
         raise UsageError(message("Nothing has changed since “{name}”, so nothing was written.", name=earlier.name))
@@ -71,18 +73,43 @@ def _changed(earlier: Job, folder: JobFolder, differences: Differences) -> Chang
 
 
 def removed_path(path: Path) -> Path:
-    """The list of what is gone, beside an export: "june.csv" has "june.removed.csv"."""
-    return path.with_name(f"{path.name.removesuffix(path.suffix)}.removed.csv")
+    """The list of what is gone, beside an export: "june.csv" has "june.csv.removed.csv"."""
+    return path.with_name(f"{path.name}.removed.csv")
 
 
-def write_removed(found: ChangedSince, path: Path) -> Path | None:
-    """Write what is gone beside the export at `path`, whole or not at all; None when nothing is. Raises DiskFull."""
-    if not len(found.removed):
-        return None
+@contextmanager
+def removed_list(found: ChangedSince, path: Path) -> Iterator[Path | None]:
+    """Write what is gone beside the export at `path`, which the block writes; its path, None when nothing is gone.
+
+    The list gets its name when the block has ended, so that there is never one without the other, and the disk has
+    room for both. An older list of ours goes. The list has every id that is not in the job any more, also of a text
+    that has another one now. Raises UsageError for another file of that name, DiskFull.
+    """
     target, dialect = removed_path(path), Dialect(ExportOptions())
+    header = dialect.encode([_COLUMNS])
+    if target.exists() and not _begins_with(target, header):
+        raise UsageError(
+            message(
+                "“{name}” is in the way: what is gone would be listed there. Move it, or choose another name.",
+                name=target.name,
+            )
+        )
+    if not len(found.removed):
+        yield None
+        target.unlink(missing_ok=True)
+        return
     with atomic_writer(target) as stream:
-        stream.write(dialect.encode([_COLUMNS]))
+        stream.write(header)
         for start in range(0, len(found.removed), _BLOCK):
             rows = read_rows(found.folder, found.removed[start : start + _BLOCK].tolist())
             stream.write(dialect.encode([(row.id, row.text, row.query_id, row.query, row.row) for row in rows]))
-    return target
+        stream.flush()
+        yield target
+
+
+def _begins_with(path: Path, header: bytes) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(header)) == header
+    except OSError:
+        return False

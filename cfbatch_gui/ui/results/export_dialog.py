@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.versions.changed_export import ChangedSince, changed_since_predecessor, write_removed
+from cfbatch_gui.core.versions.changed_export import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
@@ -312,20 +313,19 @@ class ExportDialog(QDialog):
         metadata = metadata_of(self._job, connection_title(self._program, self._job))
         columns = options.columns if target.has_columns else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
-        written = export(
-            self._program.folder(self._job.id),
-            metadata,
-            path,
-            target,
-            options=replace(options, columns=columns),
-            keeps_manifest=self._program.settings.keeps_manifests,
-            progress=tell,
-            note=changed.note if changed else None,
-            say=said,
-        )
-        if changed is not None and (removed := write_removed(changed, path)):
-            written = replace(written, files=(*written.files, removed))
-        return written
+        with removed_list(changed, path) if changed else nullcontext() as removed:
+            written = export(
+                self._program.folder(self._job.id),
+                metadata,
+                path,
+                target,
+                options=replace(options, columns=columns),
+                keeps_manifest=self._program.settings.keeps_manifests,
+                progress=tell,
+                note=changed.note(removed) if changed else None,
+                say=said,
+            )
+        return replace(written, files=(*written.files, removed)) if removed else written
 
     def _teller(self, stop: threading.Event, before: int, total: int) -> Callable[[int, int], None]:
         loop = asyncio.get_running_loop()

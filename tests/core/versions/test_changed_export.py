@@ -1,0 +1,78 @@
+"""What changed since an earlier version is exported for every target, with a list of what is gone beside it."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.versions.changed_export import ChangedSince, changed_since, removed_list, removed_path
+from tests.core.versions.test_differences import filled, table
+
+
+def job(name: str, created_at: float) -> Job:
+    return Job(name, name, Kind.EMBED, "@cf/baai/bge-m3", "practice", created_at, is_sent=True)
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> dict[str, JobFolder]:
+    return {
+        "old": filled(tmp_path, "old", table("A,red", 'B,"two, ""quoted"""', "=C,blue", "D,grey")),
+        "new": filled(tmp_path, "new", table("A,red and new", "D,grey", "E,white")),
+        "same": filled(tmp_path, "same", table("A,red and new", "D,grey", "E,white")),
+    }
+
+
+def compared(folders: dict[str, JobFolder], newer: str = "new", earlier: str = "old") -> ChangedSince:
+    return changed_since(job(newer, 2.0), job(earlier, 1.0), folders.__getitem__)
+
+
+def test_the_list_is_read_back_as_it_was(folders: dict[str, JobFolder], tmp_path: Path) -> None:
+    found, out = compared(folders), tmp_path / "out.csv"
+    assert found.items == frozenset({1, 3})
+    with removed_list(found, out) as removed:
+        assert removed == removed_path(out) and not removed.exists()
+        out.write_text("the export", encoding="utf-8")
+    with removed_path(out).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["id"], row["text"]) for row in rows] == [("B", 'two, "quoted"'), ("=C", "blue")]
+    assert json.loads(json.dumps(found.note(removed_path(out)))) == {
+        "changed_since": {"id": "old", "name": "old", "removed": 2, "removed_list": "out.csv.removed.csv"}
+    }
+
+
+def test_there_is_no_list_without_its_export(folders: dict[str, JobFolder], tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    with pytest.raises(RuntimeError, match="stopped"), removed_list(compared(folders), out):
+        raise RuntimeError("stopped")
+    assert not list(tmp_path.glob("out.csv*"))
+
+
+def test_an_older_list_goes_when_nothing_is_gone_any_more(folders: dict[str, JobFolder], tmp_path: Path) -> None:
+    found, out = compared(folders), tmp_path / "out.csv"
+    with removed_list(found, out):
+        pass
+    nothing = ChangedSince(found.earlier, found.folder, found.items, np.zeros(0, np.int64))
+    with removed_list(nothing, out) as removed:
+        assert removed is None and removed_path(out).exists()
+    assert not removed_path(out).exists()
+
+
+def test_a_file_of_somebody_elses_is_not_replaced(folders: dict[str, JobFolder], tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    removed_path(out).write_text("id,mine\n1,2\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="is in the way"), removed_list(compared(folders), out):
+        pass
+    assert removed_path(out).read_text(encoding="utf-8") == "id,mine\n1,2\n"
+
+
+def test_what_cannot_be_compared_is_said(folders: dict[str, JobFolder]) -> None:
+    with pytest.raises(UsageError, match="Nothing has changed since “same”"):
+        compared(folders, "new", "same")
+    with pytest.raises(UsageError, match="not an earlier version"):
+        compared(folders, "new", "new")
