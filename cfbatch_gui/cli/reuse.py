@@ -24,7 +24,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.versions.differences import Change, Differences, compare_versions
+from cfbatch_gui.core.versions.differences import Change, Differences, check_comparable, compare_versions
 from cfbatch_gui.core.versions.predecessor import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
@@ -73,7 +73,7 @@ class EarlierJobs:
     def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
         """A job that is in no ledger beside an earlier one, by its name or id, or else the one that it is a version of.
 
-        Raises UsageError for one that there is not, or that is of another kind; DataError.
+        Raises UsageError for one that there is not, that is of another kind, or whose texts were removed; DataError.
         """
         if not self._paths.ledger.exists():
             if asked_for:
@@ -90,6 +90,7 @@ class EarlierJobs:
             return None
         if earlier.kind is not draft.kind:
             raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
+        check_comparable(folder, folder_of(earlier.id))
         return Compared(earlier, compare_versions(folder, folder_of(earlier.id)))
 
     def _service_of(self, job: Job) -> str:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from cloudflare import Cloudflare
 
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.forgetting import forget_texts
 from cfbatch_gui.core.practice.queue import Queue, accepted
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.practice.vectorize.ledger import accepted_events
@@ -109,3 +111,7 @@ def test_only_what_changed_is_exported_with_a_list_of_what_is_gone(
     assert (ended.status, ended.complaint) == (2, "Nothing has changed since “june”, so nothing was written.")
     whole = terminal.run("run", files[1], "--embed", "--connection", "practice", "--json", "--no-reuse")
     assert whole.json["taken_from_earlier_jobs"] == [] and len(whole.json["batches"]) > 1
+    forget_texts(JobFolder(terminal.data / "jobs" / jobs[0]), 0.0)
+    ended = terminal.run("check", files[1], "--embed", "--compared-with", jobs[0])
+    removed = "The texts of one of both jobs were removed, so they cannot be compared."
+    assert (ended.status, ended.complaint, ended.out) == (2, removed, "")

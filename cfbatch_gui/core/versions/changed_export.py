@@ -9,13 +9,18 @@ import numpy as np
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
-from cfbatch_gui.core.versions.differences import Differences, Numbers, compare_versions
+from cfbatch_gui.core.versions.differences import (
+    Differences,
+    Numbers,
+    can_be_compared,
+    check_comparable,
+    compare_versions,
+)
 from cfbatch_gui.core.versions.predecessor import find_predecessor
 from cfbatch_gui.core.versions.version_rows import read_rows
 
@@ -48,9 +53,9 @@ def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder])
         raise UsageError(
             message("“{name}” is not an earlier version of this job. Name another one.", name=earlier.name)
         )
-    if texts_forgotten(folder_of(earlier.id)) is not None or texts_forgotten(folder_of(job.id)) is not None:
-        raise UsageError(message("The texts of one of both jobs were removed, so they cannot be compared."))
-    found = _changed(earlier, folder_of(earlier.id), compare_versions(folder_of(job.id), folder_of(earlier.id)))
+    newer, folder = folder_of(job.id), folder_of(earlier.id)
+    check_comparable(newer, folder)
+    found = _changed(earlier, folder, compare_versions(newer, folder))
     if not found.items and not len(found.removed):
         raise UsageError(message("Nothing has changed since “{name}”, so nothing was written.", name=earlier.name))
     return found
@@ -59,12 +64,16 @@ def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder])
 def changed_since_predecessor(
     job: Job, jobs: Sequence[Job], folder_of: Callable[[str], JobFolder]
 ) -> ChangedSince | None:
-    """What changed since the version before, where there is one and something did. For a thread. Raises DataError."""
+    """What changed since the version before, None where there is none, where nothing changed, or where the texts of
+    one of them were removed. For a thread. Raises DataError.
+    """
     earlier = find_predecessor(job, jobs, folder_of)
     if earlier is None:
         return None
-    folder = folder_of(earlier.id)
-    found = _changed(earlier, folder, compare_versions(folder_of(job.id), folder))
+    newer, folder = folder_of(job.id), folder_of(earlier.id)
+    if not can_be_compared(newer, folder):
+        return None
+    found = _changed(earlier, folder, compare_versions(newer, folder))
     return found if found.items else None
 
 

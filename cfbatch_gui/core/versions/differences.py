@@ -12,8 +12,11 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+from cfbatch_gui.core.messages import message
 
 Numbers = NDArray[np.int64]
 _BLOCK = 20_000
@@ -63,6 +66,20 @@ class Differences:
     def differing(self) -> Numbers:
         """The items of the newer version that are not as they were: added, changed and moved."""
         return np.sort(np.concatenate((self.added, self.changed, self.moved)))
+
+
+def can_be_compared(newer: JobFolder, earlier: JobFolder) -> bool:
+    """Whether both still have their texts: ids stand for removed ones, so that every text would count as changed.
+
+    Raises DataError.
+    """
+    return texts_forgotten(newer) is None and texts_forgotten(earlier) is None
+
+
+def check_comparable(newer: JobFolder, earlier: JobFolder) -> None:
+    """Raises UsageError where the texts of one of them were removed; DataError."""
+    if not can_be_compared(newer, earlier):
+        raise UsageError(message("The texts of one of both jobs were removed, so they cannot be compared."))
 
 
 def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:

@@ -10,8 +10,16 @@ import pytest
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.forgetting import forget_texts
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.versions.changed_export import ChangedSince, changed_since, removed_list, removed_path
+from cfbatch_gui.core.versions.changed_export import (
+    ChangedSince,
+    changed_since,
+    changed_since_predecessor,
+    removed_list,
+    removed_path,
+)
+from cfbatch_gui.core.versions.predecessor import choose_predecessor
 from tests.core.versions.test_differences import filled, table
 
 
@@ -76,3 +84,15 @@ def test_what_cannot_be_compared_is_said(folders: dict[str, JobFolder]) -> None:
         compared(folders, "new", "same")
     with pytest.raises(UsageError, match="not an earlier version"):
         compared(folders, "new", "new")
+
+
+@pytest.mark.parametrize("forgotten", ["new", "old"])
+def test_texts_that_were_removed_do_not_count_as_changed(folders: dict[str, JobFolder], forgotten: str) -> None:
+    choose_predecessor(folders["new"], "old")
+    jobs = (job("new", 2.0), job("old", 1.0))
+    found = changed_since_predecessor(jobs[0], jobs, folders.__getitem__)
+    assert found is not None and found.items == frozenset({1, 3})
+    forget_texts(folders[forgotten], 3.0)
+    assert changed_since_predecessor(jobs[0], jobs, folders.__getitem__) is None
+    with pytest.raises(UsageError, match="The texts of one of both jobs were removed"):
+        compared(folders)
