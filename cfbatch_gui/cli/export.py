@@ -114,6 +114,8 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
                 if changed is None or changed.items:
                     note = changed.note(removed) if changed else None
                     say_file(console, await _written(folder, metadata, path, target, options, note=note))
+            if changed and not changed.items:
+                console.say(tr("Nothing is new or changed, so {path} was not written.").format(path=path))
             if changed and removed:
                 _say_removed(console, len(changed.removed), removed)
     if not _is_whole(job):

@@ -109,6 +109,12 @@ def test_only_what_changed_is_exported_with_a_list_of_what_is_gone(
     assert "Nothing is sent, and nothing is paid." in again.err and again.json["batches"] == []
     ended = terminal.run("export", again.json["job"], "--out", out, "--changed-since", jobs[1])
     assert (ended.status, ended.complaint) == (2, "Nothing has changed since “june”, so nothing was written.")
+    fewer = tmp_path / "fewer.csv"
+    fewer.write_text("".join(files[1].read_text("utf-8").splitlines(keepends=True)[:9_000]), encoding="utf-8")
+    last = terminal.run("run", fewer, "--embed", "--connection", "practice", "--json").json["job"]
+    ended = terminal.run("export", last, "--out", tmp_path / "fewer.npy", "--changed-since", jobs[1])
+    assert ended.status == 0 and "Nothing is new or changed" in ended.err and "rows are gone" in ended.err
+    assert not (tmp_path / "fewer.npy").exists()
     whole = terminal.run("run", files[1], "--embed", "--connection", "practice", "--json", "--no-reuse")
     assert whole.json["taken_from_earlier_jobs"] == [] and len(whole.json["batches"]) > 1
     forget_texts(JobFolder(terminal.data / "jobs" / jobs[0]), 0.0)

@@ -8,7 +8,7 @@ import numpy as np
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, Numbers, Reusable
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.versions.differences import Change, Differences, changes_of, compare_versions
+from cfbatch_gui.core.versions.differences import Change, Differences, can_be_compared, changes_of, compare_versions
 from cfbatch_gui.core.versions.predecessor import find_predecessor
 from cfbatch_gui.core.versions.version_rows import VersionRow, read_rows
 
@@ -104,6 +104,8 @@ def look_at_version(
         sendable = np.fromiter((number for (number,) in database.execute(_SENDABLE)), np.int64)
         (anew,) = database.execute("SELECT count(*) FROM sent_anew").fetchone()
     predecessor = find_predecessor(draft, jobs, folder_of)
+    if predecessor is not None and not can_be_compared(folder, folder_of(predecessor.id)):
+        predecessor = None
     earlier = folder_of(predecessor.id) if predecessor else None
     return DraftVersion(
         folder,

@@ -108,7 +108,7 @@ class VersionSection(SectionCard):
     def _fill_menu(self, version: DraftVersion, job: Job, others: Sequence[Job]) -> None:
         self.compare.menu().clear()
         chosen = version.predecessor.id if version.predecessor else ""
-        offered = [each for each in others if each.kind is job.kind and each.is_sent and each.id != job.id]
+        offered = [each for each in others if _can_be_chosen(each, job)]
         for each in offered[:_MOST_OFFERED]:
             name = one_line(each.name, _LONGEST_NAME).replace("&", "&&")
             self.compare.add(name, partial(self.compared_with.emit, each.id), checked=each.id == chosen)
@@ -175,3 +175,8 @@ class VersionSection(SectionCard):
         chosen = self.table.selected_rows()
         items = self._items[chosen] if chosen else self._items
         self.anew_chosen.emit(tuple(items.tolist()), True)
+
+
+def _can_be_chosen(other: Job, job: Job) -> bool:
+    """Whether a job has a file that this one may be the new version of."""
+    return other.kind is job.kind and other.is_sent and other.id != job.id and not other.texts_forgotten_at
