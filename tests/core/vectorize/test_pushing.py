@@ -167,6 +167,18 @@ async def test_each_end_in_the_middle_has_its_sentence_and_loses_nothing(
     assert (push.sent, push.outcome, push.failure) == (20, PushOutcome.VERIFIED, "")
 
 
+async def test_a_push_that_stops_before_its_plan_leaves_the_one_before_as_it_was(bench: Bench) -> None:
+    bench.add("one", unit_vectors(30, 32))
+    await bench.index()
+    before = await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    refused = (403, [{"code": 10000, "message": "Authentication error"}])
+    bench.before = lambda path, body: refused if path.endswith("/info") else None
+    with pytest.raises(TokenRefused) as raised:
+        await bench.opened().push("one", *THROUGH, OPTIONS)
+    (kept,) = bench.vectorize.pushes("one")
+    assert kept == msgspec.structs.replace(before, failure=str(raised.value))
+
+
 async def test_a_token_that_may_only_read_lists_and_does_not_push(bench: Bench) -> None:
     await bench.index()
     bench.permission = Permission.READ
