@@ -15,6 +15,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.vectorize.push_values import PushOptions
+from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES
 from cfbatch_gui.ui.help.help_window import Topic
@@ -58,7 +60,13 @@ class Past:
         await run(program, "Help centre, short answers", beginnings, Kind.RANK)
         plain = material.without_labels(self.files / "plain.csv", help_centre)
         await run(program, "Support articles, April", plain, Kind.RANK)
-        await run(program, "Catalogue vectors", material.catalogue(self.files / "catalogue.csv", 220), Kind.EMBED)
+        catalogue = material.catalogue(self.files / "catalogue.csv", 220)
+        vectors = await run(program, "Catalogue vectors", catalogue, Kind.EMBED)
+        await program.prepare("vectorize")
+        await program.vectorize.create(
+            "practice", "catalogue", program.vectorize.dimension_of(vectors.id), Metric.COSINE
+        )
+        await program.vectorize.push(vectors.id, "practice", "catalogue", PushOptions())
         await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)
         follow = self.service.follow
         follow(script.ResetAfterBody(on="submit"))
@@ -241,6 +249,18 @@ class Tour:
                 similar.sentence.setText("something warm for the bed")
                 similar.search()
                 await self._stop("similar-found")
+        await self._vectorize()
+
+    async def _vectorize(self) -> None:
+        """What stands there after a push and after a search, and the form before the next."""
+        self._space._job.tabs.choose(tabs.VECTORIZE)
+        await self._stop("vectorize")
+        page = self._space._results.vectorize.view
+        page.search.sentence.setText("something warm for the bed")
+        page.search.button.click()
+        await self._stop("vectorize-found")
+        page.summary.change_button.click()
+        await self._stop("vectorize-form")
 
     async def settings(self) -> None:
         """Settings on all tabs, with a card of each kind of connection."""

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from cfbatch_gui.core.job_vectors import vectorize_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.ui.notices import Notices
@@ -383,10 +384,6 @@ async def test_a_worker_has_no_such_api_and_another_connection_is_offered(
     account: tuple[Desk, ThreadedService],
 ) -> None:
     desk, _service = account
-    from dataclasses import replace
-
-    from cfbatch_gui.core.system.settings import SavedConnection
-
     job = await desk.job("Products", rows(range(12)), "cloudflare")
     worker = SavedConnection("worker", "My Worker", "worker", url="https://batch.example.workers.dev")
     await desk.program.keep_settings(connections=(*desk.program.settings.connections, worker))
