@@ -29,11 +29,12 @@ CHECKSUM_BITS = 44  # of ten million changed vectors one is missed once in a mil
 _CHECK_BITS = 20
 
 _TABLES = """
-CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE jobs(job INTEGER PRIMARY KEY, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
-CREATE TABLE mutations(number INTEGER PRIMARY KEY, mutation TEXT NOT NULL, vectors INTEGER NOT NULL, at REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS jobs(job INTEGER PRIMARY KEY, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS mutations(
+    number INTEGER PRIMARY KEY, mutation TEXT NOT NULL, vectors INTEGER NOT NULL, at REAL NOT NULL);
 -- state: 64 bits as a signed number, of which the upper 44 are the checksum, the lower 20 of the row's own check value
-CREATE TABLE vectors(id TEXT PRIMARY KEY, state INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vectors(id TEXT PRIMARY KEY, state INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
 """
 _BY_IDS = "SELECT id, state, job FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
 _PUT = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
@@ -215,8 +216,9 @@ class IndexRecord:
         database = connect_durably(self._path)
         try:
             if database.execute("PRAGMA user_version").fetchone()[0] == 0:
-                database.executescript(f"BEGIN;{_TABLES}PRAGMA user_version = {VERSION};COMMIT")
-                database.executemany("INSERT INTO facts VALUES(?, ?)", _owner(index, account_mark))
+                database.executescript(f"BEGIN;{_TABLES}COMMIT")
+                database.executemany("INSERT OR REPLACE INTO facts VALUES(?, ?)", _owner(index, account_mark))
+                database.execute(f"PRAGMA user_version = {VERSION}")  # last: a crash before it is made good here
             _check(database, self._path, index, account_mark)
         except BaseException:
             database.close()

@@ -1,5 +1,8 @@
 """What Vectorize would refuse is found before a byte leaves, with its rows and the way out."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -161,6 +164,18 @@ async def test_a_damaged_row_of_the_record_is_never_deleted(bench: Bench) -> Non
     record.begin_seen()
     with pytest.raises(DataError, match="Nothing was deleted"):
         record.gone_ids(10)
+    record.close()
+
+
+@pytest.mark.parametrize("facts_written", [0, 1, 2])
+def test_a_record_whose_making_was_cut_off_is_no_damaged_one(bench: Bench, facts_written: int) -> None:
+    path = bench.root / "r.db"
+    IndexRecord(path, "products", "mark").close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA user_version = 0")
+        database.execute("DELETE FROM facts WHERE name NOT IN (SELECT name FROM facts LIMIT ?)", (facts_written,))
+    record = IndexRecord(path, "products", "mark")
+    assert (record.damage, record.count) == ("", 0)
     record.close()
 
 
