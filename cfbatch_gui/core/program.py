@@ -20,7 +20,6 @@ from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
-from cfbatch_gui.core.jobs.store.submissions import Submission
 from cfbatch_gui.core.jobs.verify.start_check import check_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.connections.user_connections import Connections
     from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
     from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
+    from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
     from cfbatch_gui.core.jobs.drafts import Drafts
     from cfbatch_gui.core.jobs.plan.calibration import Calibration
     from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.run.runner import Runner
     from cfbatch_gui.core.vectorize.vectorize import Vectorize
     from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-    from cfbatch_gui.core.workers_ai.probe.probing import Accepted
 
 DELETED = message("The connection of this job was deleted. What is at the service stays there.")
 
@@ -145,6 +144,13 @@ class Program:
         )
 
     @made_once
+    def account_jobs(self) -> "AccountJobs":
+        """The jobs in the user's account, also those that other computers have handed over."""
+        from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
+
+        return AccountJobs(self.store, self.drafts, start=self.runner.carry_on, clock=self.clock)
+
+    @made_once
     def judgements(self) -> "JobJudgements":
         """The book of judgements that jobs are measured by."""
         from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
@@ -167,8 +173,8 @@ class Program:
             LearnedFacts(self.paths.learned),
             settings=lambda: self.settings,
             keep_settings=self.keep_settings,
-            pause_jobs=self._pause_jobs_of,
-            keep_accepted=self._keep_accepted,
+            pause_jobs=lambda connection_id: self.runner.pause_all(connection_id, because=DELETED),
+            keep_accepted=self.store.keep_accepted,
         )
 
     @made_once
@@ -380,18 +386,6 @@ class Program:
     def _echoes_references(self, job: Job) -> bool:
         """Whether a check of the service has seen that answers to this model carry references."""
         return self.connections.learned(job.connection, job.model).references is True
-
-    async def _keep_accepted(self, connection_id: str, model: str, batch: "Accepted") -> None:
-        """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
-        submission = Submission(
-            batch.attempt, batch.request_id, batch.sha256, batch.time, connection=connection_id, model=model
-        )
-        await self.store.on_disk(self.store.write_down, submission)
-
-    async def _pause_jobs_of(self, connection_id: str) -> None:
-        for job in self.ledger.jobs():
-            if job.connection == connection_id and job.is_sent:
-                await self.runner.pause(job.id, because=DELETED)
 
     def _metadata_for(self, job: Job) -> "ModelMetadata":
         metadata = self.connections.models(job.connection).find(job.model)

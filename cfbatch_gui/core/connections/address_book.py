@@ -209,7 +209,14 @@ class AddressBook:
         base_url = check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
         match record.kind:
             case "worker":
-                return worker(record.url, connection_id=record.id, title=record.name, paid_plan=record.paid_plan)
+                return worker(
+                    record.url,
+                    connection_id=record.id,
+                    title=record.name,
+                    paid_plan=record.paid_plan,
+                    collects=record.collects,
+                    keep_days=record.keep_days,
+                )
             case "gateway":
                 return gateway(
                     record.account_id,

@@ -57,10 +57,10 @@ class Drafts:
         """The folder of a job."""
         return JobFolder(self._paths.job(job_id))
 
-    def create(self, kind: Kind, name: str, model: str, connection: str) -> Job:
-        """A new, empty draft."""
+    def create(self, kind: Kind, name: str, model: str, connection: str, job_id: str = "") -> Job:
+        """A new, empty draft, with an id of its own unless another computer has given it one."""
         job = Job(
-            id="".join(secrets.choice(_LETTERS) for _ in range(8)),
+            id=job_id or "".join(secrets.choice(_LETTERS) for _ in range(8)),
             name=name,
             kind=kind,
             model=model,
@@ -196,6 +196,14 @@ class Drafts:
         """Take jobs out of the list, or put them back; their folders go at the next start."""
         deleted_at = self._clock() if deleted else 0.0
         return self._ledger.change_all(job_ids, lambda job: replace(job, deleted_at=deleted_at))
+
+    def discard(self, job_id: str) -> None:
+        """Remove a draft for good, with its folder; deleted as usual when that cannot go yet."""
+        self._draft(job_id)
+        if self.folder(job_id).delete():
+            self._ledger.remove(job_id)
+        else:
+            self.delete(job_id)
 
     def clear_deleted(self) -> None:
         """Remove for good what was deleted before.

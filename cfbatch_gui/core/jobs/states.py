@@ -104,11 +104,25 @@ class Batch:
     tokens: int = 0  # `usage.total_tokens` of its answer
     at_once: bool = False  # one request without the queue: it has no request id, and cannot be asked for
     adopted: bool = False  # the user found its id: its answer must prove by its references that it is this batch's
+    shard: int = 0  # of the collector in the user's account, from 1; 0 when it has none. Kept when the batch is done
+    handed_over_at: float = 0.0  # when the account acknowledged the shard; until then the service is asked directly
+    stored_bytes: int = 0  # of its answer in the user's account, as seen last; 0 while it is not there
+    direct_only: bool = False  # its collector failed, or gave it up: it is not handed over again
     failed_requests: int = 0
     error: str = ""  # the user's sentence
     error_detail: str = ""
     error_action: str = ""  # an `Action`
     earlier: tuple[Attempt, ...] = ()  # of the times before it was sent again, those that may have been billed
+
+    @property
+    def is_in_account(self) -> bool:
+        """The answer waits in the user's account to be fetched."""
+        return self.state.is_at_service and self.stored_bytes > 0
+
+    @property
+    def is_handed_over(self) -> bool:
+        """The account asks the service for the answer; this program does so only from time to time."""
+        return self.state.is_at_service and self.handed_over_at > 0.0 and not self.direct_only
 
     @property
     def billable(self) -> tuple[Attempt, ...]:
@@ -127,6 +141,7 @@ class JobOptions:
     pooling: str = ""  # "mean" or "cls", for the models that take it; "" is the model's own
     at_once: bool = False  # each request by itself and without the queue, for small jobs
     reuse: bool = True  # what earlier jobs have is taken from there, and not sent
+    collect_in_account: bool | None = None  # None: as the connection is set up
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +167,9 @@ class Job:
     tags: tuple[str, ...] = ()  # short words of the user's, sorted
     texts_forgotten_at: float = 0.0  # since when its folder has results and no texts any more
     deleted_at: float = 0.0  # the folder goes at the next start; until then the deletion can be undone
+    account_problem: str = ""  # why the user's account does not collect what it was to collect: a sentence
+    account_cleared_at: float = 0.0  # when the account's copies of the answers were deleted, all being here
+    taken_over: bool = False  # sent by another computer: its answers are fetched here too, and nothing is sent
     rows_in: int = 0
     queries: int = 0
     texts: int = 0  # contexts or texts that are sent

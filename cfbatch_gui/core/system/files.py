@@ -69,6 +69,25 @@ def write_own_file(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
+def write_own_bytes(path: Path, data: bytes, start: int, *, is_flushed: bool) -> None:
+    """Write bytes into a file at `start`, and cut off what is behind them; a file that is not there is made.
+
+    When `is_flushed`, they are on the disk when this returns. Raises DiskFull and DataError.
+    """
+    try:
+        if not path.exists():
+            create_own_file(path)
+        with path.open("r+b") as stream:
+            stream.seek(start)
+            stream.write(data)
+            stream.truncate()
+            stream.flush()
+            if is_flushed:
+                os.fsync(stream.fileno())
+    except OSError as error:
+        raise _own_failure(path, error) from error
+
+
 def flush_to_disk(path: Path) -> None:
     """Return when the file's bytes are on the disk. Raises DiskFull and DataError."""
     try:

@@ -32,7 +32,9 @@ class SavedConnection:
 
     `id` never changes and is never reused. `url` is the Worker's URL, or a different base URL of the gateway; `gateway`
     is an AI Gateway's name, selected by its own URL or, with `by_header`, by a header on the usual one. `paid_plan`
-    concerns a Worker: whether its plan has enough processor time for large batches.
+    concerns a Worker: whether its plan has enough processor time for large batches. So do `collects`, whether it is
+    handed the batches to collect their answers in the user's account, and `keep_days`, how long these stay there once
+    they are here.
     """
 
     id: str
@@ -43,6 +45,8 @@ class SavedConnection:
     gateway: str = ""
     by_header: bool = False
     paid_plan: bool = False
+    collects: bool = False
+    keep_days: int = 0
 
 
 @dataclass(frozen=True, slots=True)

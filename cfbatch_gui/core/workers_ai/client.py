@@ -5,7 +5,7 @@ Source: https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import TypeVar
@@ -28,6 +28,7 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.messages import message, moment_in_words
+from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
@@ -36,6 +37,7 @@ from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
 from cfbatch_gui.core.workers_ai.refusals import Refuse, read_retry_after, refusal, refusal_to_poll
 from cfbatch_gui.core.workers_ai.transport import Body, ExchangeError, Headers, HttpAnswer, Transport, What
+from cfbatch_gui.core.workers_ai.unreached import BROKEN, NOT_REACHED
 from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
@@ -52,36 +54,6 @@ _LIMITS = ExchangeLimits()
 
 T = TypeVar("T")
 S = TypeVar("S")
-
-_NOT_REACHED = {
-    "name": message("{title} could not be found. Check that this computer is connected to the internet."),
-    "refused": message("{title} could not be reached. Check that this computer is connected to the internet."),
-    "tls": message(
-        "The connection to {title} is not trusted by this computer, so nothing was sent. In a company's network, "
-        "its own certificate may have to be installed on this computer."
-    ),
-    "time": message("{title} did not answer in time."),
-    "clock": message(
-        "The certificate of {title} is not valid at {now}, which is what this computer's clock shows. Nothing was "
-        "sent. Set the clock, then try again."
-    ),
-    "proxy": message(
-        "This computer's proxy, {proxy}, does not let the connection to {title} through. Nothing was sent. Check "
-        "the system's proxy settings."
-    ),
-    "proxy_address": message(
-        "The address of this computer's proxy cannot be read, so nothing was sent. Check the system's proxy settings."
-    ),
-    "proxy_kind": message(
-        "This computer's proxy, {proxy}, is not an HTTP proxy, so this program cannot use it. Nothing was sent. Set "
-        "an HTTP proxy in the system's settings, or none."
-    ),
-    "mixed": message(
-        "The connection to {title} held more than one answer, so none of it was used. Something on the way, such as "
-        "a proxy, mixes answers up."
-    ),
-    "too_large": message("{title} sent far more than an answer can hold, so it was not read."),
-}
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -149,17 +121,21 @@ class WorkersAI:
             answer = await self._call("ask", url, encode_poll(request_id), limits.poll_seconds, limits.poll_bytes)
         except QueueNotSupported as error:
             raise refusal_to_poll(error, self.connection.title) from error
-        read = await self._off_the_loop(answer.body, _keeping_raw(read_answer), answer.body)
+        return await self.read_reply(answer.body, request_id)
+
+    async def read_reply(self, body: bytes, request_id: str) -> Waiting | Reply:
+        """Read an answer to a poll. Raises UnreadableReply as `ask`."""
+        read = await self._off_the_loop(body, _keeping_raw(read_answer), body)
         if read.request_id not in ("", request_id):
             title = self.connection.title
             sentence = message(
                 "{title} answered about another batch than the one it was asked for. The answer was not used.",
                 title=title,
             )
-            raise UnreadableReply(sentence, raw=answer.body, detail=f"request_id {read.request_id[:80]!r}")
+            raise UnreadableReply(sentence, raw=body, detail=f"request_id {read.request_id[:80]!r}")
         match read:
             case Finished():
-                return Reply(answer.body, read)
+                return Reply(body, read)
             case Queued():
                 return Waiting(read.status, read.request_id)
             case Waiting():
@@ -197,6 +173,30 @@ class WorkersAI:
             raise UsageError(message("{title} leads to no account's API.", title=self.connection.title))
         return self._envelope(
             await self._call(what, url, body, seconds, most_bytes, content_type=content_type, refuse=refuse)
+        )
+
+    async def call_worker(
+        self,
+        method: str,
+        rest: str,
+        body: bytes = b"",
+        *,
+        content_type: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+        sink: AnswerSink | None = None,
+    ) -> HttpAnswer:
+        """Call the collecting room of the user's own Worker, once; each of its calls may be repeated. Raises as `ask`.
+
+        With `sink` the body of a 2xx goes there. Raises UsageError for a connection that is not a Worker.
+        """
+        url, limits = self._endpoint.collect_url(rest), self._limits
+        if not url:
+            raise UsageError(message("{title} is not a Worker of your own.", title=self.connection.title))
+        seconds, most = (
+            (limits.poll_seconds, limits.poll_bytes) if sink or body else (limits.check_seconds, limits.other_bytes)
+        )
+        return await self._call(
+            "account", url, body, seconds, most, content_type=content_type, method=method, headers=headers, sink=sink
         )
 
     async def probe(self, model: str) -> None:
@@ -250,22 +250,28 @@ class WorkersAI:
         *,
         content_type: str = "application/json",
         refuse: Refuse = refusal,
+        method: str = "",
+        headers: Mapping[str, str] | None = None,
+        sink: AnswerSink | None = None,
     ) -> HttpAnswer:
-        headers = Headers({**await self._headers(), "content-type": content_type})
+        all_headers = Headers({**await self._headers(), "content-type": content_type, **(headers or {})})
         await self._take_turn()
         try:
             answer = await self._transport.send(
-                "POST" if body else "GET",
+                method or ("POST" if body else "GET"),
                 url,
                 what=what,
-                headers=headers,
+                headers=all_headers,
                 body=body,
                 seconds=seconds,
                 most_bytes=most_bytes,
+                sink=sink,
             )
         except ExchangeError as error:
             raise self._unreachable(error) from error
         self._budget.heed(answer.headers.get("ratelimit", ""))
+        if sink is not None and 200 <= answer.status < 300:
+            return answer
         envelope = await self._off_the_loop(answer.body, self._envelope, answer)
         if answer.status >= 400 and not envelope.is_enveloped:  # not the service's own refusal
             raise self._not_the_service(answer)
@@ -329,7 +335,7 @@ class WorkersAI:
         return ServiceRefused(sentence, detail=found.detail, code=found.code, action=Action.RETRY)
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
-        sentence = _NOT_REACHED.get(error.reason, message("The connection to {title} broke."))
+        sentence = NOT_REACHED.get(error.reason, BROKEN)
         today = datetime.fromtimestamp(self._clock()).astimezone()
         words = sentence.filled(title=self.connection.title, proxy=error.proxy, now=moment_in_words(today))
         return Unreachable(words, detail=error.detail)

@@ -50,11 +50,18 @@ class Connection:
     gateway: str = ""
     gateway_by_header: bool = False
     body_bytes: int = MAX_BODY_BYTES  # the most that a batch may have
+    collects: bool = False  # a Worker that is handed batches, to collect their answers in the user's account
+    keep_days: int = 0  # how long answers stay in the account once they are here
 
     @property
     def is_practice(self) -> bool:
         """Whether results are practice results, to be marked as such."""
         return self.kind is ConnectionKind.PRACTICE
+
+    @property
+    def has_paid_worker(self) -> bool:
+        """Whether it is a Worker on Cloudflare's Workers Paid plan, as far as the user has said so."""
+        return self.kind is ConnectionKind.WORKER and self.body_bytes == MAX_BODY_BYTES
 
     @property
     def is_confirmed(self) -> bool:
@@ -113,7 +120,15 @@ def cloudflare(
     )
 
 
-def worker(url: str, *, connection_id: str, title: str, paid_plan: bool = False) -> Connection:
+def worker(
+    url: str,
+    *,
+    connection_id: str,
+    title: str,
+    paid_plan: bool = False,
+    collects: bool = False,
+    keep_days: int = 0,
+) -> Connection:
     """A connection to a Worker of the user's own. Raises NotConnected for an address that is unsafe for a secret.
 
     On Cloudflare's Workers Free plan it is stopped after 10 ms of computing, and a megabyte takes about 7 of them: a
@@ -128,6 +143,8 @@ def worker(url: str, *, connection_id: str, title: str, paid_plan: bool = False)
         kind=ConnectionKind.WORKER,
         base_url=address.partition("/ai/run")[0],
         body_bytes=MAX_BODY_BYTES if paid_plan else MAX_FREE_WORKER_BODY_BYTES,
+        collects=collects,
+        keep_days=max(0, keep_days),
     )
 
 

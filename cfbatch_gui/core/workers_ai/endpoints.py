@@ -40,6 +40,9 @@ class Endpoint(Protocol):
     def api_url(self, rest: str) -> str:
         """The URL of `rest` in Cloudflare's v4 API, for the catalogue and for checks; "" where there is no such API."""
 
+    def collect_url(self, rest: str) -> str:
+        """The URL of `rest` in the collecting room of the user's own Worker; "" where there is none."""
+
     def headers(self, secrets: Secrets) -> dict[str, str]:
         """The headers of every request."""
 
@@ -65,6 +68,10 @@ class RestEndpoint:
     def api_url(self, rest: str) -> str:
         """See `Endpoint`."""
         return f"{self.connection.base_url}/{rest}"
+
+    def collect_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return ""
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
         """See `Endpoint`."""
@@ -102,6 +109,10 @@ class WorkerEndpoint:
         """See `Endpoint`."""
         return ""
 
+    def collect_url(self, rest: str) -> str:
+        """See `Endpoint`. The calls are in docs/collecting.md."""
+        return f"{self.connection.base_url}/{rest}"
+
     def headers(self, secrets: Secrets) -> dict[str, str]:
         """See `Endpoint`."""
         return _bearer(secrets.token)
@@ -132,6 +143,10 @@ class GatewayEndpoint:
     def api_url(self, rest: str) -> str:
         """See `Endpoint`."""
         return f"{self.connection.api_base_url}/{rest}"
+
+    def collect_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return ""
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
         """See `Endpoint`."""

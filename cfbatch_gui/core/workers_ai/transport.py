@@ -26,12 +26,13 @@ import truststore
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.workers_ai.answer_body import BodyError, BodyReader
+from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink, SinkFeeder
 from cfbatch_gui.core.workers_ai.echoed_secrets import EchoedSecrets
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
-What: TypeAlias = Literal["submit", "run", "ask", "check", "vectorize"]
+What: TypeAlias = Literal["submit", "run", "ask", "check", "vectorize", "account"]
 Body: TypeAlias = bytes | tuple[bytes, ...]  # in pieces, where joining them would be one more copy of much
 
 _SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
@@ -117,11 +118,12 @@ class Transport:
         body: Body = b"",
         seconds: float,
         most_bytes: int,
+        sink: AnswerSink | None = None,
     ) -> HttpAnswer:
         """Send one request on a connection of its own, without retries, and return the response. Raises ExchangeError.
 
         `seconds` limits the whole exchange, `most_bytes` the decompressed body. A body in pieces is sent piece by
-        piece, with its length before it.
+        piece, with its length before it. With `sink` the body of a 2xx goes there, and that of the result is empty.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
             raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
@@ -132,7 +134,7 @@ class Transport:
             headers={
                 "user-agent": f"cf-batch/{__version__}",
                 "accept": "application/json",
-                "accept-encoding": "gzip",
+                "accept-encoding": "identity" if sink is not None else "gzip",
                 "connection": "close",
                 **headers,
                 **({} if isinstance(body, bytes) else {"content-length": str(sent)}),
@@ -146,8 +148,9 @@ class Transport:
             value.split(" ", 1)[-1] for name, value in headers.items() if name.lower() in _SECRET_HEADERS
         )
         answer: HttpAnswer | None = None
+        feeder = SinkFeeder(sink, secrets, most_bytes) if sink is not None else None
         try:
-            found = await self._exchange(await self._transport(url), request, seconds, most_bytes)
+            found = await self._exchange(await self._transport(url), request, seconds, most_bytes, feeder)
             answer = await _without(secrets, found)
         except ExchangeError as error:
             sent = sent if error.body_left else 0
@@ -155,6 +158,7 @@ class Transport:
         finally:
             if self._application is None:
                 received, status = (len(answer.body), answer.status) if answer is not None else (0, 0)
+                received += feeder.received if feeder is not None else 0
                 self._on_exchange(Exchange(request.url.netloc.decode("ascii"), what, sent, received, status))
         return answer
 
@@ -186,6 +190,7 @@ class Transport:
         request: httpx.Request,
         seconds: float,
         most_bytes: int,
+        feeder: SinkFeeder | None,
     ) -> HttpAnswer:
         watch = _Watch()
         request.extensions["trace"] = watch.see
@@ -196,7 +201,7 @@ class Transport:
                 response = await transport.handle_async_request(request)
                 connection = _connection_of(transport)
                 try:
-                    body = await _body(response, most_bytes)
+                    body = await _body(response, most_bytes, feeder)
                     await _check_end(response, connection)
                 finally:
                     await response.aclose()
@@ -261,7 +266,13 @@ async def _pieces(body: tuple[bytes, ...]) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _body(response: httpx.Response, most_bytes: int) -> bytes:
+async def _body(response: httpx.Response, most_bytes: int, feeder: SinkFeeder | None) -> bytes:
+    if feeder is not None and 200 <= response.status_code < 300:
+        feeder.begin(response.status_code, _plain(response.headers))
+        async for chunk in cast(httpx.AsyncByteStream, response.stream):
+            await feeder.add(chunk)
+        await feeder.end()
+        return b""
     reader = BodyReader(response.headers.get("content-encoding", ""), most_bytes)
     async for chunk in cast(httpx.AsyncByteStream, response.stream):  # `aiter_raw` closes the connection at its end
         reader.add(chunk)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.run.poll_schedule import LONGEST, age_of, backed_off, interval, sleep_until
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, age_of, backed_off, interval, sleep_until
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.faults import script
 from tests.core.jobs.conftest import Bench, Clock

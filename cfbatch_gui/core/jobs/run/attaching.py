@@ -5,8 +5,6 @@ their id: the first request is the first query, or the first texts, as many as t
 get names.
 """
 
-import csv
-import io
 import json
 import re
 from collections import Counter
@@ -17,19 +15,16 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui.core.errors import ReplyError, UsageError
-from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
-from cfbatch_gui.core.job_folder.filling import fill
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.named_texts import context_name, fill_named, query_name, text_name
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.replies import Answered, Element, Finished, Queued, read_answer, what_it_holds
 
 _SHORTEST_ID: Final = 4  # characters of a pasted id
-_RANK_COLUMNS: Final = ("query", "context", "reference")
-_EMBED_COLUMNS: Final = ("text", "reference")
 _FITS_NOT: Final = message(
     "The answer does not fit the input file: {reason}. Choose the file that was sent, or add the job without one."
 )
@@ -207,23 +202,16 @@ def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], refere
 
 
 def _fill(folder: JobFolder, kind: Kind, requests: Sequence[tuple[int, str]]) -> None:
-    """Read a table of names as if it were the file. `requests`: how many texts each has, and its reference."""
-    folder.create()
-    path = folder.path / "attached.csv"
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    columns = _RANK_COLUMNS if kind is Kind.RANK else _EMBED_COLUMNS
-    writer.writerow(columns)
+    """Name the texts. `requests`: how many texts each has, and its reference."""
+    fill_named(folder, kind, _named(kind, requests))
+
+
+def _named(kind: Kind, requests: Sequence[tuple[int, str]]) -> Iterator[tuple[str, ...]]:
     number = 0
     for query, (count, reference) in enumerate(requests, start=1):
         for position in range(1, count + 1):
             number += 1
-            named = (
-                [f"Query {query}", f"Query {query} · Context {position}"] if kind is Kind.RANK else [f"Text {number}"]
-            )
-            writer.writerow([*named, reference])
-    data = text.getvalue().encode()
-    write_own_file(path, data)
-    source = Source(path, FileFormat.DELIMITED, columns, len(data), "utf-8", ",", has_header=True)
-    roles = (Role.QUERY, Role.CONTEXT, Role.KEEP) if kind is Kind.RANK else (Role.TEXT, Role.KEEP)
-    fill(folder, source, Mapping(kind, Layout.LONG if kind is Kind.RANK else Layout.TEXTS, roles))
+            if kind is Kind.RANK:
+                yield query_name(query), context_name(query, position), reference
+            else:
+                yield text_name(number), reference

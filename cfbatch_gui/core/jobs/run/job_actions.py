@@ -26,6 +26,7 @@ from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
+from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.wire.replies import Waiting
 
 MAY_BE_SENT_AGAIN = ENDED | {BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED}
@@ -165,6 +166,35 @@ class JobActions:
         await self._store.save(replace(batch, state=BatchState.DISMISSED))
         return await self._runner.carry_on(job_id)
 
+    async def collect_in_account(self, job_id: str) -> Job:
+        """Hand the job's batches over to the user's account, also those that it has given up before.
+
+        Raises UsageError unless the job's connection is a Worker.
+        """
+        job = self._store.job(job_id)
+        if self._store.client(job).connection.kind is not ConnectionKind.WORKER:
+            raise UsageError(
+                message(
+                    "Only a Worker of your own can collect answers in your account. Send the job through one; the "
+                    "page of connections shows how to set it up."
+                )
+            )
+        await self._store.change(job_id, _handed_to_account)
+        if job.is_sent and not all(batch.state.is_final for batch in job.batches):
+            await self._runner.carry_on(job_id)
+            self._runner.check_now(job_id)
+        return self._store.job(job_id)
+
+    async def collect_here(self, job_id: str) -> Job:
+        """Ask the service directly from now on, and end the account's collecting. Raises as `AccountCollection`."""
+        job = await self._store.change(
+            job_id, lambda known: replace(known, options=replace(known.options, collect_in_account=False))
+        )
+        if job.is_sent:
+            await self._runner.account.give_up(job_id)
+            self._runner.check_now(job_id)
+        return self._store.job(job_id)
+
     async def forget_texts(self, job_id: str) -> None:
         """Remove the texts of a finished job from its folder; ids, scores and vectors stay. Nothing can be sent again.
 
@@ -205,7 +235,27 @@ class JobActions:
         return self._store.job(job_id), batch
 
 
+def _handed_to_account(job: Job) -> Job:
+    batches = tuple(
+        batch if batch.state.is_final or not batch.direct_only else _without_shard(batch) for batch in job.batches
+    )
+    options = replace(job.options, collect_in_account=True)
+    job = replace(job, options=options, account_problem="")
+    return job if batches == job.batches else replace(job, batches=batches)
+
+
+def _without_shard(batch: Batch) -> Batch:
+    return replace(batch, shard=0, handed_over_at=0.0, stored_bytes=0, direct_only=False)
+
+
 def _check_is_ours(job: Job) -> None:
+    if job.taken_over:
+        raise UsageError(
+            message(
+                "This job was sent by another computer, so it is sent again from there. Duplicate it to send its "
+                "texts from here."
+            )
+        )
     if job.attached:
         raise UsageError(
             message("This job was made elsewhere, so it is not sent from here. Duplicate it to send its texts.")

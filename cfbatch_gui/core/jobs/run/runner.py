@@ -5,6 +5,7 @@ the process dies, and then the next start finds *sending* and makes it *outcome 
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -19,6 +20,8 @@ from cfbatch_gui.core.errors import (
     UserError,
     WrongAccount,
 )
+from cfbatch_gui.core.jobs.account.collection import AccountCollection
+from cfbatch_gui.core.jobs.account.shards import has_copies
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.run.synchronous import SynchronousCalls
 from cfbatch_gui.core.jobs.run.watching import Watcher
@@ -27,6 +30,8 @@ from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import recovered
 
 CLOSE_SECONDS = 5.0  # how long closing waits for a submit in flight
+
+_log = logging.getLogger(__name__)
 
 
 class Runner:
@@ -49,7 +54,8 @@ class Runner:
         self._more: dict[str, asyncio.Event] = {}  # set when a job has something to send
         self._errors: dict[str, UserError] = {}
         self._submitter = Submitter(store, clock=clock, sleep=sleep)
-        self._watcher = Watcher(store, clock=clock, sleep=sleep, patience=patience)
+        self.account = AccountCollection(store, clock=clock)
+        self._watcher = Watcher(store, clock=clock, sleep=sleep, patience=patience, account=self.account)
         self._synchronous = SynchronousCalls(
             store, self._submitter, clock=clock, sleep=sleep, arrived=self._watcher.hurry
         )
@@ -62,6 +68,9 @@ class Runner:
         going_on = [job for job in self._store.jobs() if job.is_sent and not self._is_settled(job)]
         for job in going_on:
             self.start(job.id)
+        for job in self._store.jobs():
+            if has_copies(job) and self._is_settled(job):
+                self.start(job.id)  # to delete what the account still has of it
         return tuple(going_on)
 
     async def carry_on(self, job_id: str) -> Job:
@@ -89,6 +98,12 @@ class Runner:
         if job.is_sent and not all(batch.state.is_final for batch in job.batches):
             await self._store.change(job_id, lambda known: replace(known, paused_because=because))
         return self._store.job(job_id)
+
+    async def pause_all(self, connection_id: str, because: str) -> None:
+        """`pause` for every job of a connection."""
+        for job in self._store.jobs():
+            if job.connection == connection_id and job.is_sent:
+                await self.pause(job.id, because)
 
     def check_now(self, job_id: str) -> None:
         """Ask for all batches of the job without waiting for their turn."""
@@ -135,8 +150,17 @@ class Runner:
         try:
             self._store.client(job)
         except NotConnected as error:
-            await self._pause_with(job_id, error)
+            if not self._is_settled(job):
+                await self._pause_with(job_id, error)
             return
+        await self._work_on(job)
+        try:
+            await self.account.clear(job_id)
+        except UserError as error:  # tried again at the next start
+            _log.warning("The account's copies of job %s were not deleted: %s", job_id, error.detail or error.message)
+
+    async def _work_on(self, job: Job) -> None:
+        job_id = job.id
         more = self._more[job_id]
         while not self._is_settled(self._store.job(job_id)):
             more.set()

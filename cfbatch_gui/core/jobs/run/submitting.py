@@ -24,10 +24,10 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
-from cfbatch_gui.core.jobs.run.poll_schedule import sleep_until
+from cfbatch_gui.core.jobs.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.submissions import Event, Submission, submissions
+from cfbatch_gui.core.jobs.store.submissions import Event, submission_of, submissions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.wire.replies import Queued
@@ -302,21 +302,6 @@ def write_body(store: JobStore, job: Job, batch: Batch, bodies: Bodies) -> bytes
     body = bodies.take(folder, job, batch.number)
     folder.write(folder.body(batch.number), body)
     return body
-
-
-def submission_of(job: Job, batch: Batch, time: float, event: Event = Event.ACCEPTED) -> Submission:
-    """What is written down of a batch. `time` in seconds since 1970."""
-    return Submission(
-        attempt=batch.attempt,
-        request_id=batch.request_id,
-        sha256=batch.sha256,
-        time=time,
-        job_id=job.id,
-        batch=batch.number,
-        connection=job.connection,
-        model=job.model,
-        event=event,
-    )
 
 
 def new_attempt(batch: Batch, body: bytes, client: WorkersAI, now: float) -> Batch:

@@ -18,8 +18,8 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
+from cfbatch_gui.core.jobs.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
-from cfbatch_gui.core.jobs.run.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.run.submitting import (
     ATTEMPTS,
     FIRST_WAIT,

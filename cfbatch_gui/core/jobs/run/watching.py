@@ -18,9 +18,11 @@ from cfbatch_gui.core.errors import (
     WrongAccount,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.account.collection import AccountCollection
+from cfbatch_gui.core.jobs.account.handing_over import DIRECT_AFTER
+from cfbatch_gui.core.jobs.poll_schedule import SLICE, age_of, backed_off, interval
 from cfbatch_gui.core.jobs.run.attaching import lay_out
 from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect, keep_reply, verify
-from cfbatch_gui.core.jobs.run.poll_schedule import SLICE, age_of, backed_off, interval
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import message
@@ -46,8 +48,10 @@ class Watcher:
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]],
         patience: int | None,
+        account: AccountCollection,
     ) -> None:
         self._store, self._clock, self._sleep, self._patience = store, clock, sleep, patience
+        self._account = account
         self._failures: dict[str, int] = {}
         self._unread: dict[tuple[str, int], int] = {}
         self._hurry: dict[str, asyncio.Event] = {}
@@ -58,13 +62,21 @@ class Watcher:
         Raises what only the user can mend: ConnectionProblem, ServiceRefused and DataError.
         """
         hurry = self._hurry.setdefault(job_id, asyncio.Event())
-        while self._has_work(self._store.job(job_id)):
-            job, now, is_hurried = self._in_step(job_id), self._clock(), hurry.is_set()
-            hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
-            for batch in _away(job):
-                if is_hurried or batch.next_check_at <= now:
-                    await self._check(job, self._store.job(job_id).batches[batch.number - 1])
-            await self._rest(job_id, hurry)
+        try:
+            while self._has_work(self._store.job(job_id)):
+                is_hurried = hurry.is_set()
+                hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
+                await self._account.look(self._in_step(job_id), is_hurried=is_hurried)
+                await self._check_due(job_id, is_hurried=is_hurried)
+                await self._rest(job_id, hurry)
+        finally:
+            await self._account.stop(job_id)
+
+    async def _check_due(self, job_id: str, *, is_hurried: bool) -> None:
+        job, now = self._store.job(job_id), self._clock()
+        for batch in _away(job):
+            if (is_hurried and not batch.is_handed_over) or batch.next_check_at <= now:
+                await self._check(job, self._store.batch(job_id, batch.number))
 
     def hurry(self, job_id: str) -> None:
         """End the present wait: all batches are asked for now."""
@@ -91,6 +103,8 @@ class Watcher:
     async def _rest(self, job_id: str, hurry: asyncio.Event) -> None:
         job = self._store.job(job_id)
         soonest = min((batch.next_check_at for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
+        if (look := self._account.next_look(job)) is not None:
+            soonest = min(soonest, look)
         left = soonest - self._clock()
         # A batch that is being sent has no time yet: look often enough to see it arrive.
         longest = SLICE if not self._is_sending(job) else _FIRST_LOOK
@@ -158,19 +172,25 @@ class Watcher:
             raise ReplyError(
                 message("The answer to this batch cannot be read from the job's folder, and its id is lost.")
             )
+        if self._account.has(batch):
+            fetched = await self._account.fetch(job, batch)
+            if fetched is not None:
+                return fetched
         client = self._store.client(job)
         check_account(client, batch)
         return await client.ask(job.model, batch.request_id)
 
     async def _still_waiting(self, job: Job, batch: Batch, answer: Waiting) -> None:
         now = self._clock()
+        batch = self._store.batch(job.id, batch.number)  # what the account has of it may have changed
         first = self._store.client(job).connection.first_check
+        wait = interval(age_of(batch.sent_at, now, checks=batch.checks, first=first), first)
         seen = replace(
             batch,
             service_word=answer.status,
             checked_at=now,
             checks=batch.checks + 1,
-            next_check_at=now + interval(age_of(batch.sent_at, now, checks=batch.checks, first=first), first),
+            next_check_at=now + (DIRECT_AFTER if batch.is_handed_over else wait),
             error="",
             error_detail="",
             error_action="",
@@ -184,6 +204,7 @@ class Watcher:
     async def _collect(self, job: Job, batch: Batch, reply: Reply) -> None:
         folder = self._store.folder(job.id)
         await asyncio.to_thread(keep_reply, folder, batch.number, reply.raw)
+        await self._account.is_here(batch)
         collecting = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=batch.checks + 1)
         kind, finished, changes = job.kind, reply.finished, {}
         if job.attached:
@@ -205,6 +226,7 @@ class Watcher:
                 state=BatchState.DONE,
                 service_word="",
                 next_check_at=0.0,
+                stored_bytes=0,
                 tokens=collected.tokens,
                 failed_requests=collected.failed_requests,
                 error=_failed_sentence(collected),
@@ -216,7 +238,7 @@ class Watcher:
         """Asking again is free; an answer that stays unreadable is stored as it came, so that it is not lost."""
         times = self._unread[job.id, batch.number] = self._unread.get((job.id, batch.number), 0) + 1
         if times < READINGS and batch.request_id:
-            if self._store.job(job.id).batches[batch.number - 1].state is BatchState.COLLECTING:
+            if self._store.batch(job.id, batch.number).state is BatchState.COLLECTING:
                 batch = replace(batch, state=BatchState.QUEUED)  # what the service says next counts, not what is here
                 await self._store.save(batch)
             await self._passing(job, batch, error)

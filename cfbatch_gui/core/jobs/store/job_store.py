@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -18,6 +18,7 @@ from cfbatch_gui.core.system.paths import Paths
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.workers_ai.client import WorkersAI
+    from cfbatch_gui.core.workers_ai.probe.probing import Accepted
 
 T = TypeVar("T")
 
@@ -96,6 +97,16 @@ class JobStore:
         self.show(job)
         return job
 
+    async def save_all(self, batches: Sequence[Batch], **job_changes: object) -> Job:
+        """Commit batches of one job that do not become final, in one transaction, then show the job.
+
+        Raises DiskFull and DataError; nothing is shown then.
+        """
+        changed = tuple(replace(batch, changed_at=self._clock()) for batch in batches)
+        job = await self.on_disk(lambda: self._ledger.save_batches(changed, **job_changes))
+        self.show(job)
+        return job
+
     async def change(self, job_id: str, change: Callable[[Job], Job], *, is_shown: bool = True) -> Job:
         """Commit what `change` makes of the job as it is when the write begins, then show it.
 
@@ -123,6 +134,13 @@ class JobStore:
                 write_down(elsewhere, *submissions)
             except DataError as error:
                 _log.warning("The copy of submissions.jsonl was not written: %s", error.detail or error.message)
+
+    async def keep_accepted(self, connection_id: str, model: str, batch: "Accepted") -> None:
+        """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
+        submission = Submission(
+            batch.attempt, batch.request_id, batch.sha256, batch.time, connection=connection_id, model=model
+        )
+        await self.on_disk(self.write_down, submission)
 
     def show(self, job: Job) -> None:
         """Call `on_change`."""

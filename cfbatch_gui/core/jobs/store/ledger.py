@@ -271,6 +271,17 @@ class Ledger:
                 self._jobs[batch.job_id] = changed
             return changed
 
+    def save_batches(self, batches: Sequence[Batch], **job_changes: object) -> Job:
+        """`save_batch` for several batches of one job, in one transaction."""
+        with self._writing:
+            job = self.job(batches[0].job_id)
+            self._write([replace(job, **job_changes)] if job_changes else (), batches)  # type: ignore[arg-type]
+            with self._guard:
+                for batch in batches:
+                    job = self._jobs[batch.job_id] = self._with_batch(batch)
+                job = self._jobs[job.id] = replace(job, **job_changes)  # type: ignore[arg-type]  # checked by replace
+            return job
+
     def show_batch(self, batch: Batch) -> Job:
         """Change a batch in memory only: times of checks, which are no state and cost no disk."""
         with self._guard:

@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import append_line_durably, write_own_file
 
@@ -81,6 +82,21 @@ class Written:
 def write_down(path: Path, *submissions: Submission) -> None:
     """Add a line for each; when this returns, they are on the disk. Raises DiskFull and DataError."""
     append_line_durably(path, b"\n".join(map(_encode, submissions)))
+
+
+def submission_of(job: Job, batch: Batch, time: float, event: Event = Event.ACCEPTED) -> Submission:
+    """What is written down of a batch. `time` in seconds since 1970."""
+    return Submission(
+        attempt=batch.attempt,
+        request_id=batch.request_id,
+        sha256=batch.sha256,
+        time=time,
+        job_id=job.id,
+        batch=batch.number,
+        connection=job.connection,
+        model=job.model,
+        event=event,
+    )
 
 
 def recovered(path: Path, attempt: str) -> str:

@@ -1,0 +1,112 @@
+"""Which batches are handed to the account together, and when."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.workers_ai.collector.wire import MOST_BATCHES, MOST_SHARDS
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
+
+# On the Workers Free plan an instance has 1,024 steps and 10 ms of processor time for each, so a step asks for few
+# batches; and an account has 3,000 steps a day, of which a shard takes about 130. See docs/collecting.md.
+FREE_BATCHES: Final = 25  # of one shard
+FREE_SHARDS: Final = 20  # of one job
+WAIT_FOR_MORE: Final = 300.0  # seconds that an accepted batch waits for others to be handed over with
+
+
+@dataclass(frozen=True, slots=True)
+class AccountProgress:
+    """The batches of a job by where their answers are; synchronous requests are left out.
+
+    `here` are final, `in_account` wait there to be fetched, `at_service` are asked for by the account, and `direct` by
+    this program: they are not handed over yet, or cannot be. `to_send` have no answer coming.
+    """
+
+    here: int = 0
+    in_account: int = 0
+    at_service: int = 0
+    direct: int = 0
+    to_send: int = 0
+    bytes_in_account: int = 0
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything of the job is with the account."""
+        return self.in_account + self.at_service > 0
+
+    @property
+    def lid_may_close(self) -> bool:
+        """Nothing needs this computer until the answers are fetched, and there are answers to come."""
+        return self.is_used and not self.direct and not self.to_send
+
+
+def wants_account(job: Job, connection: Connection) -> bool:
+    """Whether a job's batches are to be handed over: the job's own switch, else the connection's."""
+    chosen = job.options.collect_in_account
+    return connection.collects if chosen is None else chosen
+
+
+def account_progress(job: Job) -> AccountProgress:
+    """Where the answers of a job are."""
+    here = in_account = at_service = direct = to_send = stored = 0
+    for batch in job.batches:
+        if batch.at_once:
+            continue
+        if batch.state.is_final:
+            here += 1
+        elif batch.is_in_account:
+            in_account += 1
+            stored += batch.stored_bytes
+        elif batch.is_handed_over:
+            at_service += 1
+        elif batch.state.is_at_service:
+            direct += 1
+        else:
+            to_send += 1
+    return AccountProgress(here, in_account, at_service, direct, to_send, stored)
+
+
+def next_shard(job: Job, connection: Connection, now: float) -> tuple[Batch, ...]:
+    """The batches to hand over now as a new shard, in order; () when none are due. `now` in seconds since 1970."""
+    known = {batch.shard for batch in job.batches if batch.shard}
+    size, most = (MOST_BATCHES, MOST_SHARDS) if connection.has_paid_worker else (FREE_BATCHES, FREE_SHARDS)
+    if len(known) >= most:
+        return ()
+    waiting = [batch for batch in job.batches if _may_be_handed_over(batch)]
+    is_more_coming = not job.paused_because and any(
+        batch.state in (BatchState.PLANNED, BatchState.SENDING) and not batch.at_once for batch in job.batches
+    )
+    is_old = any(now - batch.sent_at >= WAIT_FOR_MORE for batch in waiting)
+    return tuple(waiting[:size]) if len(waiting) >= size or is_old or not is_more_coming else ()
+
+
+def unacknowledged(job: Job) -> dict[int, tuple[Batch, ...]]:
+    """Shards that the ledger has and the account has not confirmed, with all of their batches."""
+    open_shards = {
+        batch.shard
+        for batch in job.batches
+        if batch.shard and not batch.handed_over_at and not batch.direct_only and batch.state.is_at_service
+    }
+    return {shard: of_shard(job.batches, shard) for shard in sorted(open_shards)}
+
+
+def of_shard(batches: Sequence[Batch], shard: int) -> tuple[Batch, ...]:
+    """All batches of a shard, in order."""
+    return tuple(batch for batch in batches if batch.shard == shard)
+
+
+def unfetched_shards(job: Job) -> tuple[int, ...]:
+    """Shards of which the account still has something to say."""
+    return tuple(sorted({batch.shard for batch in job.batches if batch.is_handed_over}))
+
+
+def has_copies(job: Job) -> bool:
+    """Whether the account may still have copies of answers that are here."""
+    handed = any(batch.shard and batch.handed_over_at for batch in job.batches)
+    return handed and not job.account_cleared_at and not job.taken_over
+
+
+def _may_be_handed_over(batch: Batch) -> bool:
+    is_asked = batch.state in (BatchState.QUEUED, BatchState.RUNNING)
+    return is_asked and bool(batch.request_id) and not (batch.shard or batch.direct_only or batch.at_once)

@@ -1,0 +1,36 @@
+"""The sentences for exchanges without an answer, by the reason of an ExchangeError. `title` is the connection's."""
+
+from typing import Final
+
+from cfbatch_gui.core.messages import message
+
+BROKEN: Final = message("The connection to {title} broke.")
+NOT_REACHED: Final = {
+    "name": message("{title} could not be found. Check that this computer is connected to the internet."),
+    "refused": message("{title} could not be reached. Check that this computer is connected to the internet."),
+    "tls": message(
+        "The connection to {title} is not trusted by this computer, so nothing was sent. In a company's network, "
+        "its own certificate may have to be installed on this computer."
+    ),
+    "time": message("{title} did not answer in time."),
+    "clock": message(
+        "The certificate of {title} is not valid at {now}, which is what this computer's clock shows. Nothing was "
+        "sent. Set the clock, then try again."
+    ),
+    "proxy": message(
+        "This computer's proxy, {proxy}, does not let the connection to {title} through. Nothing was sent. Check "
+        "the system's proxy settings."
+    ),
+    "proxy_address": message(
+        "The address of this computer's proxy cannot be read, so nothing was sent. Check the system's proxy settings."
+    ),
+    "proxy_kind": message(
+        "This computer's proxy, {proxy}, is not an HTTP proxy, so this program cannot use it. Nothing was sent. Set "
+        "an HTTP proxy in the system's settings, or none."
+    ),
+    "mixed": message(
+        "The connection to {title} held more than one answer, so none of it was used. Something on the way, such as "
+        "a proxy, mixes answers up."
+    ),
+    "too_large": message("{title} sent far more than an answer can hold, so it was not read."),
+}
