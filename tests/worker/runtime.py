@@ -1,4 +1,7 @@
-"""Cloudflare's runtime workerd, from npm: installed once into build/ and run on loopback ports."""
+"""Cloudflare's runtime workerd, from npm: installed once into build/ and run on loopback ports.
+
+With it comes miniflare, which adds buckets and workflows: collecting_runtime.py runs that.
+"""
 
 import hashlib
 import json
@@ -23,7 +26,15 @@ _INSTALL_SECONDS = 100
 
 
 def find_runtime() -> Path:
-    """The path of the workerd binary, installed once for each package-lock.json. Skips the test if that fails."""
+    """The path of the workerd binary. Skips the test when there is none."""
+    found = next(installed_runtime().glob("node_modules/@cloudflare/workerd-*/bin/workerd*"), None)
+    if found is None:
+        pytest.skip("package-lock.json names no build of workerd for this kind of computer")
+    return found
+
+
+def installed_runtime() -> Path:
+    """The folder with node_modules, installed once for each package-lock.json. Skips the test if that fails."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("the Worker runs in Cloudflare's runtime, which comes by npm; npm is not installed")
@@ -31,10 +42,7 @@ def find_runtime() -> Path:
     folder = ROOT / "build" / f"worker-runtime-{hashlib.sha256(lock).hexdigest()[:12]}"
     if not folder.is_dir():
         _install(npm, folder)
-    found = next(folder.glob("node_modules/@cloudflare/workerd-*/bin/workerd*"), None)
-    if found is None:
-        pytest.skip("package-lock.json names no build of workerd for this kind of computer")
-    return found
+    return folder
 
 
 def _install(npm: str, folder: Path) -> None:

@@ -24,35 +24,40 @@ const STATUS = new Map([
   [5001, 500],
 ]);
 
-class Refusal extends Error {
+export class Refusal extends Error {
   constructor(status, code, message, headers = {}) {
     super(message);
     Object.assign(this, { status, code, headers });
   }
 }
 
-function badInput(message) {
+export function badInput(message) {
   return new Refusal(400, 5006, message);
 }
 
-export default {
-  async fetch(request, env) {
-    try {
-      await checkSecret(request, env);
-      return await answer(request, env);
-    } catch (problem) {
-      if (!(problem instanceof Refusal)) throw problem;
-      const { status, code, message, headers } = problem;
-      return Response.json({ error: { code, message } }, { status, headers: { ...headers, ...NOT_KEPT } });
-    }
-  },
-};
+export default { fetch: (request, env) => guard(request, env, answer) };
 
-async function answer(request, env) {
+// Lets a request with the secret in, and makes an answer of every refusal.
+export async function guard(request, env, handler) {
+  try {
+    await checkSecret(request, env);
+    return await handler(request, env);
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem;
+    const { status, code, message, headers } = problem;
+    return Response.json({ error: { code, message } }, { status, headers: { ...headers, ...NOT_KEPT } });
+  }
+}
+
+export function tell(fact) {
+  return Response.json(fact, { headers: NOT_KEPT });
+}
+
+export async function answer(request, env) {
   const url = new URL(request.url);
   if (url.pathname === "/") {
     checkMethod(request, "GET");
-    return Response.json({ ok: true }, { headers: NOT_KEPT });
+    return tell({ ok: true });
   }
   if (!url.pathname.startsWith("/ai/run/")) throw new Refusal(404, 7003, "There is nothing at this address.");
   checkMethod(request, "POST");
@@ -60,7 +65,7 @@ async function answer(request, env) {
   const model = url.pathname.slice("/ai/run/".length);
   checkModel(model, env);
   const queue = url.searchParams.get("queueRequest") === "true";
-  const body = await readBody(request);
+  const body = await readBody(request, TOO_LARGE_BYTES);
   checkBody(body, queue);
   return run(env.AI, model, body, queue && "requests" in body);
 }
@@ -86,7 +91,7 @@ function handOn(reply) {
 
 // The service's words have one of three forms: {"internalCode", "description"}, {"errors": [{"code", "message"}]}, and
 // the text of an exception, "5006: …". Without a code it is open whether the service did what was asked: 502.
-function serviceRefusal(status, words, retryAfter) {
+export function serviceRefusal(status, words, retryAfter) {
   let code = Number(/^\s*(\d{4,5}):/.exec(words)?.[1] ?? 0);
   let message = words.replace(/^\s*\d{4,5}:\s*/, "");
   try {
@@ -117,30 +122,31 @@ function digest(text) {
   return crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
 }
 
-function checkMethod(request, allowed) {
-  if (request.method !== allowed) throw new Refusal(405, 10405, `Only ${allowed} works here.`, { allow: allowed });
+export function checkMethod(request, ...allowed) {
+  if (allowed.includes(request.method)) return;
+  throw new Refusal(405, 10405, `Only ${allowed.join(", ")} works here.`, { allow: allowed.join(", ") });
 }
 
-function checkModel(model, env) {
+export function checkModel(model, env) {
   if (!MODEL.test(model)) throw badInput("The address must end in a model's name, such as @cf/baai/bge-m3.");
   const allowed = (env.ALLOWED_MODELS ?? "").split(/[\s,]+/).filter(Boolean);
   if (allowed.length && !allowed.includes(model)) throw badInput("This Worker does not offer this model.");
 }
 
-async function readBody(request) {
+export async function readBody(request, tooLarge) {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let size = 0;
   let text = "";
   try {
     for await (const piece of request.body ?? []) {
       size += piece.byteLength;
-      if (size < TOO_LARGE_BYTES) text += decoder.decode(piece, { stream: true });
+      if (size < tooLarge) text += decoder.decode(piece, { stream: true });
     }
-    if (size < TOO_LARGE_BYTES) return JSON.parse(text + decoder.decode());
+    if (size < tooLarge) return JSON.parse(text + decoder.decode());
   } catch {
     throw badInput("The body is not JSON in UTF-8.");
   }
-  throw new Refusal(413, 3006, `The body has ${size} bytes; it must have fewer than ${TOO_LARGE_BYTES}.`);
+  throw new Refusal(413, 3006, `The body has ${size} bytes; it must have fewer than ${tooLarge}.`);
 }
 
 // A bare request that is queued is accepted, and fails later as a job.

@@ -7,7 +7,16 @@ from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.own_worker import GUIDE, NEEDS, in_the_way, new_secret, save_worker
 
-FILES = {"README.md", "wrangler.jsonc", "src/index.js"}
+FILES = {
+    "README.md",
+    "wrangler.jsonc",
+    "collect.jsonc",
+    "src/index.js",
+    "src/collect.js",
+    "src/orders.js",
+    "src/rounds.js",
+    "src/storing.js",
+}
 
 
 def test_it_is_saved_as_it_comes(tmp_path: Path) -> None:

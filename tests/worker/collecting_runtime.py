@@ -1,0 +1,189 @@
+"""The Worker with its collecting room on a loopback port: workerd with miniflare's bucket and workflow.
+
+What it stores and how far its instances are is kept in a folder, from which another runtime can go on after a kill.
+"""
+
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.worker.runtime import HERE, ROOT, SECRET, installed_runtime
+
+WORKER = ROOT / "resources" / "worker"
+CONFIG = WORKER / "collect.jsonc"
+_START_SECONDS = 60.0
+_ORDER_SECONDS = 60.0
+_STOP_SECONDS = 10.0
+
+
+class CollectingRuntime:
+    """One runtime in a process group of its own, started by `start` or a `with` block.
+
+    `practice_url` is the practice service behind the AI binding, as its `url` (ends in /client/v4); `scripted_url`
+    answers for the models @cf/scripted/…. `port` 0 takes a free one, which later starts take again. `main` is the
+    module that is run, the one of collect.jsonc unless another wraps it. `secret` "" deploys without one.
+    Skips the test when the runtime cannot be installed here.
+    """
+
+    def __init__(
+        self,
+        practice_url: str,
+        folder: Path,
+        *,
+        secret: str = SECRET,
+        port: int = 0,
+        scripted_url: str = "",
+        main: Path | None = None,
+    ) -> None:
+        self.address = ""
+        self._port = port
+        self._log_path = folder / "runtime.log"
+        self._folder = folder
+        config = collecting_config()
+        self._plan: dict[str, Any] = {
+            "config": config,
+            "main": str(main or WORKER / config["main"]),
+            "root": str(ROOT),
+            "folder": str(folder),
+            "ai": str(HERE / "collecting_ai.mjs"),
+            "harness": str(HERE / "collecting_harness.mjs"),
+            "practice": practice_url,
+            "scripted": scripted_url,
+            "secret": secret,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> str:
+        """Start, or start again with what the folder holds; the Worker's address, the same as before."""
+        if self._process is not None:
+            raise RuntimeError("the runtime is already running")
+        node = shutil.which("node")
+        if node is None:
+            pytest.skip("the collecting Worker runs in miniflare, which needs Node.js")
+        self._plan |= {"runtime": str(installed_runtime()), "port": self._port}
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with self._log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                [node, str(HERE / "collecting_runtime.mjs")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                bufsize=0,
+                start_new_session=True,  # so that a kill reaches its child workerd too
+                env={"PATH": os.environ.get("PATH", ""), "HOME": str(self._folder), "TMPDIR": str(self._folder)},
+            )
+        try:
+            self.address = str(self._ask(self._plan, _START_SECONDS)["address"])
+        except BaseException:
+            self.kill()
+            raise
+        self._port = urlsplit(self.address).port or 0
+        return self.address
+
+    def kill(self) -> None:
+        """Kill the runtime with SIGKILL, as a power cut would; when this returns, nobody listens on its port."""
+        if self._process is None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._forget()
+        _wait_until_free(self._port)
+
+    def stop(self) -> None:
+        """End the runtime in its own way, or kill it when it does not."""
+        if self._process is None:
+            return
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        else:
+            self._forget()
+
+    def wake(self) -> tuple[str, ...]:
+        """Let instances go on that slept when the runtime was killed; their ids.
+
+        Cloudflare does that by itself, the local runtime does not.
+        """
+        return tuple(self.order("wake")["woken"])
+
+    def order(self, do: str, **more: Any) -> dict[str, Any]:
+        """Have collecting_harness.mjs do something. Raises RuntimeError with its words."""
+        return self._ask({"do": do, **more}, _ORDER_SECONDS)
+
+    @property
+    def runtime_process_id(self) -> int:
+        """The process id of workerd. Linux only."""
+        assert self._process is not None
+        (child,) = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text("ascii").split()
+        return int(child)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Write a line and read the line that answers it. Raises RuntimeError when there is none in time."""
+        assert self._process is not None and self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        line = b""
+        deadline = time.monotonic() + seconds
+        while not line.endswith(b"\n"):
+            readable, _, _ = select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            piece = os.read(self._process.stdout.fileno(), 65536) if readable else b""
+            if not piece:
+                raise RuntimeError(f"the runtime did not answer; its log ends in: {self._log_end()}")
+            line += piece
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError(f"{answer['error']}; the runtime's log ends in: {self._log_end()}")
+        return answer
+
+    def _log_end(self) -> str:
+        return self._log_path.read_text("utf-8", errors="replace")[-2000:]
+
+    def _forget(self) -> None:
+        assert self._process is not None and self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
+        self._process = None
+
+
+def collecting_config() -> dict[str, Any]:
+    """What collect.jsonc says, without its comments."""
+    text = re.sub(r"^\s*//.*$", "", CONFIG.read_text("utf-8"), flags=re.MULTILINE)
+    config: dict[str, Any] = json.loads(text)
+    return config
+
+
+def _wait_until_free(port: int) -> None:
+    """workerd is no child of this process: what can be waited for is its port."""
+    deadline = time.monotonic() + _STOP_SECONDS
+    while port and time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except ConnectionRefusedError:
+            return
+        except OSError:
+            continue
