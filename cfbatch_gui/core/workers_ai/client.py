@@ -187,7 +187,8 @@ class WorkersAI:
     ) -> HttpAnswer:
         """Call the collecting room of the user's own Worker, once; each of its calls may be repeated. Raises as `ask`.
 
-        With `sink` the body of a 2xx goes there. Raises UsageError for a connection that is not a Worker.
+        What a 2xx says is not looked at; with `sink` its body goes there. Raises UsageError for a connection that is
+        not a Worker.
         """
         url, limits = self._endpoint.collect_url(rest), self._limits
         if not url:
@@ -270,7 +271,7 @@ class WorkersAI:
         except ExchangeError as error:
             raise self._unreachable(error) from error
         self._budget.heed(answer.headers.get("ratelimit", ""))
-        if sink is not None and 200 <= answer.status < 300:
+        if what == "account" and 200 <= answer.status < 300:  # in no envelope: read by the caller
             return answer
         envelope = await self._off_the_loop(answer.body, self._envelope, answer)
         if answer.status >= 400 and not envelope.is_enveloped:  # not the service's own refusal

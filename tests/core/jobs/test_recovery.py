@@ -85,6 +85,18 @@ async def test_a_finished_job_is_read_again_from_its_own_folder(bench: Bench, wr
     assert len(bench.faulty.arrivals) == asked
 
 
+async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:
+    path = write("clouds.csv", CLOUDS)
+    await bench.run(bench.draft(path, Kind.RANK))
+    job = await bench.run(bench.draft(path, Kind.RANK, reuse=True))
+    assert job.batches == () and job.finished_at
+    await bench.stop()
+    bench.paths.ledger.unlink()
+    bench.start()
+    found = bench.ledger.job(job.id)
+    assert (found.state, found.paused_because, found.finished_at) == (JobState.DONE, "", job.finished_at)
+
+
 async def test_drafts_come_back_as_drafts(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.stop()

@@ -175,8 +175,12 @@ class _Recovering:
             if job is None or not folder.data.exists() or (path.name in older and not job.is_sent):
                 continue
             batches = [_batch(folder, batch, lines.get((job.id, batch.number), ())) for batch in job.batches]
-            paused = PUT_TOGETHER if job.is_sent else ""
-            recovered.append(self._ledger.save_plan(replace(job, paused_because=paused, finished_at=0.0), batches))
+            # Nothing happens any more to a job that has all of its results from earlier ones, or had all of its answers.
+            is_finished = job.is_sent and all(batch.state.is_final for batch in batches)
+            finished_at = (job.finished_at or self._clock()) if is_finished else 0.0
+            paused = PUT_TOGETHER if job.is_sent and not is_finished else ""
+            put_together = replace(job, paused_because=paused, finished_at=finished_at)
+            recovered.append(self._ledger.save_plan(put_together, batches))
         return tuple(recovered)
 
     def _is_laid_out_anew(self, job: Job) -> bool:

@@ -17,6 +17,7 @@ from cfbatch_gui.core.workers_ai.collector.wire import (
     Order,
     ShardStatus,
     StoredAnswer,
+    check_done,
     encode_order,
     read_greeting,
     read_order,
@@ -49,8 +50,11 @@ class AccountCollector:
         Twice is the same as once. The layout goes first: a shard that is listed has one.
         """
         path = _path(job_id, shard)
-        await self._client.call_worker("PUT", f"{path}/layout", layout, content_type="application/octet-stream")
-        await self._client.call_worker("PUT", path, encode_order(order))
+        answer = await self._client.call_worker(
+            "PUT", f"{path}/layout", layout, content_type="application/octet-stream"
+        )
+        check_done(answer.body)
+        check_done((await self._client.call_worker("PUT", path, encode_order(order))).body)
 
     async def status(self, job_id: str, shard: int) -> ShardStatus:
         """What the account has of a shard."""
@@ -86,7 +90,7 @@ class AccountCollector:
 
     async def forget(self, job_id: str, shard: int) -> None:
         """Delete the account's copies of a shard, and end its collecting. Of one that is not there: nothing."""
-        await self._client.call_worker("DELETE", _path(job_id, shard))
+        check_done((await self._client.call_worker("DELETE", _path(job_id, shard))).body)
 
     async def shards(self) -> AsyncIterator[ListedShard]:
         """All shards in the account, page by page. What does not look like one of ours is passed over."""

@@ -97,6 +97,12 @@ def encode_order(order: Order) -> bytes:
     return msgspec.json.encode(order)
 
 
+def check_done(data: bytes) -> None:
+    """Raise ReplyError unless the room has confirmed a call: something on the way may answer in its place."""
+    if not decode(_greeting, data, "confirmation").ok:
+        raise breach("it confirms nothing")
+
+
 def read_status(data: bytes) -> ShardStatus:
     """Raises ReplyError for an answer that is none, names a batch twice, or has impossible figures."""
     status = decode(_status, data, "status of a shard")

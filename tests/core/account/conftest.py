@@ -1,0 +1,132 @@
+"""A program connected to the collecting Worker in Cloudflare's runtime, with the practice service behind it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.practice.server import PracticeServer
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.collector.client import AccountCollector
+from tests.worker.collecting_runtime import CollectingRuntime
+from tests.worker.runtime import SECRET
+
+BGE_M3 = "@cf/baai/bge-m3"
+DEADLINE = 60.0  # seconds until something that does not come fails a test
+
+
+@dataclass
+class Account:
+    """The user's account: the Worker at `address`, and the service behind it."""
+
+    runtime: CollectingRuntime
+    practice: PracticeServer
+    address: str
+
+
+@pytest.fixture(scope="session")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
+    with PracticeServer(
+        tmp_path_factory.mktemp("practice"), seconds_queued=0.2, seconds_running=0.2, load_model=HashedNgrams
+    ) as practice:
+        with CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime:
+            yield Account(runtime, practice, runtime.address)
+
+
+class Computer:
+    """A data folder of its own, and the program that is at work in it."""
+
+    def __init__(self, folder: Path, address: str) -> None:
+        self._folder, self._address = folder, address
+        self.program: Program
+        self.connection_id = ""
+
+    async def start(self, *, collects: bool = True, secret: str = SECRET) -> Program:
+        """Start the program, and connect it to the Worker the first time."""
+        self.program = await Program.open(self._folder, environ={}, credentials=Credentials(environ={}))
+        if not self.connection_id:
+            record = SavedConnection("", "My Worker", "worker", url=self._address, collects=collects)
+        else:
+            record = next(each for each in self.program.address_book.saved() if each.id == self.connection_id)
+        self.connection_id = (await self.program.connections.save(record, secret=secret)).id
+        await self.program.resume_all()
+        return self.program
+
+    async def stop(self) -> None:
+        await self.program.close()
+
+    async def change_connection(self, **changes: object) -> None:
+        saved = next(each for each in self.program.address_book.saved() if each.id == self.connection_id)
+        await self.program.connections.save(replace(saved, **changes))  # type: ignore[arg-type]
+
+    def draft(self, path: Path, kind: Kind, name: str = "") -> Job:
+        job = self.program.drafts.create(kind, name or path.stem, BGE_M3, self.connection_id)
+        options = replace(job.options, reuse=False)
+        self.program.drafts.change(job.id, options=options)
+        inputs = inputs_of(path, kind)
+        return self.program.drafts.load(job.id, inputs.source, inputs.mapping)
+
+    async def until(self, condition: Callable[[Job], bool], job_id: str) -> Job:
+        """Wait until a job is as wanted."""
+        return await until(lambda: self.program.ledger.job(job_id), condition)
+
+    @property
+    def collector(self) -> AccountCollector:
+        return AccountCollector(self.program.address_book.client(self.connection_id))
+
+
+async def until(find: Callable[[], Job], condition: Callable[[Job], bool]) -> Job:
+    deadline = time.monotonic() + DEADLINE
+    while not condition(find()):
+        assert time.monotonic() < deadline, f"it did not come to that: {find()}"
+        await asyncio.sleep(0.01)
+    return find()
+
+
+def inputs_of(path: Path, kind: Kind) -> AttachedInput:
+    source = open_source(path)
+    return AttachedInput(source, suggest_mapping(source, kind, preview(source)))
+
+
+@pytest.fixture
+async def new_computer(account: Account, tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Computer]]]:
+    made: list[Computer] = []
+
+    async def new(**options: bool) -> Computer:
+        computer = Computer(tmp_path / f"computer {len(made) + 1}", account.address)
+        made.append(computer)
+        await computer.start(**options)
+        return computer
+
+    yield new
+    for computer in made:
+        await computer.stop()
+
+
+@pytest.fixture
+def texts_file(tmp_path: Path) -> Path:
+    """Texts for three batches of a Worker on the Free plan."""
+    path = tmp_path / "texts.csv"
+    words = "an orange cloud over the harbour with a small boat and many words "
+    rows = (f'id-{n},"{n} {words * 60}"\n' for n in range(600))
+    path.write_text("id,text\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def rankings_file(tmp_path: Path) -> Path:
+    path = tmp_path / "rankings.csv"
+    rows = (f"question {q},answer {c} to {q}\n" for q in range(20) for c in range(10))
+    path.write_text("query,context\n" + "".join(rows), encoding="utf-8")
+    return path
