@@ -37,11 +37,12 @@ class Account:
 
 @pytest.fixture(scope="session")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    with PracticeServer(
-        tmp_path_factory.mktemp("practice"), seconds_queued=0.2, seconds_running=0.2, load_model=HashedNgrams
-    ) as practice:
-        with CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime:
-            yield Account(runtime, practice, runtime.address)
+    folder = tmp_path_factory.mktemp("practice")
+    with (
+        PracticeServer(folder, seconds_queued=0.2, seconds_running=0.2, load_model=HashedNgrams) as practice,
+        CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime,
+    ):
+        yield Account(runtime, practice, runtime.address)
 
 
 class Computer:
@@ -103,10 +104,10 @@ def inputs_of(path: Path, kind: Kind) -> AttachedInput:
 async def new_computer(account: Account, tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Computer]]]:
     made: list[Computer] = []
 
-    async def new(**options: bool) -> Computer:
+    async def new(*, collects: bool = True) -> Computer:
         computer = Computer(tmp_path / f"computer {len(made) + 1}", account.address)
         made.append(computer)
-        await computer.start(**options)
+        await computer.start(collects=collects)
         return computer
 
     yield new

@@ -14,6 +14,7 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.workers_ai import limits
+from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink
 from cfbatch_gui.core.workers_ai.transport import Body, HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 
@@ -73,6 +74,7 @@ class HastyTransport(Transport):
         body: Body = b"",
         seconds: float,
         most_bytes: int,
+        sink: AnswerSink | None = None,
     ) -> HttpAnswer:
         """See `Transport.send`."""
         if what == self._hasty:
@@ -85,6 +87,7 @@ class HastyTransport(Transport):
             body=body,
             seconds=seconds,
             most_bytes=most_bytes,
+            sink=sink,
         )
 
 

@@ -175,7 +175,7 @@ class _Recovering:
             if job is None or not folder.data.exists() or (path.name in older and not job.is_sent):
                 continue
             batches = [_batch(folder, batch, lines.get((job.id, batch.number), ())) for batch in job.batches]
-            # Nothing happens any more to a job that has all of its results from earlier ones, or had all of its answers.
+            # Nothing happens any more to a job that has all of its results, be they from earlier ones.
             is_finished = job.is_sent and all(batch.state.is_final for batch in batches)
             finished_at = (job.finished_at or self._clock()) if is_finished else 0.0
             paused = PUT_TOGETHER if job.is_sent and not is_finished else ""

@@ -1,0 +1,135 @@
+"""Another computer with the same connection takes a job over, and both have the same results."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.export_metadata import metadata_of
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.account.taking_over import AccountJob
+from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.results.exports import export
+from tests.core.account.conftest import Computer, inputs_of
+
+NewComputer = Callable[..., Awaitable[Computer]]
+
+
+async def handed_over(computer: Computer, path: Path, kind: Kind) -> Job:
+    """Send a job, stay until the account has all of it, and stop the program."""
+    await computer.change_connection(keep_days=7)
+    job = computer.draft(path, kind)
+    await computer.program.actions.send(job.id)
+    await computer.until(lambda job: account_progress(job).lid_may_close or job.state is JobState.DONE, job.id)
+    return await computer.program.runner.pause(job.id)
+
+
+async def listed(computer: Computer, job_id: str) -> AccountJob:
+    jobs = await computer.program.account_jobs.listed(computer.connection_id)
+    return next(job for job in jobs if job.id == job_id)
+
+
+def exported(computer: Computer, job: Job, path: Path) -> str:
+    export(computer.program.folder(job.id), metadata_of(job, "any"), path)
+    return path.read_text("utf-8")
+
+
+@pytest.fixture
+def with_repeats(tmp_path: Path) -> Path:
+    """Texts of which some stand there twice, one is empty, and one is too long for the model."""
+    path = tmp_path / "repeats.csv"
+    rows = [f"{n},text number {n % 40}" for n in range(60)] + ["60,", "61," + "long words " * 30_000, "62,last"]
+    path.write_text("id,text\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", [Kind.RANK, Kind.EMBED])
+async def test_with_its_file_the_job_is_the_same_on_both(
+    new_computer: NewComputer, rankings_file: Path, with_repeats: Path, tmp_path: Path, kind: Kind
+) -> None:
+    path = rankings_file if kind is Kind.RANK else with_repeats
+    first, second = await new_computer(), await new_computer()
+    job = await handed_over(first, path, kind)
+    found = await listed(second, job.id)
+    assert (found.title, found.kind, found.batches, found.is_here) == (job.name, kind, len(job.batches), False)
+    await second.program.account_jobs.take_over(second.connection_id, found, inputs_of(path, kind))
+    theirs = await second.program.runner.wait(job.id)
+    assert (theirs.state, theirs.taken_over, theirs.texts, theirs.queries) == (
+        JobState.DONE,
+        True,
+        job.texts,
+        job.queries,
+    )
+    await first.program.runner.carry_on(job.id)
+    ours = await first.program.runner.wait(job.id)
+    assert ours.state is JobState.DONE
+    assert exported(second, theirs, tmp_path / "2.csv") == exported(first, ours, tmp_path / "1.csv")
+    assert (await listed(second, job.id)).is_here
+
+
+async def test_without_its_file_texts_have_names_in_the_order_of_the_file(
+    new_computer: NewComputer, with_repeats: Path
+) -> None:
+    first, second = await new_computer(), await new_computer()
+    job = await handed_over(first, with_repeats, Kind.EMBED)
+    await second.program.account_jobs.take_over(second.connection_id, await listed(second, job.id))
+    theirs = await second.program.runner.wait(job.id)
+    await first.program.runner.carry_on(job.id)
+    ours = await first.program.runner.wait(job.id)
+    assert theirs.state is ours.state is JobState.DONE
+    with first.program.folder(job.id).open(read_only=True) as database:
+        rows = [row[0] for row in database.execute("SELECT item_no FROM items WHERE request_no > 0 ORDER BY item_no")]
+    with second.program.folder(job.id).open(read_only=True) as database:
+        names = [row[0] for row in database.execute("SELECT text FROM texts ORDER BY text_no")]
+    assert names == [f"Text {row}" for row in rows]
+    expected = np.load(first.program.folder(job.id).vectors)[np.array(rows) - 1]
+    np.testing.assert_array_equal(np.load(second.program.folder(job.id).vectors), expected)
+
+
+async def test_another_file_is_refused_and_leaves_nothing(new_computer: NewComputer, rankings_file: Path) -> None:
+    first, second = await new_computer(), await new_computer()
+    job = await handed_over(first, rankings_file, Kind.RANK)
+    found = await listed(second, job.id)
+    text = rankings_file.read_text("utf-8")
+    others = {
+        "its texts are others": text.replace("answer 3 to 4", "another answer"),
+        "its rows are others": "".join(text.splitlines(keepends=True)[:50]),
+    }
+    for words, content in others.items():
+        other = rankings_file.with_name("other.csv")
+        other.write_text(content, encoding="utf-8")
+        with pytest.raises(UsageError, match=f"This is not the file that was sent.*{words}"):
+            await second.program.account_jobs.take_over(second.connection_id, found, inputs_of(other, Kind.RANK))
+        assert second.program.ledger.jobs() == ()
+        assert not second.program.folder(job.id).path.exists()
+    await second.program.account_jobs.take_over(second.connection_id, found, inputs_of(rankings_file, Kind.RANK))
+    assert (await second.program.runner.wait(job.id)).state is JobState.DONE
+
+
+async def test_a_job_is_taken_over_once_and_not_sent_from_there(new_computer: NewComputer, rankings_file: Path) -> None:
+    first, second = await new_computer(), await new_computer()
+    job = await handed_over(first, rankings_file, Kind.RANK)
+    for computer in (first, second):
+        found = await listed(computer, job.id)
+        if computer is second:
+            await second.program.account_jobs.take_over(second.connection_id, found)
+        with pytest.raises(UsageError, match="is on this computer already"):
+            await computer.program.account_jobs.take_over(computer.connection_id, found)
+    with pytest.raises(UsageError, match="sent by another computer"):
+        await second.program.actions.send_again(job.id, 1)
+
+
+async def test_what_was_removed_is_said_to_be_gone(new_computer: NewComputer, rankings_file: Path) -> None:
+    first, second = await new_computer(), await new_computer()
+    job = await handed_over(first, rankings_file, Kind.RANK)
+    found = await listed(second, job.id)
+    await first.program.account_jobs.remove(first.connection_id, found)
+    with pytest.raises(UsageError, match="not in your account any more"):
+        await second.program.account_jobs.take_over(second.connection_id, found)
+    assert second.program.ledger.jobs() == ()
+    await first.program.runner.carry_on(job.id)
+    done = await first.program.runner.wait(job.id)
+    assert done.state is JobState.DONE  # asked for directly
