@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,23 +27,47 @@ BGE_M3 = "@cf/baai/bge-m3"
 DEADLINE = 60.0  # seconds until something that does not come fails a test
 
 
+class ServiceClock:
+    """The service's clock, which can be held: no batch becomes done until it goes on."""
+
+    def __init__(self) -> None:
+        self._behind = 0.0
+        self._held_at: float | None = None
+
+    def __call__(self) -> float:
+        return (self._held_at or time.time()) - self._behind
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold it until the end of the block."""
+        self._held_at = time.time()
+        try:
+            yield
+        finally:
+            self._behind += time.time() - self._held_at
+            self._held_at = None
+
+
 @dataclass
 class Account:
-    """The user's account: the Worker at `address`, and the service behind it."""
+    """The user's account: the Worker at `address`, and the service behind it with its clock."""
 
     runtime: CollectingRuntime
     practice: PracticeServer
     address: str
+    clock: ServiceClock
 
 
 @pytest.fixture(scope="session")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    folder = tmp_path_factory.mktemp("practice")
+    folder, clock = tmp_path_factory.mktemp("practice"), ServiceClock()
     with (
-        PracticeServer(folder, seconds_queued=0.2, seconds_running=0.2, load_model=HashedNgrams) as practice,
+        PracticeServer(
+            folder, seconds_queued=0.2, seconds_running=0.2, clock=clock, load_model=HashedNgrams
+        ) as practice,
         CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime,
     ):
-        yield Account(runtime, practice, runtime.address)
+        yield Account(runtime, practice, runtime.address, clock)
 
 
 class Computer:

@@ -13,18 +13,19 @@ from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.account.taking_over import AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.results.exports import export
-from tests.core.account.conftest import Computer, inputs_of
+from tests.core.account.conftest import Account, Computer, inputs_of
 
 NewComputer = Callable[..., Awaitable[Computer]]
 
 
-async def handed_over(computer: Computer, path: Path, kind: Kind) -> Job:
-    """Send a job, stay until the account has all of it, and stop the program."""
+async def handed_over(account: Account, computer: Computer, path: Path, kind: Kind) -> Job:
+    """Send a job, wait until the account has all of its batches, and pause it."""
     await computer.change_connection(keep_days=7)
     job = computer.draft(path, kind)
-    await computer.program.actions.send(job.id)
-    await computer.until(lambda job: account_progress(job).lid_may_close or job.state is JobState.DONE, job.id)
-    return await computer.program.runner.pause(job.id)
+    with account.clock.held():
+        await computer.program.actions.send(job.id)
+        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
+        return await computer.program.runner.pause(job.id)
 
 
 async def listed(computer: Computer, job_id: str) -> AccountJob:
@@ -48,11 +49,11 @@ def with_repeats(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("kind", [Kind.RANK, Kind.EMBED])
 async def test_with_its_file_the_job_is_the_same_on_both(
-    new_computer: NewComputer, rankings_file: Path, with_repeats: Path, tmp_path: Path, kind: Kind
+    account: Account, new_computer: NewComputer, rankings_file: Path, with_repeats: Path, tmp_path: Path, kind: Kind
 ) -> None:
     path = rankings_file if kind is Kind.RANK else with_repeats
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(first, path, kind)
+    job = await handed_over(account, first, path, kind)
     found = await listed(second, job.id)
     assert (found.title, found.kind, found.batches, found.is_here) == (job.name, kind, len(job.batches), False)
     await second.program.account_jobs.take_over(second.connection_id, found, inputs_of(path, kind))
@@ -71,10 +72,10 @@ async def test_with_its_file_the_job_is_the_same_on_both(
 
 
 async def test_without_its_file_texts_have_names_in_the_order_of_the_file(
-    new_computer: NewComputer, with_repeats: Path
+    account: Account, new_computer: NewComputer, with_repeats: Path
 ) -> None:
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(first, with_repeats, Kind.EMBED)
+    job = await handed_over(account, first, with_repeats, Kind.EMBED)
     await second.program.account_jobs.take_over(second.connection_id, await listed(second, job.id))
     theirs = await second.program.runner.wait(job.id)
     await first.program.runner.carry_on(job.id)
@@ -89,9 +90,11 @@ async def test_without_its_file_texts_have_names_in_the_order_of_the_file(
     np.testing.assert_array_equal(np.load(second.program.folder(job.id).vectors), expected)
 
 
-async def test_another_file_is_refused_and_leaves_nothing(new_computer: NewComputer, rankings_file: Path) -> None:
+async def test_another_file_is_refused_and_leaves_nothing(
+    account: Account, new_computer: NewComputer, rankings_file: Path
+) -> None:
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(first, rankings_file, Kind.RANK)
+    job = await handed_over(account, first, rankings_file, Kind.RANK)
     found = await listed(second, job.id)
     text = rankings_file.read_text("utf-8")
     others = {
@@ -109,9 +112,11 @@ async def test_another_file_is_refused_and_leaves_nothing(new_computer: NewCompu
     assert (await second.program.runner.wait(job.id)).state is JobState.DONE
 
 
-async def test_a_job_is_taken_over_once_and_not_sent_from_there(new_computer: NewComputer, rankings_file: Path) -> None:
+async def test_a_job_is_taken_over_once_and_not_sent_from_there(
+    account: Account, new_computer: NewComputer, rankings_file: Path
+) -> None:
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(first, rankings_file, Kind.RANK)
+    job = await handed_over(account, first, rankings_file, Kind.RANK)
     for computer in (first, second):
         found = await listed(computer, job.id)
         if computer is second:
@@ -122,9 +127,11 @@ async def test_a_job_is_taken_over_once_and_not_sent_from_there(new_computer: Ne
         await second.program.actions.send_again(job.id, 1)
 
 
-async def test_what_was_removed_is_said_to_be_gone(new_computer: NewComputer, rankings_file: Path) -> None:
+async def test_what_was_removed_is_said_to_be_gone(
+    account: Account, new_computer: NewComputer, rankings_file: Path
+) -> None:
     first, second = await new_computer(), await new_computer()
-    job = await handed_over(first, rankings_file, Kind.RANK)
+    job = await handed_over(account, first, rankings_file, Kind.RANK)
     found = await listed(second, job.id)
     await first.program.account_jobs.remove(first.connection_id, found)
     with pytest.raises(UsageError, match="not in your account any more"):

@@ -45,9 +45,7 @@ async def _hand_over(
     except ServiceRefused as error:
         if error.code != OTHER_ORDER:
             raise
-        # The account has other batches under this name: this ledger is older than what was handed over.
-        free = max(shard, _free_shard(job) - 1) + 1
-        await store.save_all([replace(batch, shard=free) for batch in of_shard(store.job(job.id).batches, shard)])
+        await _learn_order(store, collector, job, shard, now)
         return
     acknowledged = [
         replace(batch, handed_over_at=now, next_check_at=now + DIRECT_AFTER)
@@ -56,6 +54,25 @@ async def _hand_over(
     ]
     if acknowledged:
         await store.save_all(acknowledged, account_cleared_at=0.0)
+
+
+async def _learn_order(store: JobStore, collector: AccountCollector, job: Job, shard: int, now: float) -> None:
+    """The account has other batches under this name: this ledger does not know what was handed over.
+
+    Those of the job that are among them stay there, for the account may have answers that the service has no longer.
+    """
+    theirs = set((await collector.order(job.id, shard)).batches)
+    batches = [
+        batch
+        for batch in store.job(job.id).batches
+        if batch.shard == shard or (batch.state.is_at_service and not batch.shard and not batch.direct_only)
+    ]
+    known = [batch for batch in batches if (batch.number, batch.request_id) in theirs]
+    # Without one, the next shard is tried: the numbers have to come to an end.
+    other = 0 if known else max(shard, _free_shard(job) - 1) + 1
+    changed = [replace(batch, shard=shard, handed_over_at=now, next_check_at=now + DIRECT_AFTER) for batch in known]
+    changed += [replace(batch, shard=other) for batch in batches if batch not in known and batch.shard == shard]
+    await store.save_all(changed, account_cleared_at=0.0)
 
 
 def order_of(job: Job, batches: Sequence[Batch], connection: Connection) -> Order:
