@@ -49,8 +49,11 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         if arguments.failed:
             await send_again(program, program.ledger.find(arguments.job).id, asked=arguments.budget)
         if arguments.job:
-            return await _resume_one(program, program.ledger.find(arguments.job), progress, as_json=arguments.json)
-        return await _resume_all(program, progress, as_json=arguments.json)
+            status = await _resume_one(program, program.ledger.find(arguments.job), progress, as_json=arguments.json)
+        else:
+            status = await _resume_all(program, progress, as_json=arguments.json)
+        await program.clear_copies()
+        return status
 
 
 async def _settle_doubt(program: Program, answer: str | None, console: Console) -> None:

@@ -275,6 +275,12 @@ class Program:
             await self.prepare("runner")
             await self.runner.resume_all()
 
+    async def clear_copies(self) -> None:
+        """As `Runner.clear_copies`; where the account has nothing, nothing is imported."""
+        if any(batch.shard for job in self.ledger.jobs() for batch in job.batches):
+            await self.prepare("runner")
+            await self.runner.clear_copies()
+
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
         """Do what the user says about the data folder, then go on; the jobs that wait for the user's word now.
 

@@ -9,17 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.connections import address_book
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.collector.client import AccountCollector
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from tests.core.account.fault_scene import FIRST_CHECK, TEXTS_PER_BATCH, Scene
+from tests.core.account.worker_stand_in import WorkerStandIn
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET
 
@@ -37,6 +42,10 @@ class ServiceClock:
     def __call__(self) -> float:
         return (self._held_at or time.time()) - self._behind
 
+    def skip(self, seconds: float) -> None:
+        """Set it forward."""
+        self._behind -= seconds
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold it until the end of the block."""
@@ -50,12 +59,13 @@ class ServiceClock:
 
 @dataclass
 class Account:
-    """The user's account: the Worker at `address`, and the service behind it with its clock."""
+    """The user's account: the Worker at `address`, and the service behind it with its clock and its record's folder."""
 
     runtime: CollectingRuntime
     practice: PracticeServer
     address: str
     clock: ServiceClock
+    folder: Path
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +77,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
         ) as practice,
         CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime,
     ):
-        yield Account(runtime, practice, runtime.address, clock)
+        yield Account(runtime, practice, runtime.address, clock, folder)
 
 
 class Computer:
@@ -156,3 +166,15 @@ def rankings_file(tmp_path: Path) -> Path:
     rows = (f"question {q},answer {c} to {q}\n" for q in range(20) for c in range(10))
     path.write_text("query,context\n" + "".join(rows), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+async def scene(account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
+    """A computer whose Worker is a stand-in, with small batches that are soon asked for."""
+    monkeypatch.setattr(cutting, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
+    monkeypatch.setattr(address_book, "PRACTICE", replace(PRACTICE, first_check=FIRST_CHECK))
+    async with WorkerStandIn(account.address).listening() as stand_in:
+        computer = Computer(tmp_path / "computer", stand_in.url)
+        await computer.start()
+        yield Scene(account, computer, stand_in, tmp_path)
+        await computer.stop()

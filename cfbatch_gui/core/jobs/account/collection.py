@@ -154,16 +154,22 @@ class AccountCollection:
         Raises UserError as `AccountCollector`.
         """
         job = self._store.job(job_id)
-        if not has_copies(job) or not all(batch.state.is_final for batch in job.batches):
+        if not all(batch.state.is_final for batch in job.batches):
+            return False
+        await asyncio.to_thread(_remove_parts, self._store.folder(job_id).path / "replies")
+        if not has_copies(job):
             return False
         client = self._store.client(job)
         if not at_once and self._clock() < job.finished_at + client.connection.keep_days * _DAY:
             return False
         for shard in sorted({batch.shard for batch in job.batches if batch.shard}):
-            await AccountCollector(client).forget(job_id, shard)
+            try:
+                await AccountCollector(client).forget(job_id, shard)
+            except ServiceRefused as error:
+                if error.code != NO_ROOM or any(batch.handed_over_at for batch in of_shard(job.batches, shard)):
+                    raise  # else nothing can have been handed over: there never was a room
         now = self._clock()
         await self._store.change(job_id, lambda known: replace(known, account_cleared_at=now))
-        await asyncio.to_thread(_remove_parts, self._store.folder(job_id).path / "replies")
         return True
 
     async def give_up(self, job_id: str) -> None:

@@ -102,9 +102,8 @@ def unfetched_shards(job: Job) -> tuple[int, ...]:
 
 
 def has_copies(job: Job) -> bool:
-    """Whether the account may still have copies of answers that are here."""
-    handed = any(batch.shard and batch.handed_over_at for batch in job.batches)
-    return handed and not job.account_cleared_at and not job.taken_over
+    """Whether the account may still have copies of answers that are here, also of what it has not confirmed."""
+    return any(batch.shard for batch in job.batches) and not job.account_cleared_at and not job.taken_over
 
 
 def _may_be_handed_over(batch: Batch) -> bool:

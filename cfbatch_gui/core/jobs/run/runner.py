@@ -68,10 +68,22 @@ class Runner:
         going_on = [job for job in self._store.jobs() if job.is_sent and not self._is_settled(job)]
         for job in going_on:
             self.start(job.id)
-        for job in self._store.jobs():
-            if has_copies(job) and self._is_settled(job):
-                self.start(job.id)  # to delete what the account still has of it
+        self._begin_clearing()
         return tuple(going_on)
+
+    async def clear_copies(self) -> None:
+        """Delete what the account still has of jobs that are at their end, as far as its time is over.
+
+        What cannot be deleted now is tried again at the next start.
+        """
+        for job_id in self._begin_clearing():
+            await self.wait(job_id)
+
+    def _begin_clearing(self) -> list[str]:
+        jobs = [job.id for job in self._store.jobs() if has_copies(job) and self._is_settled(job)]
+        for job_id in jobs:
+            self.start(job_id)
+        return jobs
 
     async def carry_on(self, job_id: str) -> Job:
         """Go on with a job that was paused, or is not running."""

@@ -1,0 +1,197 @@
+"""Stands on a loopback port between the program and its Worker: passes calls on, but for those of a script."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+import httpx
+
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.delivery import Line, deliver
+from cfbatch_gui.core.practice.faults.http import Answer, Head, read_head
+
+Call: TypeAlias = Literal["submit", "ask", "layout", "hand over", "status", "order", "answer", "forget", "other"]
+CALLS: tuple[Call, ...] = get_args(Call)
+Delivery: TypeAlias = tuple[Answer, script.AnyFault | None]  # a reply, and what becomes of it on its way
+Do: TypeAlias = Callable[["Exchange"], Awaitable[Delivery]]
+
+_SHARD = re.compile(r"/collect/[^/]+/[^/]+(/(?P<part>\w+))?")
+_PAGE = b"<!doctype html><html><body>Welcome to the airport. Please sign in.</body></html>"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request as it came, and the way on to the Worker at `behind`."""
+
+    head: Head
+    body: bytes
+    behind: str
+
+    async def pass_on(self, *, without: Sequence[str] = ()) -> Answer:
+        """The Worker's reply to it, when it is asked `without` these headers."""
+        kept = [(name, value) for name, value in self.head.headers if name not in ("host", "connection", *without)]
+        kept += [("accept-encoding", "identity")] if "accept-encoding" in without else []
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+            request = client.build_request(
+                self.head.method, self.behind + self.head.target, headers=kept, content=self.body or None
+            )
+            reply = await client.send(request, stream=True)
+            body = b"".join([piece async for piece in reply.aiter_raw()])
+            await reply.aclose()
+        dropped = ("content-length", "transfer-encoding", "connection")
+        headers = tuple((name.lower(), value) for name, value in reply.headers.items() if name.lower() not in dropped)
+        return Answer(reply.status_code, headers, body)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What becomes of the calls of one kind, from the one of this `number` on; `times` of them, 0 for all."""
+
+    on: Call
+    do: Do
+    number: int = 1
+    times: int = 1
+
+    def concerns(self, turn: int) -> bool:
+        """Whether it is about the call of this number."""
+        return turn >= self.number and (not self.times or turn < self.number + self.times)
+
+
+class WorkerStandIn:
+    """`calls` are those that came, in order, each with its Range header."""
+
+    def __init__(self, behind: str) -> None:
+        self.url = ""
+        self.behind = behind
+        self.calls: list[tuple[Call, str]] = []
+        self._rules: tuple[Rule, ...] = ()
+        self._turns: dict[Call, int] = {}
+
+    def follow(self, *rules: Rule) -> None:
+        """From now on, with calls counted anew; without rules all are passed on."""
+        self._rules, self._turns = rules, {}
+
+    def count(self, call: Call) -> int:
+        """How many calls of a kind came."""
+        return sum(each == call for each, _ in self.calls)
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator["WorkerStandIn"]:
+        """Until the end of the block."""
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with server:
+            yield self
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await read_head(reader)
+            if head is None:
+                return
+            body = await reader.readexactly(head.length)
+            call = call_of(head, body)
+            self.calls.append((call, head.header("range")))
+            turn = self._turns[call] = self._turns.get(call, 0) + 1
+            do = next((rule.do for rule in self._rules if rule.on == call and rule.concerns(turn)), passed_on)
+            answer, fault = await do(Exchange(head, body, self.behind))
+            await deliver(fault, answer, Line(writer.get_extra_info("socket"), reader, writer), close=True)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the program has gone
+        finally:
+            writer.close()
+
+
+def call_of(head: Head, body: bytes) -> Call:
+    """Which call a request is."""
+    path = head.target.partition("?")[0]
+    if path.startswith("/ai/run/"):
+        return "ask" if b'"request_id"' in body[:100] else "submit"
+    found = _SHARD.fullmatch(path)
+    if found is None:
+        return "other"
+    match [head.method, found["part"] or ""]:
+        case [_, "layout"]:
+            return "layout"
+        case [_, "order"]:
+            return "order"
+        case ["PUT", ""]:
+            return "hand over"
+        case ["GET", ""]:
+            return "status"
+        case ["DELETE", ""]:
+            return "forget"
+        case ["GET", _]:
+            return "answer"
+    return "other"
+
+
+async def passed_on(exchange: Exchange) -> Delivery:
+    """As if nobody stood between."""
+    return await exchange.pass_on(), None
+
+
+async def lost_before(exchange: Exchange) -> Delivery:
+    """The request does not arrive."""
+    return Answer(200, (), b""), script.ResetAfterBody()
+
+
+async def lost_after(exchange: Exchange) -> Delivery:
+    """The request arrives, its answer does not."""
+    return await exchange.pass_on(), script.ResetAfterBody()
+
+
+async def whole_for_a_part(exchange: Exchange) -> Delivery:
+    """A Worker that knows no Range."""
+    return await exchange.pass_on(without=("range", "if-range")), None
+
+
+async def page(exchange: Exchange) -> Delivery:
+    """What a hotel's network answers in everybody's place."""
+    return Answer(200, (("content-type", "text/html"),), _PAGE), None
+
+
+def cut_at(byte: int) -> Do:
+    """The answer's body ends there."""
+
+    async def do(exchange: Exchange) -> Delivery:
+        return await exchange.pass_on(), script.ResetInReply(byte=byte)
+
+    return do
+
+
+async def cut_in_the_head(exchange: Exchange) -> Delivery:
+    """Not even the answer's head comes whole."""
+    return await exchange.pass_on(), script.ResetInReplyHeaders()
+
+
+def says(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Do:
+    """This, in place of the Worker. Names of headers have "_" for "-"."""
+    more = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+
+    async def do(exchange: Exchange) -> Delivery:
+        return Answer(status, (("content-type", kind), *more), body), None
+
+    return do
+
+
+def refuses(status: int, code: int, words: str = "No.", **headers: str) -> Do:
+    """A refusal in the Worker's form."""
+    return says(status, b'{"error":{"code":%d,"message":"%s"}}' % (code, words.encode()), **headers)
+
+
+def changed(change: Callable[[bytes], bytes]) -> Do:
+    """The Worker's answer with another body."""
+
+    async def do(exchange: Exchange) -> Delivery:
+        answer = await exchange.pass_on(without=["accept-encoding"])
+        return replace(answer, body=change(answer.body)), None
+
+    return do
+
+
+# What Cloudflare shows in place of a Worker: https://developers.cloudflare.com/workers/observability/errors/
+EXCEEDED_CPU = says(503, b"<html><title>Worker exceeded resource limits</title>Error 1102</html>", "text/html")
+DAY_USED_UP = says(429, b"<html><title>Rate limited</title>Error 1027</html>", "text/html")
