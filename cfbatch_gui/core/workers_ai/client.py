@@ -349,6 +349,13 @@ class WorkersAI:
         )
         if answer.status >= 500 and answer.status != _SIGN_IN_FIRST:
             sentence = message("{title}, or something on the way to it, has a fault just now.", title=title)
+        elif answer.status == 429 and self.connection.kind is ConnectionKind.WORKER:
+            # Its page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
+            sentence = message(
+                "Cloudflare lets no calls through to {title} just now. On the Workers Free plan a Worker may be called "
+                "100,000 times a day, and a day ends at midnight UTC.",
+                title=title,
+            )
         return Unreachable(sentence, detail=f"HTTP {answer.status}, {kind}")
 
     def _unknown(self, detail: str) -> OutcomeUnknown:
