@@ -31,7 +31,7 @@ from cfbatch_gui.core.jobs.account.shards import (
     wants_account,
 )
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, age_of, backed_off, interval
-from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.moving import remove_file
@@ -108,12 +108,12 @@ class AccountCollection:
     async def fetch(self, job: Job, batch: Batch) -> Reply | None:
         """The answer from the account, on the disk before it is read; None when it is not there after all.
 
-        Raises as `WorkersAI.ask`, also for a refusal that was stored, and DiskFull before the first byte when there is
-        no room for all that waits.
+        Raises as `WorkersAI.ask`, also for a refusal that was stored; ReplyError when what is there cannot be used, and
+        DiskFull before the first byte when there is no room for all that waits.
         """
         stored = self._stored[job.id, batch.number]
         collector = AccountCollector(self._store.client(job))
-        detail = "it is not what a finished batch has"
+        detail = "it holds no refusal after all"
         try:
             if stored.refused:
                 await collector.refusal(job.id, batch.shard, batch.number)
@@ -123,16 +123,23 @@ class AccountCollection:
                 answer = await self._store.client(job).read_reply(raw, batch.request_id)
                 if isinstance(answer, Reply):
                     return answer
+                detail = "it is not what a finished batch has"
         except ServiceRefused as error:
             if isinstance(error, RequestGone) or error.code not in (NOT_THERE, NO_ROOM):
                 raise
             detail = error.detail
-        except ReplyError as error:
-            detail = error.detail
-        _log.warning("Batch %d of job %s cannot be used as the account has it: %s", batch.number, job.id, detail)
-        await asyncio.to_thread(self._file(batch, stored).remove)
-        await self._ask_directly([batch])
+        await self.put_aside(batch, detail)
         return None
+
+    async def put_aside(self, batch: Batch, detail: str) -> None:
+        """Ask the service itself from now on: what the account has of the batch is gone, or cannot be used."""
+        _log.warning("Batch %d of job %s cannot be used as the account has it: %s", batch.number, batch.job_id, detail)
+        stored = self._stored.get((batch.job_id, batch.number))
+        if stored is not None:
+            await asyncio.to_thread(self._file(batch, stored).remove)
+        batch = self._store.batch(batch.job_id, batch.number)
+        is_half_stored = batch.state is BatchState.COLLECTING
+        await self._ask_directly([replace(batch, state=BatchState.QUEUED) if is_half_stored else batch])
 
     async def is_here(self, batch: Batch) -> None:
         """The answer is stored in the job: what was fetched of it is not needed any more."""
@@ -203,7 +210,8 @@ class AccountCollection:
     async def _not_handed_over(self, job: Job, error: UserError) -> None:
         failures = self._failures[job.id] = self._failures.get(job.id, 0) + 1
         _log.warning("Job %s was not handed over: %s", job.id, error.detail or error.message)
-        if failures < ATTEMPTS and (is_passing(error) or isinstance(error, ReplyError)):
+        is_removed = isinstance(error, ServiceRefused) and error.code == NOT_THERE  # just now, by another computer
+        if failures < ATTEMPTS and (is_passing(error) or is_removed or isinstance(error, ReplyError)):
             self._due[job.id, 0] = self._clock() + self._backed_off(job, failures, error)
             return
         self._failures.pop(job.id)
@@ -237,7 +245,8 @@ class AccountCollection:
                 self._stored.pop((job.id, batch.number), None)
                 due = now + DIRECT_AFTER if is_first else batch.next_check_at
                 self._store.show_batch(replace(batch, stored_bytes=0, next_check_at=due))
-            elif self._stored.get((job.id, batch.number)) != found:
+            elif self._stored.get((job.id, batch.number)) != found or batch.next_check_at > now:
+                # Also after a fetch that failed: that the account answers again is known by now.
                 self._stored[job.id, batch.number] = found
                 self._store.show_batch(replace(batch, stored_bytes=found.size, next_check_at=now))
         if status.state is ShardState.COLLECTING:

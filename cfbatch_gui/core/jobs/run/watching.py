@@ -123,6 +123,11 @@ class Watcher:
         if not batch.state.is_at_service:
             return
         try:
+            if self._account.has(batch) and batch.state is not BatchState.COLLECTING:
+                if await self._is_collected_from_account(job, batch):
+                    self._failures.pop(job.id, None)
+                    return
+                batch = self._store.batch(job.id, batch.number)  # the service is asked for it from now on
             answer = await self._answer(job, batch)
             if isinstance(answer, Reply):
                 try:
@@ -158,6 +163,21 @@ class Watcher:
             else:
                 await self._end(batch, BatchState.FAILED, error)
 
+    async def _is_collected_from_account(self, job: Job, batch: Batch) -> bool:
+        """Whether the account's answer is stored in the job. One that cannot be used is put aside, as it came: what
+        the service says counts, if it still knows the batch. Raises as `AccountCollection.fetch` otherwise.
+        """
+        try:
+            fetched = await self._account.fetch(job, batch)
+            if fetched is not None:
+                await self._collect(job, batch, fetched)
+        except ReplyError as error:
+            if isinstance(error, UnreadableReply) and error.raw:
+                await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)
+            await self._account.put_aside(batch, error.detail or error.message)
+            return False
+        return fetched is not None
+
     async def _answer(self, job: Job, batch: Batch) -> Waiting | Reply:
         """From the disk when the answer is there already, else from the service."""
         if batch.at_once:
@@ -173,9 +193,7 @@ class Watcher:
                 message("The answer to this batch cannot be read from the job's folder, and its id is lost.")
             )
         if self._account.has(batch):
-            fetched = await self._account.fetch(job, batch)
-            if fetched is not None:
-                return fetched
+            raise ReplyError(message("The answer to this batch cannot be read from the job's folder."))
         client = self._store.client(job)
         check_account(client, batch)
         return await client.ask(job.model, batch.request_id)

@@ -1,0 +1,255 @@
+"""What goes wrong while answers are fetched: each comes whole, by the account or the service, or is said to be gone."""
+
+import gzip
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from cfbatch_gui.core.errors import DiskFull
+from cfbatch_gui.core.jobs.account.collection import AccountCollection
+from cfbatch_gui.core.jobs.states import BatchState, JobState
+from cfbatch_gui.core.workers_ai import answer_sink
+from cfbatch_gui.core.workers_ai.collector import download
+from tests.core.account.fault_scene import DAYS, Scene, is_decided
+from tests.core.account.worker_stand_in import (
+    DAY_USED_UP,
+    EXCEEDED_CPU,
+    Call,
+    Delivery,
+    Exchange,
+    Rule,
+    changed,
+    cut_at,
+    lost_after,
+    lost_before,
+    page,
+    refuses,
+    whole_for_a_part,
+)
+
+BLOCK = 4096  # bytes that are handed on at once
+FLUSHED = 16_384  # bytes after which a part of an answer can be gone on with
+WEEKS = 8 * DAYS  # after which the service has forgotten a batch
+SECRET_REFUSED = "My Worker refused the secret. Sending has stopped; nothing was lost."
+FORGOTTEN = (
+    "My Worker does not know this batch, or no longer. Its results cannot be collected; the batch can be sent again, "
+    "which is paid for again."
+)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that answers of a few hundred kilobytes arrive in many of them."""
+    monkeypatch.setattr(answer_sink, "_BLOCK", BLOCK)
+    monkeypatch.setattr(download, "FLUSHED_BYTES", FLUSHED)
+
+
+PASSING = {
+    "lost on its way there": Rule("answer", lost_before, times=2),
+    "lost on its way back": Rule("answer", lost_after, times=2),
+    "lost so often that the next try would be hours away": Rule("answer", lost_before, times=15),
+    "a page in its place": Rule("answer", page, times=3),
+    "longer than announced": Rule("answer", changed(lambda body: body + b"}"), times=2),
+    "shorter than announced": Rule("answer", changed(lambda body: body[:-9]), times=2),
+    "no bucket": Rule("answer", refuses(502, 0), times=2),
+    "no computing time": Rule("answer", refuses(503, 0), times=2),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+async def test_an_answer_that_does_not_come_is_fetched_again(scene: Scene, name: str) -> None:
+    job = await scene.stored(PASSING[name])
+    await scene.check_done(await scene.end(job), from_account=3)
+
+
+SAID = {
+    "its connection breaks": (lost_before, "The connection to My Worker broke."),
+    "its computing time is used up": (
+        EXCEEDED_CPU,
+        "My Worker, or something on the way to it, has a fault just now.",
+    ),
+    "its day is used up": (
+        DAY_USED_UP,
+        "Cloudflare lets no calls through to My Worker just now. On the Workers Free plan a Worker may be called "
+        "100,000 times a day, and a day ends at midnight UTC.",
+    ),
+    "its bucket fails": (
+        refuses(502, 0),
+        "My Worker has a fault of its own just now. The program goes on by itself.",
+    ),
+    "it is too busy": (
+        refuses(429, 3040, retry_after="1"),
+        "My Worker has no capacity for this model just now. The program goes on by itself.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+async def test_why_an_answer_does_not_come_is_said_until_it_does(scene: Scene, name: str) -> None:
+    do, sentence = SAID[name]
+    job = await scene.stored(Rule("answer", do, times=0))
+    await scene.computer.program.runner.carry_on(job.id)
+    seen = await scene.computer.until(lambda job: bool(job.error), job.id)
+    assert (seen.state, seen.error) == (JobState.WORKING, sentence)
+    scene.stand_in.follow()
+    await scene.check_done(await scene.end(job), from_account=3)
+
+
+@pytest.mark.parametrize("place", [0, 1, FLUSHED - 1, FLUSHED, FLUSHED + 1, 3 * FLUSHED + 7, -1])
+async def test_an_answer_that_is_cut_goes_on_where_it_was_flushed(scene: Scene, place: int) -> None:
+    job = await scene.stored()
+    size = len(await scene.copy(job.id, 1))
+    byte = place % size
+    scene.stand_in.follow(Rule("answer", cut_at(byte)))
+    await scene.check_done(await scene.end(job), from_account=3)
+    resumed = [header for header in scene.ranges("answer") if header]
+    # What waits for the bytes behind it, in which a secret may end, has not been written.
+    written = max(0, byte - 4096) // BLOCK * BLOCK
+    assert len(resumed) == (written > FLUSHED)
+    assert all(1 <= int(header.removeprefix("bytes=").rstrip("-")) // FLUSHED <= byte // FLUSHED for header in resumed)
+
+
+async def test_a_worker_that_knows_no_range_sends_all_of_it(scene: Scene) -> None:
+    job = await scene.stored()
+    scene.stand_in.follow(
+        Rule("answer", cut_at(len(await scene.copy(job.id, 1)) - 1)), Rule("answer", whole_for_a_part, times=0)
+    )
+    await scene.check_done(await scene.end(job), from_account=3)
+    assert any(scene.ranges("answer"))
+
+
+async def test_an_answer_that_is_another_one_by_the_time_it_is_gone_on_with(scene: Scene) -> None:
+    job = await scene.stored()
+    copy = await scene.copy(job.id, 1)
+    cut = cut_at(len(copy) - 1)
+
+    async def cut_and_changed(exchange: Exchange) -> Delivery:
+        delivery = await cut(exchange)
+        scene.put_copy(job.id, int(exchange.head.target.rpartition("/")[2]), copy + b"\n")
+        return delivery
+
+    scene.stand_in.follow(Rule("answer", cut_and_changed))
+    job = await scene.end(job)
+    assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
+    replies = [
+        gzip.decompress(scene.computer.program.folder(job.id).reply(number).read_bytes()) for number in (1, 2, 3)
+    ]
+    assert copy + b"\n" in replies
+    assert (scene.parts(job), scene.left(job)) == ([], [])
+
+
+Spoil = Callable[[list[bytes]], bytes]
+UNUSABLE: dict[str, Spoil] = {
+    "garbage": lambda copies: b"\x00" * 999,
+    "cut when it was written": lambda copies: copies[1][:-1000],
+    "of another batch": lambda copies: copies[0],
+    "without results": lambda copies: b'{"responses":[],"usage":{}}',
+    "without the references of its results": lambda copies: copies[1].replace(
+        b"external_reference", b"other_reference"
+    ),
+    "still waiting": lambda copies: b'{"status":"running","request_id":"%s"}' % (b"x" * 36),
+    "no answer of this service": lambda copies: b"[1, 2, 3]",
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+async def test_a_copy_that_cannot_be_used_is_asked_for(scene: Scene, name: str) -> None:
+    job = await scene.stored()
+    copies = [await scene.copy(job.id, number) for number in (1, 2, 3)]
+    scene.put_copy(job.id, 2, UNUSABLE[name](copies))
+    job = await scene.end(job)
+    await scene.check_done(job, from_account=2)
+    assert [batch.direct_only for batch in job.batches] == [False, True, False]
+
+
+async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scene) -> None:
+    job = await scene.stored()
+    scene.account.clock.skip(WEEKS)
+    job = await scene.end(job)
+    assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
+    scene.check_accepted_once(job)
+    scene.check_vectors(job)
+    assert (scene.parts(job), scene.left(job)) == ([], [])
+
+
+async def test_what_the_service_has_forgotten_before_the_account_asked_is_gone(scene: Scene) -> None:
+    job = await scene.send()
+    with scene.account.clock.held():
+        await scene.computer.program.runner.pause(job.id)
+        scene.account.clock.skip(WEEKS)
+        await scene.until_stored(job.id, 3)
+    job = await scene.end(job)
+    assert job.state is JobState.FAILED
+    assert {(batch.state, batch.error) for batch in job.batches} == {(BatchState.GONE, FORGOTTEN)}
+    scene.check_accepted_once(job)
+    assert scene.left(job) == []
+
+
+async def test_a_copy_that_cannot_be_used_is_kept_when_the_service_has_forgotten_the_batch(scene: Scene) -> None:
+    job = await scene.stored()
+    scene.put_copy(job.id, 2, b'{"answers_of_a_later_year": []}')
+    scene.account.clock.skip(WEEKS)
+    job = await scene.end(job)
+    assert job.state is JobState.PARTLY_DONE
+    assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.GONE, BatchState.DONE]
+    assert job.batches[1].error == FORGOTTEN
+    assert scene.computer.program.folder(job.id).read_reply(2) == b'{"answers_of_a_later_year": []}'
+
+
+@pytest.mark.parametrize("call", ["layout", "hand over", "status", "answer"])
+async def test_a_secret_that_is_refused_pauses_the_job_until_it_is_entered(scene: Scene, call: Call) -> None:
+    rule = Rule(call, refuses(401, 10000, "The secret is missing or wrong."))
+    job = await (scene.stored(rule) if call == "answer" else scene.send(rule))
+    if call == "answer":
+        await scene.computer.program.runner.carry_on(job.id)
+    job = await scene.computer.program.runner.wait(job.id)
+    assert (job.state, job.paused_because) == (JobState.PAUSED, SECRET_REFUSED)
+    with scene.account.clock.held():
+        await scene.computer.program.runner.carry_on(job.id)
+        await scene.computer.until(is_decided, job.id)
+    await scene.check_done(await scene.end(job), from_account=3)
+
+
+async def test_answers_larger_than_the_disk_are_not_begun(scene: Scene) -> None:
+    job = await scene.stored()
+    program = scene.computer.program
+    sizes = [len(await scene.copy(job.id, number)) for number in (1, 2, 3)]
+    free = int(sum(sizes) * 0.75) + 3 * max(sizes) - 1
+    collection = AccountCollection(program.store, clock=program.clock, free_bytes=lambda folder: free)
+    await collection.look(program.ledger.job(job.id), is_hurried=True)
+    with pytest.raises(DiskFull) as caught:
+        await collection.fetch(program.ledger.job(job.id), program.ledger.batch(job.id, 1))
+    assert caught.value.message == (
+        "The answers that wait in your account need 0.0 GB on this disk, and 0.0 GB are free. None of them was "
+        "fetched. Make room, then carry on; they stay in your account until then."
+    )
+    assert (scene.stand_in.count("answer"), scene.parts(job)) == (0, [])
+    await scene.check_done(await scene.end(job), from_account=3)
+
+
+@contextmanager
+def small_disk(most: int) -> Iterator[None]:
+    """No file can be larger, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no RLIMIT_FSIZE")
+async def test_a_disk_that_is_full_in_the_middle_of_an_answer_pauses_the_job(scene: Scene) -> None:
+    job = await scene.stored()
+    size = len(await scene.copy(job.id, 1))
+    with small_disk(size - 100):
+        await scene.computer.program.runner.carry_on(job.id)
+        job = await scene.computer.program.runner.wait(job.id)
+    assert job.state is JobState.PAUSED
+    assert job.paused_because.startswith("The disk is full")
+    scene.stand_in.calls.clear()
+    await scene.check_done(await scene.end(job), from_account=3)
+    assert any(scene.ranges("answer"))

@@ -1,0 +1,138 @@
+"""What goes wrong between the program and the account ends in a state with a name, and loses and repeats nothing."""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, NOT_HANDED_OVER, REMOVED, STOPPED
+from cfbatch_gui.core.jobs.account.shards import account_progress
+from tests.core.account.fault_scene import Scene
+from tests.core.account.worker_stand_in import (
+    DAY_USED_UP,
+    EXCEEDED_CPU,
+    Rule,
+    changed,
+    cut_at,
+    cut_in_the_head,
+    lost_after,
+    lost_before,
+    page,
+    refuses,
+    says,
+)
+
+NO_ROOM = refuses(404, 7003, "There is nothing at this address.")
+
+ONCE = {
+    "the layout does not arrive": Rule("layout", lost_before),
+    "the layout arrives and its answer is lost": Rule("layout", lost_after),
+    "the answer to the layout is cut": Rule("layout", cut_at(3)),
+    "the hand-over does not arrive": Rule("hand over", lost_before),
+    "the hand-over arrives and its answer is lost": Rule("hand over", lost_after),
+    "the answer to the hand-over is cut": Rule("hand over", cut_at(3)),
+    "the answer to the hand-over is cut in its head": Rule("hand over", cut_in_the_head),
+    "a page in place of the layout's answer": Rule("layout", page),
+    "a page in place of the hand-over's answer": Rule("hand over", page),
+    "the hand-over is not confirmed": Rule("hand over", says(200, b"{}")),
+    "the hand-over exceeds its computing time": Rule("hand over", EXCEEDED_CPU, times=2),
+    "the Worker's day is used up at the hand-over": Rule("hand over", DAY_USED_UP, times=2),
+    "the bucket has a fault at the hand-over": Rule("hand over", refuses(502, 0)),
+    "the service is busy at the hand-over": Rule("hand over", refuses(429, 3040, retry_after="0")),
+    "the shard is just being removed": Rule("hand over", refuses(409, 10409)),
+    "the status is cut": Rule("status", cut_at(7)),
+    "the status is lost": Rule("status", lost_after, times=2),
+    "a page in place of the status": Rule("status", page, times=3),
+    "the status is no JSON": Rule("status", says(200, b"{")),
+    "the status is of an unknown kind": Rule("status", says(200, b'{"state":"resting"}')),
+    "the status names a batch twice": Rule(
+        "status",
+        says(200, b'{"state":"collecting","batches":[{"number":1,"refused":true},{"number":1,"refused":true}]}'),
+    ),
+    "the status has an impossible size": Rule(
+        "status", says(200, b'{"state":"collecting","batches":[{"number":1,"size":-1,"etag":"x"}]}')
+    ),
+    "the status exceeds its computing time": Rule("status", EXCEEDED_CPU, times=2),
+    "the Worker's day is used up at the status": Rule("status", DAY_USED_UP, times=2),
+    "the bucket has a fault at the status": Rule("status", refuses(502, 0)),
+}
+
+
+@pytest.mark.parametrize("name", ONCE)
+async def test_what_passes_is_tried_again_and_the_account_collects(scene: Scene, name: str) -> None:
+    job = await scene.end(await scene.send(ONCE[name]))
+    await scene.check_done(job, from_account=3)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What does not pass: the program says so, and asks for the answers itself but for those that it has already."""
+
+    rules: tuple[Rule, ...]
+    problem: str
+    from_account: int = 0
+
+
+def without_second(body: bytes) -> bytes:
+    """A status with which the account gives batch 2 up, once the others are there."""
+    status = json.loads(body)
+    batches = [each for each in status["batches"] if each["number"] != 2]
+    state = "ended" if len(batches) == 2 else "collecting"
+    return json.dumps({"state": state, "error": "", "batches": batches, "left": [2]}).encode()
+
+
+FOR_GOOD = {
+    "the layout is too large for the Worker": Given((Rule("layout", refuses(413, 3006), times=0),), NOT_HANDED_OVER),
+    "the layout is refused": Given((Rule("layout", refuses(400, 5006), times=0),), NOT_HANDED_OVER),
+    "the hand-over is refused": Given((Rule("hand over", refuses(400, 5006), times=0),), NOT_HANDED_OVER),
+    "the hand-over fails five times": Given((Rule("hand over", lost_after, times=5),), NOT_HANDED_OVER),
+    "the Worker's day is used up": Given((Rule("hand over", DAY_USED_UP, times=0),), NOT_HANDED_OVER),
+    "the Worker's computing time is never enough": Given((Rule("hand over", EXCEEDED_CPU, times=0),), NOT_HANDED_OVER),
+    "the Worker has no collecting room": Given(
+        (Rule("layout", NO_ROOM, times=0), Rule("forget", NO_ROOM, times=0)), NO_ROOM_SENTENCE
+    ),
+    "the Worker is put up again without its room": Given((Rule("status", NO_ROOM, number=2),), NO_ROOM_SENTENCE),
+    "the workflow is over without a word": Given(
+        (Rule("status", says(200, b'{"state":"failed","error":"gone","batches":[],"left":[]}'), number=2),), STOPPED
+    ),
+    "nobody collects": Given(
+        (Rule("status", says(200, b'{"state":"missing","error":"","batches":[],"left":[]}'), number=2),), STOPPED
+    ),
+    "the order is gone": Given((Rule("status", refuses(404, 10404), number=2),), REMOVED),
+    "the account gives one batch up": Given((Rule("status", changed(without_second), times=0),), "", 2),
+}
+
+
+@pytest.mark.parametrize("name", FOR_GOOD)
+async def test_what_does_not_pass_is_said_and_the_answers_are_asked_for(scene: Scene, name: str) -> None:
+    given = FOR_GOOD[name]
+    job = await scene.end(await scene.send(*given.rules))
+    await scene.check_done(job, problem=given.problem, from_account=given.from_account)
+
+
+async def test_a_workflow_that_fails_for_good_is_said(scene: Scene) -> None:
+    """Its writes to the bucket fail, again and again; the Worker's own words are in the log."""
+    job = scene.draft()
+    runtime, instance = scene.account.runtime, f"{job.id}-1"
+    runtime.order("skipWaits", instance=instance)
+    rounds = [f"round {number}" for number in range(1, 11)]
+    runtime.order("failSteps", instance=instance, steps=rounds, message="put: We encountered an internal error.")
+    job = await scene.end(await scene.send(job=job))
+    await scene.check_done(job, problem=STOPPED, from_account=0)
+
+
+async def test_another_computer_removes_the_job(scene: Scene) -> None:
+    job = await scene.send()
+    with scene.account.clock.held():
+        await scene.remove(job.id)
+        await scene.computer.until(lambda job: bool(job.account_problem), job.id)
+    await scene.check_done(await scene.end(job), problem=REMOVED, from_account=0)
+
+
+async def test_batches_are_handed_over_again_when_the_user_says_so(scene: Scene) -> None:
+    job = await scene.send(Rule("hand over", refuses(400, 5006)))
+    assert job.account_problem == NOT_HANDED_OVER
+    with scene.account.clock.held():
+        await scene.computer.program.actions.collect_in_account(job.id)
+        await scene.computer.until(lambda job: account_progress(job).lid_may_close, job.id)
+    await scene.check_done(await scene.end(job), from_account=3)
