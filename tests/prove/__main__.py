@@ -23,7 +23,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no th
 
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import Terminal, practice_service, read_until
-from tests.prove import data_parts, judging, parts, power_proof, pushing, truth
+from tests.prove import collecting, data_parts, judging, parts, power_proof, pushing, truth
+from tests.prove.collecting_variants import ACCOUNT_VARIANTS
 from tests.prove.compare import written_tokens
 from tests.prove.leftovers import BROKEN
 from tests.prove.mending import mend_damages
@@ -34,11 +35,12 @@ from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
 
 PARTS = (
-    *("random", "steps", "pushes", "exports", "migration", "judging"),
+    *("random", "steps", "pushes", "collecting", "exports", "migration", "judging"),
     *("power", "answers", "results", "starts", "variants", "machine"),
 )
 ALL_PARTS = (*PARTS, "thorough")  # which takes longer than all the others together
 SECONDS = 0.02  # for which a batch is queued, and then running
+ACCOUNTS = 3  # at most, each with a runtime and a service of its own
 STALL = 1.0  # seconds; longer than a submit's limit
 MACHINE = Path(__file__).parent / "test_state_machine.py"
 
@@ -69,6 +71,9 @@ def main() -> int:
     if reason:
         print(f"Power loss is left out. {reason}")  # noqa: T201
         asked.only -= {"power"}
+    if "collecting" in asked.only and (reason := collecting.why_not()):
+        print(f"Collecting in the account is left out. {reason}")  # noqa: T201
+        asked.only -= {"collecting"}
     if asked.export_kills is None:
         asked.export_kills = asked.kills // 4
     folder = Path(tempfile.mkdtemp(prefix="cfbatch-prove-"))
@@ -135,9 +140,9 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
     """The work of one worker: a share of each part. The first workers get the remainders."""
     share = slice(number, None, asked.workers)
 
-    def of(whole: int) -> int:
-        each, rest = divmod(whole, int(asked.workers))
-        return each + (number < rest)
+    def of(whole: int, among: int = asked.workers) -> int:
+        each, rest = divmod(whole, among)
+        return each + (number < rest) if number < among else 0
 
     seed = asked.seed * 1000 + number
     yield partial(parts.run_undisturbed, bench)
@@ -171,6 +176,10 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
         yield partial(parts.kill_at_random, bench, of(asked.kills), seed)
     if "pushes" in asked.only:
         yield partial(pushing.kill_pushes, bench, of(asked.push_kills), seed)
+    if "collecting" in asked.only:
+        among = min(ACCOUNTS, asked.workers)
+        variants = ACCOUNT_VARIANTS[:: asked.every_variant][number::among] if number < among else ()
+        yield partial(collecting.collect, bench, of(asked.collecting_rounds, among), seed, variants)
     if "results" in asked.only:
         yield partial(mend_damages, bench, of(asked.damages), seed)
     if "starts" in asked.only:
@@ -186,7 +195,7 @@ def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
             report.take_in(Report.load(path))
     names = [*(variant.name for variant in VARIANTS), *data_parts.broken_clients()]
     names += [mutant.name for mutant in power_proof.chosen_mutants(0)]
-    names.append(judging.LATE)
+    names += [judging.LATE, *(variant.name for variant in ACCOUNT_VARIANTS)]
     report.catches.sort(key=lambda catch: names.index(catch.variant))
     if failed:
         print("\n".join(report.lines()))  # noqa: T201
@@ -249,6 +258,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--push-kills", type=int, default=2000, help="while versions are sent and pushed (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--collecting-rounds", type=int, default=200, help="while the account collects (default: %(default)s)"
     )
     parser.add_argument("--only", action="append", choices=ALL_PARTS, help="this part only; may be given several times")
     parser.add_argument(

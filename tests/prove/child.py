@@ -76,19 +76,30 @@ def begin(command: Command, environ: Mapping[str, str], log: Path, prepare: Prep
 def end(child: int, *, kill_after: float | None = None, patience: float = 30.0) -> Ended:
     """Wait for a child's end, or kill it after `kill_after` seconds, and in any case after `patience` seconds."""
     started = time.monotonic()
-    due = started + (patience if kill_after is None else kill_after)
+    ended = wait(child, patience if kill_after is None else kill_after)
+    if ended is None:
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        ended = _ended(status, started)
+    return ended
+
+
+def wait(child: int, seconds: float) -> Ended | None:
+    """Wait for a child's end, for so many seconds; None when it is still at work then."""
+    started = time.monotonic()
+    due = started + seconds
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
-        seconds = time.monotonic() - started
         if found:
-            break
+            return _ended(status, started)
         if time.monotonic() >= due:
-            os.kill(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
-            break
+            return None
         time.sleep(min(_STEP, max(0.0, due - time.monotonic())))
+
+
+def _ended(status: int, started: float) -> Ended:
     was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-    return Ended(os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1, was_killed, seconds)
+    return Ended(os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1, was_killed, time.monotonic() - started)
 
 
 def until(is_so: Callable[[], bool], *, patience: float) -> bool:

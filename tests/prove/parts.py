@@ -44,9 +44,12 @@ class Bench:
 
     def world(self, seed: int, *, service: Service | None = None, prepare: child.Prepare = child.nothing) -> World:
         """Create a new world in a folder of its own."""
+        return World(self.new_root(), service or self.service, self.truth, random.Random(seed), prepare, self.on_kill)
+
+    def new_root(self) -> Path:
+        """The folder of the next world."""
         self.worlds += 1
-        root = self.folder / f"world {self.worlds}"
-        return World(root, service or self.service, self.truth, random.Random(seed), prepare, self.on_kill)
+        return self.folder / f"world {self.worlds}"
 
     @contextmanager
     def timed(self, name: str) -> Iterator[Part]:

@@ -1,6 +1,6 @@
 """Counts of kills and findings, saved as JSON by the worker processes and printed as tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,9 +14,8 @@ MOST_WORDS = 30  # findings that are printed individually
 @dataclass
 class Part:
     """One process's results of one part of the proof. `tried` counts what is tried without a kill: distinct
-    states after a power cut, starts, answers, damages.
-
-    `seconds` is its duration.
+    states after a power cut, starts, answers, damages; of what is killed in rounds, the rounds. `counts` are by what
+    was counted besides; `seconds` is its duration.
     """
 
     name: str
@@ -24,6 +23,7 @@ class Part:
     tried: int = 0
     breaches: dict[str, int] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
 
     def add(self, where: str, found: Iterable[Finding]) -> None:
@@ -32,6 +32,11 @@ class Part:
             self.breaches[finding.breach.value] = self.breaches.get(finding.breach.value, 0) + 1
             self.words.append(f"{finding.breach.value}: {finding.words} ({where})")
 
+    def count(self, more: Mapping[str, int]) -> None:
+        """Add to the counts."""
+        for what, times in more.items():
+            self.counts[what] = self.counts.get(what, 0) + times
+
     def take_in(self, other: "Part") -> None:
         """Add another process's results of the same part."""
         self.kills += other.kills
@@ -39,6 +44,7 @@ class Part:
         for breach, times in other.breaches.items():
             self.breaches[breach] = self.breaches.get(breach, 0) + times
         self.words += other.words
+        self.count(other.counts)
         self.seconds = max(self.seconds, other.seconds)
 
 
@@ -100,7 +106,7 @@ class Report:
 
     def lines(self) -> list[str]:
         """The report as lines of text: tables of parts and variants, and findings."""
-        return [*self._parts(), *self._catches(), *self._words()]
+        return [*self._parts(), *self._counts(), *self._catches(), *self._words()]
 
     def _parts(self) -> list[str]:
         columns = ["kills", "tried", *(breach.value for breach in Breach)]
@@ -113,6 +119,10 @@ class Report:
         ]
         return table(["", *columns], rows)
 
+    def _counts(self) -> list[str]:
+        lines = [f"{part.name}: {_listed(part.counts)}" for part in self.parts if part.counts]
+        return ["", *lines] if lines else []
+
     def _catches(self) -> list[str]:
         if not self.catches:
             return []
@@ -123,6 +133,10 @@ class Report:
         words = [f"{part.name}: {each}" for part in self.parts for each in part.words]
         left = len(words) - MOST_WORDS
         return ["", *words[:MOST_WORDS], *([f"… and {left} more"] if left > 0 else [])] if words else []
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{times:,} {what}" for what, times in sorted(counts.items()))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

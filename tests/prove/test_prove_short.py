@@ -11,6 +11,7 @@ from tests.canary import TOKEN
 from tests.prove.compare import Breach, written_tokens
 from tests.prove.report import Report
 from tests.prove.variants import VARIANTS
+from tests.worker.runtime import installed_runtime
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fork and kill -9")
 
@@ -28,6 +29,7 @@ SHORT = (
     "--workers",
     "2",
 )
+SHORT_COLLECTING = ("--collecting-rounds", "6", "--workers", "2", "--every-variant", "4")
 SHORT_EXPORTS = ("--every-form", "8", "--every-export", "50")
 EVERY_VARIANT = 6
 PARTS = ("random", "steps", "pushes", "exports", "migration", "judging", "variants")
@@ -55,6 +57,19 @@ def test_nothing_is_lost_doubled_or_mislabelled_and_broken_variants_are_caught(t
     assert report.is_clean
     assert report.kills > 20
     assert len(report.catches) == len(VARIANTS[::EVERY_VARIANT]) + 1  # and the book that is written late
+
+
+@pytest.mark.timeout(300)  # takes some 15 seconds on an idle machine
+def test_nothing_is_lost_or_doubled_while_the_account_collects(tmp_path: Path) -> None:
+    installed_runtime()  # or the test is skipped
+    found = tmp_path / "report.json"
+    command = (sys.executable, "-m", "tests.prove", "--only", "collecting", *SHORT_COLLECTING, "--json", str(found))
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    report = Report.load(found)
+    assert report.is_clean
+    assert report.tried == 6
+    assert len(report.catches) == 1
 
 
 def test_a_token_that_is_written_is_found(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Variant:
     """
 
     name: str
-    part: Literal["submit", "collect", "at once", "time-out", "export", "migration", "flush"]
+    part: Literal["submit", "collect", "at once", "time-out", "export", "migration", "flush", "account"]
     breach: Breach
     install: Callable[[], None]
     shown_at: str = ""

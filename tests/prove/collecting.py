@@ -1,0 +1,324 @@
+"""Kills while the user's account collects: of the program, of the Worker's runtime, and of both.
+
+Each round is a job of several shards in a data folder of its own, sent through the Worker. At random moments the
+program is killed, or the runtime with its bucket and its workflow, or both; then they are started again. At the end
+each answer must be here once, bit for bit as the service gives it, nothing may have been accepted twice, and no copy
+may be left in the account.
+"""
+
+import asyncio
+import json
+import os
+import random
+import shutil
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.account import collection, shards
+from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.run import submitting
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.practice.queue import Accepted, accepted
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import SavedConnection, Settings
+from cfbatch_gui.core.workers_ai import answer_sink
+from cfbatch_gui.core.workers_ai.collector import download
+from tests.canary import TOKEN
+from tests.journeys.terminal import ACCOUNT, practice_service
+from tests.prove import child
+from tests.prove.child import Command, Prepare, put
+from tests.prove.collecting_variants import die_in_the_middle
+from tests.prove.compare import Breach, Finding
+from tests.prove.parts import KINDS, Bench
+from tests.prove.report import Catch
+from tests.prove.truth import MODEL, write_input
+from tests.prove.variants import Variant
+from tests.prove.world import Service, World
+from tests.worker.collecting_runtime import CollectingRuntime
+from tests.worker.runtime import SECRET
+
+NAME = "while the account collects"
+CONNECTION = "account"
+SECONDS = 0.15  # for which a batch is queued, and then running
+FIRST_CHECK = 0.06  # seconds; the Worker takes 0.05 and more
+SHARD = 2  # batches of one
+TEXTS_PER_BATCH = 7
+PATIENCE = 60.0  # seconds until a program that does not end is stuck
+_MOST_TRIES = 8  # decisions about unknown outcomes, until a job is at its end
+_TOLD = frozenset({collection.NOT_HANDED_OVER, collection.STOPPED})  # what may have become of a shard by a kill
+_BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  # around an answer of the REST API
+
+
+class Killed(StrEnum):
+    """What is killed at a moment."""
+
+    PROGRAM = "the program"
+    RUNTIME = "the runtime"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountStage:
+    """The user's account: the Worker in its runtime, and the service behind it as a process of its own."""
+
+    runtime: CollectingRuntime
+    service: Service
+    address: str
+
+    def kill(self) -> None:
+        """Kill the runtime."""
+        self.runtime.kill()
+
+    def start_again(self) -> None:
+        """On the same port, with what its folder holds."""
+        self.runtime.start()
+        self.runtime.wake()
+
+    def left(self) -> list[str]:
+        """The keys of what is in the bucket."""
+        return sorted(self.runtime.order("listObjects")["keys"])
+
+    def empty(self) -> None:
+        """Remove whatever a round has left, so that the next one has an account without it."""
+        for key in self.left():
+            kind, job, shard = key.split("/")[:3]
+            if kind == "orders":
+                headers = {"Authorization": f"Bearer {SECRET}"}
+                request = urllib.request.Request(
+                    f"{self.address}/collect/{job}/{shard}", None, headers, method="DELETE"
+                )
+                urllib.request.urlopen(request, timeout=30).close()
+        for key in self.left():
+            self.runtime.order("deleteObject", key=key)
+
+    def answer(self, request_id: str) -> bytes:
+        """What the service itself answers for a batch, as the Worker passes it on."""
+        address = f"{self.service.url}/accounts/{ACCOUNT}/ai/run/{MODEL}?queueRequest=true"
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        request = urllib.request.Request(address, json.dumps({"request_id": request_id}).encode(), headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            body: bytes = answer.read()
+        assert body.startswith(_BEFORE) and body.endswith(_AFTER)
+        return body[len(_BEFORE) : -len(_AFTER)]
+
+
+@contextmanager
+def account_stage(folder: Path) -> Iterator[AccountStage]:
+    """An account in a folder, until the end of the block."""
+    with practice_service(folder / "service", queued=SECONDS, running=SECONDS) as url:
+        runtime = CollectingRuntime(url, folder / "runtime")
+        address = runtime.start()
+        try:
+            yield AccountStage(runtime, Service(url, Paths(folder / "service").practice), address)
+        finally:
+            runtime.kill()
+
+
+@dataclass(kw_only=True)
+class AccountWorld(World):
+    """A data folder whose one connection is the Worker, which collects."""
+
+    stage: AccountStage
+    killed: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._before = len(accepted(self.service.folder))
+        self.paths.create()
+        worker = SavedConnection(CONNECTION, "My Worker", "worker", url=self.stage.address, collects=True)
+        Settings(connections=(worker,)).save(self.paths.settings)
+
+    @property
+    def accepted(self) -> list[Accepted]:
+        """What the service accepted since this world was made: it is the only one that is at work there."""
+        return accepted(self.service.folder)[self._before :]
+
+    def new_account_job(self, kind: Kind, *, rows: int) -> Command:
+        """`cfbatch run` through the Worker."""
+        name = f"job {len(self.owed) + 1}"
+        path = write_input(self.root / f"{name}.csv", kind, self.rng, rows=rows)
+        self.owed[name] = Path()
+        words = ("run", path, f"--{kind.value}", "--connection", CONNECTION, "--model", MODEL, "--name", name)
+        return child.cfbatch(*words, "--data-dir", self.paths.root)
+
+    def go_on(self) -> Command:
+        """The next start: of the terminal, or as the window does it."""
+        return self.resume() if self.rng.random() < 0.5 else lambda: asyncio.run(_as_in_the_window(self.paths.root))
+
+    def kill(self, what: Killed, process: int) -> None:
+        """Kill the program, the runtime, or both."""
+        if what is not Killed.PROGRAM:
+            self.stage.kill()
+        if what is Killed.RUNTIME:
+            self.kills += 1
+            self.on_kill()
+        elif self.end(process, kill_after=0.0).was_killed:  # which counts it
+            parts = self.paths.root.glob("jobs/*/replies/*.part")
+            self.killed["the program with a part of an answer"] += any(part.stat().st_size for part in parts)
+        self.killed[what] += 1
+
+    def settle(self) -> list[Finding]:
+        """As `World.settle`; with what the account has left, and the answers beside those of the service."""
+        found = super().settle()
+        jobs = self.jobs()
+        for job in jobs:
+            found += self._answers(job)
+        if all(batch.state.is_final for job in jobs for batch in job.batches):
+            found += [Finding(Breach.STRAY, f"{key} is still in the account") for key in self.stage.left()]
+        return found
+
+    def _answers(self, job: Job) -> Iterator[Finding]:
+        folder = JobFolder(self.paths.job(job.id))
+        if job.account_problem and job.account_problem not in _TOLD:
+            yield Finding(Breach.LOST, f"job {job.id}, and nobody has taken it from the account: {job.account_problem}")
+        for batch in job.batches:
+            what = f"batch {job.id}/{batch.number}"
+            if batch.direct_only and not job.account_problem:
+                yield Finding(Breach.MISLABELLED, f"{what}: what the account has of it was called unusable")
+            if batch.state is not BatchState.DONE:
+                continue
+            if folder.read_reply(batch.number) != self.stage.answer(batch.request_id):
+                yield Finding(Breach.WRONG, f"{what}: its answer is not what the service answers")
+
+    def _environ(self) -> dict[str, str]:
+        return {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(self.root),
+            "TMPDIR": str(self.root / "tmp"),
+            f"CFBATCH_SECRET_{CONNECTION.upper()}": TOKEN,
+        }
+
+
+async def _as_in_the_window(root: Path) -> int:
+    """Go on with every job, without an end when the Worker cannot be reached."""
+    program = await Program.open(root, environ=os.environ)
+    try:
+        await program.resume_all()
+        for job in program.ledger.jobs():
+            if job.paused_because:
+                await program.runner.carry_on(job.id)
+            await program.runner.wait(job.id)
+    finally:
+        await program.close()
+    return 0
+
+
+def quicken() -> None:
+    """Small shards, soon looked at, and small blocks, so that an answer arrives in many of them."""
+    put(child, "FIRST_CHECK", FIRST_CHECK)
+    put(cutting, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
+    put(shards, "FREE_BATCHES", SHARD)
+    put(submitting, "FIRST_WAIT", 0.2)
+    put(answer_sink, "_BLOCK", 512)
+    put(answer_sink, "_HELD_BACK", 256)
+    put(download, "FLUSHED_BYTES", 1024)
+
+
+def why_not() -> str:
+    """Why this part cannot be run on this computer; "" when it can."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        return "The Worker's runtime needs Node.js with npm."
+    return ""
+
+
+def collect(bench: Bench, rounds: int, seed: int, variants: Sequence[Variant]) -> None:
+    """So many rounds, one after the other, then rounds with broken variants until each is caught; in one account."""
+    if not rounds and not variants:
+        return
+    span = 1.0  # seconds, as in `parts.kill_at_random`
+    with bench.timed(NAME) as part, account_stage(bench.folder / "account") as stage:
+        for number in range(rounds):
+            world_seed = seed * 1_000_003 + number
+            world = _world(bench, stage, world_seed)
+            found: list[Finding] = []
+            span *= 1.02 if _round(world, span, found) else 0.9
+            part.tried += 1
+            part.count(_counts(world))
+            part.add(f"seed {world_seed}, {world.root}", found)
+            bench.keep_or_remove(world, part, found=bool(found))
+            if found:
+                stage.empty()
+        for variant in variants:
+            bench.report.catches.append(_caught(bench, stage, variant))
+
+
+def _caught(bench: Bench, stage: AccountStage, variant: Variant) -> Catch:
+    for number in range(_MOST_TRIES):
+        world = _world(bench, stage, number, variant.install)
+        world.start(
+            world.new_account_job(KINDS[number % 2], rows=40),
+            prepare=lambda: die_in_the_middle(world.root / "died"),  # noqa: B023 - called before the next one is made
+        )
+        found = world.settle()
+        stage.empty()
+        for finding in found:
+            if finding.breach is variant.breach:
+                return Catch(variant.name, NAME, finding.breach.value, finding.words)
+    return Catch(variant.name, "", "")
+
+
+def _world(bench: Bench, stage: AccountStage, seed: int, prepare: Prepare = child.nothing) -> AccountWorld:
+    def both() -> None:
+        quicken()
+        prepare()
+
+    rng = random.Random(seed)
+    return AccountWorld(bench.new_root(), stage.service, bench.truth, rng, both, bench.on_kill, stage=stage)
+
+
+def _round(world: AccountWorld, span: float, found: list[Finding]) -> bool:
+    """Send a job and disturb it, then let it come to its end. Whether the first kill was in time."""
+    rng = world.rng
+    process = world.begin(world.new_account_job(rng.choice(KINDS), rows=rng.randint(7, 90)))
+    kills = 0
+    for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
+        if child.wait(process, rng.uniform(0.0, span)) is not None:
+            break
+        kills += 1
+        process = _disturbed(world, rng.choice(tuple(Killed)), process, found)
+    else:
+        if child.end(process, patience=PATIENCE).was_killed:
+            found.append(Finding(Breach.STUCK, "the program did not come to an end"))
+    found += world.settle()
+    for _ in range(_MOST_TRIES):
+        decision = world.decision()
+        if decision is None:
+            break
+        world.start(decision, kill_after=rng.choice((None, rng.uniform(0.0, span))))
+        found += world.settle()
+    return kills > 0
+
+
+def _disturbed(world: AccountWorld, what: Killed, process: int, found: list[Finding]) -> int:
+    """Kill, look, and start again what was killed; the process id of the program from now on."""
+    world.kill(what, process)
+    if what is not Killed.RUNTIME:
+        found += world.look()
+    if world.rng.random() < 0.3:
+        time.sleep(world.rng.uniform(0.0, 0.5))  # the account goes on alone, or the program, or nobody
+    if what is not Killed.PROGRAM:
+        world.stage.start_again()
+    return process if what is Killed.RUNTIME else world.begin(world.go_on())
+
+
+def _counts(world: AccountWorld) -> Counter[str]:
+    """What was killed, and how the answers came."""
+    done = [batch for job in world.jobs() for batch in job.batches if batch.state is BatchState.DONE]
+    counts = Counter({f"kills of {what}": times for what, times in world.killed.items()})
+    counts["answers from the account"] = sum(_is_from_account(batch) for batch in done)
+    counts["answers asked for directly"] = len(done) - counts["answers from the account"]
+    return counts
+
+
+def _is_from_account(batch: Batch) -> bool:
+    """A batch that was handed over is not asked for directly, for an hour, unless the account fails."""
+    return batch.handed_over_at > 0 and not batch.direct_only
