@@ -1,0 +1,211 @@
+"""Answers fetched from the user's account, 40 of 20 MB: to the disk, and into the job; against plain downloads.
+
+The plain way fetches the same bytes with httpx, as many at a time, and writes them to files without looking at them or
+waiting for the disk.
+"""
+
+import asyncio
+import json
+import tempfile
+import time
+import urllib.request
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from benchmarks.account_stub import account_stub
+from benchmarks.limits import Figures, apart, peak_memory
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.errors import DiskFull, Unreachable
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.jobs.account.collection import TOGETHER, AccountCollection
+from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.collector.client import AccountCollector
+from cfbatch_gui.core.workers_ai.collector.download import AnswerFile
+from cfbatch_gui.core.workers_ai.collector.wire import StoredAnswer
+
+ANSWERS, TEXTS_PER_ANSWER = 40, 1_000
+MEMORY = 250.0  # MB of a whole process, whatever the number of answers
+MB = 1_000_000
+_SECRET = "a-made-up-secret-of-a-stub"
+_CUT_AT = 15 * MB
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a process did: its seconds, the most memory it held in MB, and what it fetched."""
+
+    seconds: float
+    memory: float
+    stored: tuple[StoredAnswer, ...] = ()
+
+
+def main(figures: Figures) -> None:
+    """Each way in a process of its own, the Worker in another one."""
+    with tempfile.TemporaryDirectory() as name, account_stub() as address:
+        folder = Path(name)
+        whole = apart(collect_job, address, folder / "whole")
+        size = sum(each.size for each in whole.stored)
+        title = f"{len(whole.stored)} answers of {size / len(whole.stored) / MB:.0f} MB"
+        plain = apart(download_plainly, address, whole.stored, folder / "plain")
+        ours = apart(fetch_to_disk, address, whole.stored, folder / "ours")
+        figures.versus(f"{title} to the disk", ours.seconds, "httpx to files", plain.seconds, limit=3.0)
+        figures.add("  speed", size / ours.seconds / MB, "MB/s")
+        figures.add("  memory", ours.memory, "MB", limit=MEMORY)
+        figures.versus(f"{title} into the job", whole.seconds, "httpx to files", plain.seconds, limit=8.0)
+        figures.add("  speed", size / whole.seconds / MB, "MB/s")
+        figures.add("  memory", whole.memory, "MB", limit=MEMORY)
+        twice = apart(fetch_after_a_cut, address, whole.stored[0], folder / "cut")
+        note = "of those before it; 8 MiB are flushed at a time"
+        figures.add(f"sent again after a cut at {_CUT_AT / MB:.0f} MB", twice / MB, "MB", limit=9.5, note=note)
+        figures.add("bytes begun on a disk too small", apart(refuse, address, folder / "small"), "bytes", limit=0)
+
+
+def collect_job(address: str, folder: Path) -> Fetched:
+    """A job whose batches are handed over; timed from when the account has all answers."""
+    return asyncio.run(_collect_job(address, folder))
+
+
+async def _collect_job(address: str, folder: Path) -> Fetched:
+    program, connection = await _program(address, folder)
+    job = await _handed_over(program, connection, folder, ANSWERS * TEXTS_PER_ANSWER)
+    started = time.perf_counter()
+    _tell(address, "release")
+    program.runner.check_now(job.id)
+    stored = (await AccountCollector(program.address_book.client(connection)).status(job.id, 1)).batches
+    done = await program.runner.wait(job.id)
+    took = time.perf_counter() - started
+    assert done.state is JobState.DONE and not done.account_problem, done.error
+    await program.close()
+    return Fetched(took, peak_memory(), stored)
+
+
+def fetch_to_disk(address: str, stored: tuple[StoredAnswer, ...], folder: Path) -> Fetched:
+    """The same answers to the disk alone, checked and flushed on their way."""
+    return asyncio.run(_fetch_to_disk(address, stored, folder))
+
+
+async def _fetch_to_disk(address: str, stored: tuple[StoredAnswer, ...], folder: Path) -> Fetched:
+    program, connection = await _program(address, folder)
+    collector = AccountCollector(program.address_book.client(connection))
+
+    async def fetch(each: StoredAnswer) -> None:
+        await collector.fetch("job", 1, each, AnswerFile(folder, each))
+
+    started = time.perf_counter()
+    await _few_at_a_time(fetch, stored)
+    took = time.perf_counter() - started
+    await program.close()
+    return Fetched(took, peak_memory())
+
+
+def download_plainly(address: str, stored: tuple[StoredAnswer, ...], folder: Path) -> Fetched:
+    """The plain way."""
+    folder.mkdir()
+    return asyncio.run(_download_plainly(address, stored, folder))
+
+
+async def _download_plainly(address: str, stored: tuple[StoredAnswer, ...], folder: Path) -> Fetched:
+    async def download(each: StoredAnswer) -> None:
+        url = f"{address}/collect/job/1/{each.number}"
+        async with httpx.AsyncClient() as client, client.stream("GET", url) as answer:
+            with (folder / str(each.number)).open("wb") as file:
+                async for chunk in answer.aiter_raw():
+                    file.write(chunk)
+
+    started = time.perf_counter()
+    await _few_at_a_time(download, stored)
+    return Fetched(time.perf_counter() - started, peak_memory())
+
+
+async def _few_at_a_time(fetch: Callable[[StoredAnswer], Awaitable[None]], stored: Iterable[StoredAnswer]) -> None:
+    left = iter(stored)
+
+    async def one_after_the_other() -> None:
+        for each in left:
+            await fetch(each)
+
+    await asyncio.gather(*(one_after_the_other() for _ in range(TOGETHER)))
+
+
+def fetch_after_a_cut(address: str, stored: StoredAnswer, folder: Path) -> float:
+    """The bytes of an answer that were sent twice, because it was cut."""
+    return asyncio.run(_fetch_after_a_cut(address, stored, folder))
+
+
+async def _fetch_after_a_cut(address: str, stored: StoredAnswer, folder: Path) -> float:
+    program, connection = await _program(address, folder)
+    collector, before = AccountCollector(program.address_book.client(connection)), _served(address)
+    _tell(address, f"cut/{_CUT_AT}")
+    with suppress(Unreachable):
+        await collector.fetch("job", 1, stored, AnswerFile(folder, stored))
+    assert _served(address) - before == _CUT_AT
+    await collector.fetch("job", 1, stored, AnswerFile(folder, stored))
+    await program.close()
+    return _served(address) - before - stored.size
+
+
+def refuse(address: str, folder: Path) -> float:
+    """The bytes that were sent of answers for which there is no room on the disk."""
+    return asyncio.run(_refuse(address, folder))
+
+
+async def _refuse(address: str, folder: Path) -> float:
+    program, connection = await _program(address, folder)
+    _tell(address, "hold")
+    job = await _handed_over(program, connection, folder, 2 * TEXTS_PER_ANSWER)
+    await program.runner.pause(job.id)
+    _tell(address, "release")
+    before = _served(address)
+    collection = AccountCollection(program.store, clock=time.time, free_bytes=lambda folder: 40 * MB)
+    await collection.look(program.ledger.job(job.id), is_hurried=True)
+    try:
+        await collection.fetch(program.ledger.job(job.id), program.ledger.batch(job.id, 1))
+    except DiskFull:
+        return _served(address) - before
+    finally:
+        await collection.stop(job.id)
+        await program.close()
+    raise AssertionError("answers were fetched for which there is no room")
+
+
+async def _program(address: str, folder: Path) -> tuple[Program, str]:
+    """The program on a data folder with a connection to the Worker, and the connection's id."""
+    vars(cutting)["MAX_TEXTS_PER_BATCH"] = TEXTS_PER_ANSWER
+    program = await Program.open(folder, environ={}, credentials=Credentials(environ={}))
+    worker = SavedConnection("", "Stub", "worker", url=address, collects=True, paid_plan=True)
+    return program, (await program.connections.save(worker, secret=_SECRET)).id
+
+
+async def _handed_over(program: Program, connection: str, folder: Path, texts: int) -> Job:
+    """A job of so many texts, sent and handed over, of which the account has nothing yet."""
+    path = folder / "texts.txt"
+    path.write_text("".join(f"text number {number}\n" for number in range(texts)), "utf-8")
+    job = program.drafts.create(Kind.EMBED, "texts", "@cf/baai/bge-m3", connection)
+    source = open_source(path)
+    program.drafts.load(job.id, source, suggest_mapping(source, Kind.EMBED, preview(source)))
+    await program.actions.send(job.id)
+    while not account_progress(program.ledger.job(job.id)).lid_may_close:
+        assert not program.ledger.job(job.id).account_problem
+        await asyncio.sleep(0.01)
+    return program.ledger.job(job.id)
+
+
+def _tell(address: str, what: str) -> Any:
+    with urllib.request.urlopen(f"{address}/control/{what}", timeout=30) as answer:
+        return json.load(answer)
+
+
+def _served(address: str) -> int:
+    return int(_tell(address, "served")["served"])
