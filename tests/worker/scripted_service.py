@@ -18,7 +18,8 @@ class Reply:
     """What the binding gives for one question.
 
     `announced` sends a Content-Length, otherwise the body comes in chunks. `cut` closes the connection in the middle of
-    the body. `exception` makes the binding throw it instead. `encoding` is told as Content-Encoding.
+    the body. `exception` makes the binding throw it instead. `encoding` is told as Content-Encoding. `held` is waited
+    for before anything is sent.
     """
 
     body: bytes = b""
@@ -28,6 +29,7 @@ class Reply:
     exception: str = ""
     retry_after: str = ""
     encoding: str = ""
+    held: threading.Event | None = None
 
 
 QUEUED: Final = Reply(b'{"status":"queued"}')
@@ -40,11 +42,15 @@ def refusal(code: int, status: int = 400, words: str = "Something is wrong", ret
 
 
 class ScriptedService:
-    """The replies to each request id, of which the last is repeated. An unknown id is refused as the service does."""
+    """The replies to each request id, of which the last is repeated. An unknown id is refused as the service does.
+
+    `asked` counts the questions for each since it was scripted, `log` has every request id in the order of questions.
+    """
 
     def __init__(self) -> None:
         self.url = ""
         self.asked: Counter[str] = Counter()
+        self.log: list[str] = []
         self._replies: dict[str, tuple[Reply, ...]] = {}
 
     def script(self, request_id: str, *replies: Reply) -> None:
@@ -56,6 +62,7 @@ class ScriptedService:
         """The reply to this question, which is counted."""
         replies = self._replies.get(request_id, (refusal(5504, 404, "There is no such request"),))
         self.asked[request_id] += 1
+        self.log.append(request_id)
         return replies[min(self.asked[request_id], len(replies)) - 1]
 
     @contextmanager
@@ -65,6 +72,7 @@ class ScriptedService:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # or each small reply takes 40 ms
 
             def do_POST(self) -> None:
                 asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -87,6 +95,8 @@ class ScriptedService:
 
 
 def _send(handler: BaseHTTPRequestHandler, reply: Reply) -> None:
+    if reply.held is not None:
+        reply.held.wait()
     handler.send_response(reply.status)
     headers = {
         "content-type": "application/json",

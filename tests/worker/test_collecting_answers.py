@@ -218,7 +218,7 @@ def test_a_stored_answer_is_not_lost_when_the_service_forgets_the_batch(room: Ro
     """A step that was cut off after it stored an answer runs again."""
     shard = room.new_shard()
     job = shard.removeprefix("/collect/")
-    room.runtime.order("putObject", key=f"answers/{job}/1", text='{"responses":[]}')
+    room.runtime.order("putObjects", keys=[f"answers/{job}/1"], text='{"responses":[]}')
     room.service.script("forgotten", refusal(5504, 404))
     room.hand_over(shard, [(1, "forgotten"), (2, "forgotten")])
     found = room.until(shard, "ended")["batches"]
