@@ -44,25 +44,30 @@ def refusal(code: int, status: int = 400, words: str = "Something is wrong", ret
 class ScriptedService:
     """The replies to each request id, of which the last is repeated. An unknown id is refused as the service does.
 
-    `asked` counts the questions for each since it was scripted, `log` has every request id in the order of questions.
+    `asked` counts the questions for each since it was scripted.
     """
 
     def __init__(self) -> None:
         self.url = ""
         self.asked: Counter[str] = Counter()
-        self.log: list[str] = []
+        self._log: list[str] = []
         self._replies: dict[str, tuple[Reply, ...]] = {}
 
     def script(self, request_id: str, *replies: Reply) -> None:
         """Reply so from now on."""
         self._replies[request_id] = replies
         self.asked[request_id] = 0
+        self._log = [asked for asked in self._log if asked != request_id]
+
+    def questions(self, *request_ids: str) -> list[str]:
+        """The questions for these since they were scripted, in their order."""
+        return [asked for asked in self._log if asked in request_ids]
 
     def next_reply(self, request_id: str) -> Reply:
         """The reply to this question, which is counted."""
         replies = self._replies.get(request_id, (refusal(5504, 404, "There is no such request"),))
         self.asked[request_id] += 1
-        self.log.append(request_id)
+        self._log.append(request_id)
         return replies[min(self.asked[request_id], len(replies)) - 1]
 
     @contextmanager

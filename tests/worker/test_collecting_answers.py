@@ -78,6 +78,7 @@ def test_answers_of_60_megabytes_are_stored_without_being_held(room: Room, tmp_p
             shard = fresh.collect([(1, "large")])
             assert peak_megabytes(runtime.runtime_process_id) - before < 150
             assert fetch(fresh, shard).content == body
+            fresh.http.delete(shard)
 
 
 def test_a_compressed_answer_is_stored_unpacked(room: Room) -> None:
