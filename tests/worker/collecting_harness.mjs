@@ -39,8 +39,8 @@ const ORDERS = {
     return {};
   },
 
-  async listObjects({ BUCKET }) {
-    const { objects } = await BUCKET.list();
+  async listObjects({ BUCKET }, { prefix }) {
+    const { objects } = await BUCKET.list({ prefix });
     return { keys: objects.map(({ key }) => key) };
   },
 

@@ -224,6 +224,8 @@ def test_a_stored_answer_is_not_lost_when_the_service_forgets_the_batch(room: Ro
     room.hand_over(shard, [(1, "forgotten"), (2, "forgotten")])
     found = room.until(shard, "ended")["batches"]
     assert [batch.get("refused", False) for batch in found] == [False, True]
+    stored = room.runtime.order("listObjects", prefix=f"answers/{job}/")["keys"]
+    assert {key.rpartition("/")[2] for key in stored} == {"1", "2.refusal", "ended"}
     assert fetch(room, shard).content == b'{"responses":[]}'
 
 

@@ -133,6 +133,16 @@ def test_ten_failed_rounds_in_a_row_are_a_failure(room: Room, failures: int) -> 
         assert room.http.get(f"{shard}/1").content == ANSWER.body
 
 
+def test_failed_rounds_count_only_in_a_row(room: Room) -> None:
+    room.service.script("later", QUEUED, ANSWER)
+    shard = room.new_shard()
+    steps = [f"round {number}" for number in (*range(1, 10), *range(11, 20))]
+    room.order_harness("failSteps", shard, steps=steps, message="The bucket is away.")
+    room.order_harness("skipWaits", shard)
+    room.hand_over(shard, [(1, "later")])
+    assert numbers(room.until(shard, "ended")) == [1]
+
+
 def test_a_failed_one_begins_anew_when_it_is_handed_over_again(room: Room) -> None:
     whole = b'{"responses":["' + b"x" * 9000 + b'"]}'
     room.service.script("broken", Reply(whole, cut=True))
