@@ -30,11 +30,11 @@ from tests.worker.runtime import ROOT
 PAGE = ROOT / "docs" / "collecting.md"
 BEGIN, END = "<!-- computed -->\n", "<!-- end -->\n"
 SHARDS = (
-    Shard(57, 5_000, 2, announced=False),
+    Shard(59, 5_000, 2, announced=False),
     Shard(25, 5_000, 0, announced=True),
     Shard(1, 100, 1, announced=True),
     Shard(10, 100, 0, announced=False),
-    Shard(5, 9_000_000, 0, announced=False),
+    Shard(3, 9_000_000, 0, announced=False),
     Shard(2, 20_000_000, 1, announced=False),
 )
 

@@ -101,7 +101,7 @@ def test_those_that_wait_are_asked_once_a_round(room: Room) -> None:
     assert [room.service.asked[f"half-{number}"] for number in range(1, 13)] == [2, 1] * 6
 
 
-@pytest.mark.parametrize(("first", "longest"), [(3600, 86_400), (900, 7200)])
+@pytest.mark.parametrize(("first", "longest"), [(3600, 86_400), (1800, 43_200)])
 def test_a_batch_that_is_never_done_is_given_up_after_eight_days_of_waiting(
     room: Room, first: float, longest: float
 ) -> None:

@@ -84,10 +84,10 @@ async function keepOrder(bucket, key, order) {
   const options = { onlyIf: { etagDoesNotMatch: "*" }, customMetadata: titlesOf(order) };
   if (await bucket.put(key, JSON.stringify(order), options)) return;
   const earlier = await bucket.get(key);
-  if (earlier && !isSameOrder(order, await earlier.json())) {
+  if (!earlier) throw new Refusal(502, 0, "What was handed over under this name is just being removed.");
+  if (!isSameOrder(order, await earlier.json())) {
     throw new Refusal(409, 10409, "Other batches were handed over under this name.");
   }
-  if (!earlier) throw new Refusal(409, 10409, "What was handed over under this name is just being removed.");
 }
 
 async function tellState({ env, job, shard, places }) {
