@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
@@ -86,15 +87,17 @@ class Commands(QObject):
         self._window.notices.show_written(said, path)
 
     async def may_close(self) -> bool:
-        """Whether the window may close: while jobs are at work, the user is told once that they go on."""
-        at_work = any(job.state in AT_WORK for job in self._program.ledger.jobs())
-        if at_work and not self._program.settings.seen_close_note:
-            if not await dialogs.ask(
-                self._window,
-                _tr("Close while jobs are at work?"),
-                _tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start."),
-                accept=_tr("Close"),
-            ):
+        """Whether the window may close: while jobs are at work, the user is told once that they go on.
+
+        Of jobs that are with the user's account as a whole, their page has said so.
+        """
+        at_work = [job for job in self._program.ledger.jobs() if job.state in AT_WORK]
+        progress = [each for job in at_work if not (each := account_progress(job)).lid_may_close]
+        if progress and not self._program.settings.seen_close_note:
+            text = _tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start.")
+            if any(each.is_used for each in progress):
+                text += " " + _tr("What your account was not handed yet is handed over then.")
+            if not await dialogs.ask(self._window, _tr("Close while jobs are at work?"), text, accept=_tr("Close")):
                 return False
             with suppress(UserError):  # closing must work with a full disk, too
                 await self._program.keep_settings(seen_close_note=True)
