@@ -2,17 +2,35 @@
 
 from pathlib import Path
 
+import pytest
+
 from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.practice.faults.script import Page
 from cfbatch_gui.core.practice.routes import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.account.conftest import inputs_of, until
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import SECRET, service
+
+
+async def test_the_page_of_another_network_is_told_from_the_rooms_answer(tmp_path: Path) -> None:
+    room = CollectingRoom(service(tmp_path / "service"))
+    async with FaultyService(room.application, [Page(on="check")]) as worker:
+        program = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
+        try:
+            record = SavedConnection("", "Mine", "worker", url=worker.url.removesuffix(PREFIX))
+            saved = await program.connections.save(record, secret=SECRET)
+            with pytest.raises(Unreachable, match="sign in first"):
+                await program.account_jobs.listed(saved.id)
+            assert await program.account_jobs.listed(saved.id) == ()
+        finally:
+            await program.close()
 
 
 async def test_a_job_is_handed_over_fetched_and_taken_over(tmp_path: Path) -> None:
