@@ -53,6 +53,11 @@ def kind_icon(kind: Kind) -> str:
     return "list-ordered" if kind is Kind.RANK else "waypoints"
 
 
+def kind_words(kind: Kind) -> str:
+    """The name of what a kind of job makes."""
+    return _tr("Ranking") if kind is Kind.RANK else _tr("Vectors")
+
+
 def batch_words(state: BatchState) -> StateWords:
     """The name, icon and colour of a batch's state."""
     texts: dict[BatchState, tuple[str, str, Role]] = {

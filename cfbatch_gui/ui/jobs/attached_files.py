@@ -38,14 +38,16 @@ class AttachedFiles(QWidget):
     """The files that were sent; each is read as soon as it is chosen.
 
     `changed` is emitted whenever `inputs()` or `missing()` may differ. `tasks` reports a file that cannot be read, and
-    the files chosen before stay.
+    the files chosen before stay. With `kind` it is known how they were read, and nothing of that is asked or missing.
     """
 
     changed = Signal()
 
-    def __init__(self, tasks: Tasks, folder: RememberedFolder, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, tasks: Tasks, folder: RememberedFolder, *, kind: Kind | None = None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._tasks, self._folder = tasks, folder
+        self._tasks, self._folder, self._known_kind = tasks, folder, kind
         self._paths: tuple[Path, ...] = ()
         self._inputs: AttachedInput | None = None
         self._missing = ""
@@ -61,7 +63,10 @@ class AttachedFiles(QWidget):
         self.kind.add(self.tr("Ranked texts"), Kind.RANK)
         self.kind.add(self.tr("Vectors"), Kind.EMBED)
         self._about = IconLine("", "info")
-        self._below = boxed(row(Label(self.tr("Read as"), "quiet"), self.kind, None, self.add_second, gap=SMALL))
+        read_as = Label(self.tr("Read as"), "quiet")
+        self._below = boxed(row(read_as, self.kind, None, self.add_second, gap=SMALL))
+        for each in (read_as, self.kind):
+            each.setVisible(kind is None)
         self.setLayout(column(self._choosing, *self._lines, self._below, self._about, gap=SMALL))
         self._connect()
         self._show()
@@ -104,11 +109,11 @@ class AttachedFiles(QWidget):
         self._is_reading = True
         self.changed.emit()
         try:
-            inputs = await asyncio.to_thread(_read_inputs, paths, kind)
+            inputs = await asyncio.to_thread(_read_inputs, paths, kind or self._known_kind)
         finally:
             self._is_reading = False
             self.changed.emit()
-        missing = check_mapping(inputs.mapping, inputs.source, inputs.second)
+        missing = "" if self._known_kind else check_mapping(inputs.mapping, inputs.source, inputs.second)
         self._paths, self._missing, self._inputs = paths, said(missing), None if missing else inputs
         self.kind.set_value(inputs.mapping.kind)
         self._show()
@@ -124,7 +129,7 @@ class AttachedFiles(QWidget):
     def _show(self) -> None:
         count = len(self._paths)
         self._choosing.setVisible(not count)
-        self._below.setVisible(count > 0)
+        self._below.setVisible(count > 0 and not (self._known_kind and count > 1))
         for index, line in enumerate(self._lines):
             line.setVisible(index < count)
             name = self._paths[index].name if index < count else ""

@@ -27,15 +27,20 @@ def _tr(text: str) -> str:
 
 
 class Commands(QObject):
-    """`exported_all` brings the id of a job of which every row was written, `attached` that of one that was added."""
+    """`exported_all` brings the id of a job of which every row was written, `attached` that of one that was added.
+
+    `wanted` brings that of a job to open, from the list of the user's account.
+    """
 
     exported_all = Signal(str)
     attached = Signal(str)
+    wanted = Signal(str)
 
     def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
         super().__init__(window)
         self._program, self._window, self._tasks = program, window, tasks
         window.attach.connect(lambda: tasks.start("attach", self._attach()))
+        window.account.connect(self.show_account)
         window.back_up.connect(lambda: tasks.start("back up", self._back_up()))
         window.about.connect(lambda: tasks.start("about", self._show_about()))
 
@@ -61,6 +66,21 @@ class Commands(QObject):
 
         dialog = AttachDialog(self._program, self._window)
         dialog.attached.connect(self.attached)
+        dialog.open()
+
+    def show_account(self, connection_id: str = "") -> None:
+        """List what is in the account behind a Worker, or behind the one that is used most likely."""
+        self._tasks.start("account", self._show_account(connection_id))
+
+    async def _show_account(self, connection_id: str) -> None:
+        await imported("cfbatch_gui.ui.jobs.account_dialog")
+        await self._program.prepare("account_jobs")
+        from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
+
+        dialog = AccountDialog(self._program, self._tasks, connection_id=connection_id, parent=self._window)
+        dialog.opened.connect(self.wanted)
+        dialog.connection_wanted.connect(self._window.connection)
+        dialog.unlock_wanted.connect(self._window.library.unlock_wanted)
         dialog.open()
 
     async def _show_about(self) -> None:
