@@ -51,11 +51,10 @@ async def sent_elsewhere(tmp_path: Path, worker: WorkerStage, path: Path, until:
     here = worker.connection_id
     program = await Program.open(tmp_path / "elsewhere", environ={})
     await worker.connect(program)
-    worker.room.collects = lambda number: False
     job = await worker.send(program, "Lamps", path, Kind.EMBED)
     await until(lambda: account_progress(program.ledger.job(job.id)).lid_may_close)
     await program.close()
-    worker.room.collects = lambda number: True
+    worker.finish()
     worker.connection_id = here
     return job
 
