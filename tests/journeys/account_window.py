@@ -38,7 +38,7 @@ async def connect(stage: Stage, address: str, secret: str, *, collects: bool) ->
     await person.type("Secret", secret)
     await person.press(Qt.Key.Key_Return)  # in a field: save and test
     await person.until_sees("Connected", "Tested at")
-    say(stage, "Collects in your account")
+    say(stage, "Collects answers")
 
 
 async def send(stage: Stage, address: str, secret: str, file: Path) -> None:

@@ -105,7 +105,7 @@ def test_the_account_collects_while_the_window_is_closed_and_another_computer_ta
 ) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     collects, with_account = do(first, "send")
-    assert collects.startswith("Collects in your account")
+    assert collects.startswith("Collects answers")
     assert with_account == (
         "All 3 batches are with your account. You can close this computer; the answers are fetched when CF Batch is"
         " open again."

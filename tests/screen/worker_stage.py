@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfbatch_gui.core.connections.credentials import Credentials
@@ -38,11 +38,16 @@ class WorkerStage:
         """Let the service be done with every batch that it has."""
         self.clock.offset += 2 * _LONG
 
-    async def connect(self, program: Program, *, name: str = "My Worker", collects: bool = True) -> str:
-        """Add the Worker to a program, for new jobs; its id."""
-        record = SavedConnection("", name, "worker", url=self.address, collects=collects)
+    async def connect(
+        self, program: Program, *, name: str = "My Worker", collects: bool = True, for_new_jobs: bool = True
+    ) -> str:
+        """Add the Worker to a program, or say where it is now; its id."""
+        known = next((each for each in program.address_book.saved() if each.name == name), None)
+        record = known or SavedConnection("", name, "worker", collects=collects)
+        record = replace(record, url=self.address)
         self.connection_id = (await program.connections.save(record, secret=stand_ins.SECRET)).id
-        await program.keep_settings(connection=self.connection_id)
+        if for_new_jobs:
+            await program.keep_settings(connection=self.connection_id)
         return self.connection_id
 
     async def send(self, program: Program, name: str, path: Path, kind: Kind) -> Job:

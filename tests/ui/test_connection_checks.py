@@ -35,7 +35,7 @@ def test_a_worker_that_does_not_collect_works_and_says_what_is_missing() -> None
     assert not checks.optional.isHidden() and checks.foot().startswith("Five questions")
     checks.show_results([*good, CheckResult(COLLECTING_TITLE, False, "Deploy the room.", is_needed=False)])
     assert [row.state() for row in (*checks.rows, checks.optional)] == ["Yes"] * 4 + ["No"]
-    assert checks.optional.accessibleName() == "Collects in your account: No: Deploy the room."
+    assert checks.optional.accessibleName() == "Collects answers: No: Deploy the room."
     assert checks.outcome.text() == "Does not collect"
     checks.show_results([CheckResult(WORKER_TITLES[0], False, "Not reached."), *good[1:]])
     assert checks.optional.state() == "Not asked" and checks.outcome.text() == "Failed"

@@ -37,7 +37,7 @@ WORKER_TITLES: Final = (
     message("Workers AI answers"),
     message("Model takes batches"),
 )
-COLLECTING_TITLE: Final = message("Collects in your account")
+COLLECTING_TITLE: Final = message("Collects answers")
 _REACHED, _TOKEN, _ACCOUNT, _BATCHES = range(4)
 
 _JUNK = (9106, 6003, 6111)  # the Authorization header does not hold a token
