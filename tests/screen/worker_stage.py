@@ -76,8 +76,12 @@ async def served(folder: Path, *, told_time: Callable[[], float] = time.time) ->
 
 
 @asynccontextmanager
-async def on_stage(root: Path, theme: Theme, worker: WorkerStage) -> AsyncIterator[Stage]:
-    """A window over a data folder, connected to the Worker the first time."""
-    async with opened(root, theme, environ={}, credentials=Credentials(MemoryKeyring(), {})) as stage:
-        await worker.connect(stage.program)
+async def on_stage(
+    root: Path, theme: Theme, worker: WorkerStage, *, clock: Callable[[], float] = time.time, is_connected: bool = True
+) -> AsyncIterator[Stage]:
+    """A window over a data folder, perhaps connected to the Worker."""
+    credentials = Credentials(MemoryKeyring(), {})
+    async with opened(root, theme, environ={}, credentials=credentials, clock=clock) as stage:
+        if is_connected:
+            await worker.connect(stage.program)
         yield stage

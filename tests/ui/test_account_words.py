@@ -81,15 +81,15 @@ def test_each_moment_has_its_sentence(known: Job, line: str) -> None:
 def test_the_figures_count_every_batch_and_the_bytes_that_wait() -> None:
     words = account_words(job("here", "account", "account", "service", "direct", "planned"), WORKER)
     assert words is not None
-    assert words.figures == (
+    assert [text for _, text in words.figures] == [
         "1 waiting to be sent",
         "2 at the service",
         "2 waiting in your account · 18.8 MB",
         "1 here",
-    )
+    ]
     words = account_words(job("service"), WORKER)
     assert words is not None
-    assert words.figures == ("", "1 at the service", "0 waiting in your account", "0 here")
+    assert words.figures == ((0, ""), (1, "1 at the service"), (0, "0 waiting in your account"), (0, "0 here"))
 
 
 def test_what_the_free_plan_does_not_take_is_said() -> None:

@@ -29,7 +29,7 @@ class CollectBlock(QWidget):
         self.switch.setChecked(record.collects)
         about = self.tr(
             "Your account asks for the answers and keeps them until they are fetched, so this computer may be off. The"
-            " Worker needs its collecting room and storage (R2) for that."
+            " Worker needs its collecting room and storage (R2)."
         )
         self.days = _Days(self.tr("Days that answers stay in your account once they are here"))
         self.days.setValue(record.keep_days)

@@ -97,7 +97,7 @@ class SavedCard(TestedCard):
             record.name, kind_sentence(record.kind), self.tr("Use {name} for new jobs").format(name=record.name)
         )
         self.collect.show_record(record)
-        self.checks.show_optional(record.collects)
+        self.checks.show_optional(self.collect.collects())
         if record.kind == "worker":
             self._account.setVisible(bool(record.id))
         if record.kind == "gateway":
@@ -239,6 +239,7 @@ class SavedCard(TestedCard):
         for box in (self.by_header, self.paid_plan):
             box.toggled.connect(self.update_buttons)
         self.collect.changed.connect(self.update_buttons)
+        self.collect.changed.connect(lambda: self.checks.show_optional(self.collect.collects()))
         self.collect.jobs_wanted.connect(self.account_pressed)
         for block in self._secret_blocks():
             self.watch(block.field)

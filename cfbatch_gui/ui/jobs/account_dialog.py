@@ -115,10 +115,7 @@ class AccountDialog(QDialog):
         self._places.addWidget(self.table)
 
     def _lay_out(self) -> None:
-        about = self.tr(
-            "Jobs whose answers your account collects, whichever computer has sent them. They leave this list once all"
-            " answers were fetched."
-        )
+        about = self.tr("Jobs whose answers your account collects, whichever computer has sent them.")
         label = Label(self.tr("Worker"), "quiet")
         label.setBuddy(self.connection)
         which = boxed(row(label, self.connection, None, self.look_button, gap=MEDIUM))

@@ -29,7 +29,8 @@ def _tr(text: str) -> str:
 class AccountWords:
     """What there is to say of a job and the account. `line` is "" where the figures say all; `may_close` marks it."""
 
-    figures: tuple[str, str, str, str]  # to be sent, at the service, waiting in the account, here; "" for none
+    # To be sent, at the service, waiting in the account, here: each as number and words, "" where it is not shown.
+    figures: tuple[tuple[int, str], ...]
     line: str = ""
     may_close: bool = False
 
@@ -55,11 +56,13 @@ def account_words(job: Job, connection: Connection | None) -> AccountWords | Non
     waiting = _tr("{n} waiting in your account · {size}").format(
         n=number(progress.in_account), size=display.size(progress.bytes_in_account)
     )
+    nothing_waits = _tr("{n} waiting in your account").format(n=number(0))
+    to_send = _tr("{n} waiting to be sent").format(n=number(progress.to_send))
     figures = (
-        _tr("{n} waiting to be sent").format(n=number(progress.to_send)) if progress.to_send else "",
-        _tr("{n} at the service").format(n=number(at_service)),
-        waiting if progress.in_account else _tr("{n} waiting in your account").format(n=number(0)),
-        _tr("{n} here").format(n=number(progress.here)),
+        (progress.to_send, to_send if progress.to_send else ""),
+        (at_service, _tr("{n} at the service").format(n=number(at_service))),
+        (progress.in_account, waiting if progress.in_account else nothing_waits),
+        (progress.here, _tr("{n} here").format(n=number(progress.here))),
     )
     line = _line(job, connection) if connection is not None and (is_wanted or job.taken_over) else ""
     return AccountWords(figures, line, progress.lid_may_close and not job.paused_because)
@@ -126,8 +129,8 @@ class AccountPart(QWidget):
         self.setVisible(words is not None)
         if words is None:
             return
-        for label, text, look in zip(self.figures, words.figures, self._looks, strict=True):
-            label.set_state(text, *look)
+        for label, (count, text), (icon_name, role) in zip(self.figures, words.figures, self._looks, strict=True):
+            label.set_state(text, icon_name, role if count else "quiet")
             label.setVisible(bool(text))
         icon = ("circle-check", "done") if words.may_close else ("info", "quiet")
         self.line.set_line(words.line, *icon)

@@ -129,7 +129,8 @@ class AttachedFiles(QWidget):
     def _show(self) -> None:
         count = len(self._paths)
         self._choosing.setVisible(not count)
-        self._below.setVisible(count > 0 and not (self._known_kind and count > 1))
+        takes_second = self._known_kind is not Kind.EMBED  # vectors are made of one file
+        self._below.setVisible(count > 0 and (self._known_kind is None or (takes_second and count == 1)))
         for index, line in enumerate(self._lines):
             line.setVisible(index < count)
             name = self._paths[index].name if index < count else ""
