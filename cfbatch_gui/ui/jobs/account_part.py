@@ -74,9 +74,9 @@ def _line(job: Job, connection: Connection) -> str:
         return (
             _tr("Your account goes on collecting what it was handed. Carry on to fetch it.") if progress.is_used else ""
         )
-    unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches if not batch.at_once)
+    unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
     away = progress.in_account + progress.at_service
-    missing = progress.direct + progress.to_send - unknown
+    missing = max(0, progress.direct + progress.to_send - unknown)
     total = progress.here + away + missing + unknown
     if not missing and unknown:
         return display.plural(

@@ -105,7 +105,7 @@ async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
     assert not options.account.isChecked() and "close this computer" in options.account.accessibleDescription()
     for is_on in (True, False):
         connected.click(options.account)
-        await until(lambda wanted=is_on: (connected.job.options.collect_in_account is True) is wanted)  # type: ignore[misc]
+        await until(lambda wanted=is_on: (connected.job.options.collect_in_account is True) is wanted)
         await until(connected.is_ready)
         assert options.account.isChecked() is is_on
     assert connected.job.options.collect_in_account is None  # as the connection
