@@ -26,7 +26,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.checking import CheckResult
+from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
 
@@ -163,7 +163,7 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
             await _say_where(program, record, secret_id, console)
         model = program.settings.model
         results = () if arguments.no_test else await program.connections.check(record.id, model)
-        if record.id == CLOUDFLARE and results and not any(result.ok is False for result in results):
+        if record.id == CLOUDFLARE and results and not has_failed(results):
             await program.connections.use_if_none(record.id)
         return await _answer(program, record.id, results, arguments, console)
 
@@ -261,8 +261,7 @@ async def _answer(
             for each in results
             if each.ok or each.sentence
         )
-    is_good = all(each.ok for each in results[:-1]) and (not results or results[-1].ok is not False)
-    return ExitStatus.DONE if is_good else ExitStatus.NO_CONNECTION
+    return ExitStatus.DONE if not results or has_passed(results) else ExitStatus.NO_CONNECTION
 
 
 def _object(facts: ConnectionSummary, used: str) -> dict[str, object]:

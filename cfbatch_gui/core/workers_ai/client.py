@@ -272,6 +272,8 @@ class WorkersAI:
             raise self._unreachable(error) from error
         self._budget.heed(answer.headers.get("ratelimit", ""))
         if what == "account" and 200 <= answer.status < 300:  # in no envelope: read by the caller
+            if sink is None and "json" not in answer.headers.get("content-type", "").lower():
+                raise self._not_the_service(answer)  # such as the page of a network that wants a sign-in
             return answer
         envelope = await self._off_the_loop(answer.body, self._envelope, answer)
         if answer.status >= 400 and not envelope.is_enveloped:  # not the service's own refusal

@@ -41,6 +41,7 @@ class OtherConnections(QWidget):
     pasted = Signal(object, object)  # a Pasted, and the card that it was pasted into
     shown = Signal(object)
     check_wanted = Signal(str)  # of the service, through the connection with this id
+    account_wanted = Signal(str)  # the list of what is in the account behind this connection
 
     def __init__(self, program: Program, tasks: Tasks, uses: QButtonGroup, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -100,6 +101,7 @@ class OtherConnections(QWidget):
         card.save_pressed.connect(lambda: self._work(card, self._save(card)))
         card.test_pressed.connect(lambda: self._work(card, self._test(card)))
         card.check_pressed.connect(lambda: self.check_wanted.emit(card.record.id))
+        card.account_pressed.connect(lambda: self.account_wanted.emit(card.record.id))
         card.remove_pressed.connect(lambda: self._work(card, self._remove(card)))
         card.rename_pressed.connect(lambda: self._work(card, self._rename(card)))
         card.secret_remove_pressed.connect(lambda is_gateways: self._work(card, self._forget(card, is_gateways)))
