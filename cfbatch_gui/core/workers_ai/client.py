@@ -5,7 +5,7 @@ Source: https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TypeVar
@@ -49,6 +49,7 @@ LARGE_ANSWER = 256 * 1024  # bytes; a larger one is decoded in a thread, so that
 _PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
 _OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
 _LIMITS = ExchangeLimits()
+_DONE = b'{"success": true, "result": null}'
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -183,20 +184,29 @@ class WorkersAI:
         body: Body = b"",
         *,
         what: What,
+        method: str = "",
         content_type: str = "application/json",
+        hidden: Sequence[Token] = (),
         seconds: float,
         most_bytes: int,
         refuse: Refuse = refusal,
     ) -> ServiceAnswer:
-        """POST to Cloudflare's v4 API, or GET without a body, once; for what may be repeated. Raises as `look_up`.
+        """Call Cloudflare's v4 API once; for what may be repeated. Raises as `look_up`.
 
+        `method` is POST with a body and GET without one, unless another is given. `hidden` are secrets in the body.
         `refuse` makes the error for a refusal in the service's own envelope.
         """
         url = self._endpoint.api_url(rest)
         if not url:
             raise UsageError(message("{title} leads to no account's API.", title=self.connection.title))
         return self._envelope(
-            await self._call(what, url, body, seconds, most_bytes, content_type=content_type, refuse=refuse)
+            await self._call(
+                *(what, url, body, seconds, most_bytes),
+                method=method,
+                content_type=content_type,
+                hidden=hidden,
+                refuse=refuse,
+            )
         )
 
     async def probe(self, model: str) -> None:
@@ -248,24 +258,29 @@ class WorkersAI:
         seconds: float,
         most_bytes: int,
         *,
+        method: str = "",
         content_type: str = "application/json",
+        hidden: Sequence[Token] = (),
         refuse: Refuse = refusal,
     ) -> HttpAnswer:
         headers = Headers({**await self._headers(), "content-type": content_type})
         await self._take_turn()
         try:
             answer = await self._transport.send(
-                "POST" if body else "GET",
+                method or ("POST" if body else "GET"),
                 url,
                 what=what,
                 headers=headers,
                 body=body,
+                hidden=hidden,
                 seconds=seconds,
                 most_bytes=most_bytes,
             )
         except ExchangeError as error:
             raise self._unreachable(error) from error
         self._budget.heed(answer.headers.get("ratelimit", ""))
+        if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
+            return HttpAnswer(answer.status, answer.headers, _DONE)
         envelope = await self._off_the_loop(answer.body, self._envelope, answer)
         if answer.status >= 400 and not envelope.is_enveloped:  # not the service's own refusal
             raise self._not_the_service(answer)

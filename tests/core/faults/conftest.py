@@ -14,6 +14,7 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.workers_ai import limits
+from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Body, HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 
@@ -71,6 +72,7 @@ class HastyTransport(Transport):
         what: What = "check",
         headers: Mapping[str, str],
         body: Body = b"",
+        hidden: Sequence[Token] = (),
         seconds: float,
         most_bytes: int,
     ) -> HttpAnswer:
@@ -83,6 +85,7 @@ class HastyTransport(Transport):
             what=what,
             headers=headers,
             body=body,
+            hidden=hidden,
             seconds=seconds,
             most_bytes=most_bytes,
         )
