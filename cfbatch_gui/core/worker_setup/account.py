@@ -167,7 +167,8 @@ class Account:
         try:
             found = await self._make(call, _objects, query=query)
         except NotThere:
-            return ()
+            found = None
+        self.done(call)
         return tuple(each.key for each in found or ())
 
     async def delete_key(self, call: Call, key: str) -> None:

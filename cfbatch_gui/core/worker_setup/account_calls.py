@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+from urllib.parse import quote, urlsplit
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import Message, message
@@ -20,6 +21,10 @@ _WORKER: Final = "cf-batch-door"
 # A name is a label of the Worker's address. The bucket's name is the longest made of it; R2 takes 63 characters.
 _NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,51}[a-z0-9])?")
 _MOST_OF_A_NAME: Final = 53
+_ADDRESS: Final = re.compile(r"(?P<worker>[a-z0-9-]+)\.[a-z0-9-]+\.workers\.dev")
+# With these permissions the dashboard fills in its form for a token. Source:
+# https://developers.cloudflare.com/fundamentals/api/how-to/account-owned-token-template/, 2026-11.
+_PERMISSION_KEYS: Final = '[{"key":"workers_scripts","type":"edit"},{"key":"workers_r2","type":"edit"}]'
 
 
 class Step(StrEnum):
@@ -84,6 +89,26 @@ def names_of(worker: str = _WORKER) -> Names:
     if worker == _WORKER:
         return Names(worker, "cf-batch-collect", "cf-batch-answers")
     return Names(worker, f"{worker}-workflow", f"{worker}-bucket")  # never those of another Worker's name
+
+
+def names_at(url: str) -> Names:
+    """The names that go with the Worker at an address of workers.dev. Raises UsageError for any other address."""
+    found = _ADDRESS.fullmatch(urlsplit(url).hostname or "")
+    if found is None:
+        raise UsageError(
+            message("The address of this connection does not tell what its Worker is called. Give the Worker's name.")
+        )
+    return names_of(found["worker"])
+
+
+def token_page(account_id: str = "") -> str:
+    """The dashboard's form for a token with the permissions of all calls, for this account where it is known."""
+    keys, account = quote(_PERMISSION_KEYS, safe=""), account_id or "%2A"
+    name = quote("CF Batch, once", safe="")
+    return (
+        f"https://dash.cloudflare.com/profile/api-tokens?permissionGroupKeys={keys}&accountId={account}&zoneId=all"
+        f"&name={name}"
+    )
 
 
 def another_name(worker: str) -> str:

@@ -93,7 +93,6 @@ class TakingDown:
                     deleted.add(key)
                     note = counted_message(len(deleted), "{n:,} is deleted.", "{n:,} are deleted.")
                     self._account.done(deleting, note)
-        self._account.done(listing)
         if not deleted:
             self._account.skip(deleting, message("There is nothing in it."))
         return len(deleted)

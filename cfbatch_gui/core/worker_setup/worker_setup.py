@@ -1,20 +1,19 @@
 """The user's Worker in their account, for the faces: set up and taken away with a token that is used once."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from cfbatch_gui.core.connections.address_book import AddressBook, free_name
 from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.connections.keyring_state import KeyringState
 from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import Account, Show
-from cfbatch_gui.core.worker_setup.account_calls import Names, names_of
+from cfbatch_gui.core.worker_setup.account_calls import Names
 from cfbatch_gui.core.worker_setup.removing import TakenDown, TakingDown
 from cfbatch_gui.core.worker_setup.setting_up import Secret, SettingUp, SetUp, Stopped
 from cfbatch_gui.core.worker_setup.worker_files import WorkerFiles, worker_files
@@ -22,7 +21,11 @@ from cfbatch_gui.core.workers_ai.api_tokens import Token, check_secret
 from cfbatch_gui.core.workers_ai.own_worker import new_secret
 from cfbatch_gui.core.workers_ai.repeating import Sleep
 
-_ADDRESS: Final = re.compile(r"(?P<worker>[a-z0-9-]+)\.[a-z0-9-]+\.workers\.dev")
+_NEW: Final = "worker-setup"  # no connection has this id: asked for only to have the keyring unlocked
+
+
+class SecretWouldBeLost(UsageError):
+    """A new secret has nowhere to be kept. Nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +65,23 @@ class WorkerSetup:
         title: str,
         paid_plan: bool,
         may_replace: bool = False,
+        own_secret: Token | None = None,
+        must_keep_secret: bool = False,
         show: Show = lambda progress: None,
     ) -> Connected:
         """Set the Worker up, and save the connection to it: the one there is, or a new one that is called `title`.
 
         `may_replace` is the user's word that a Worker or a Workflow of these names, which this program did not put
-        there, is replaced. Raises Stopped, and NotConnected for an account id that cannot be one.
+        there, is replaced. The Worker's secret is `own_secret`, else that of the connection there is, else a new one;
+        with `must_keep_secret` no new one is made where there is no keyring to keep it in. Raises Stopped, and
+        NotConnected for an account id that cannot be one.
         """
+
+        async def secret_for(url: str) -> Secret:
+            if own_secret is not None:
+                return Secret(own_secret, is_known=False)
+            return await self._secret_for(url, must_keep=must_keep_secret)
+
         client = self._address_book.account_client(account_id, token)
         files = await asyncio.to_thread(self._files)
         set_up = await SettingUp(
@@ -76,7 +89,7 @@ class WorkerSetup:
             names,
             client.connection.account_id,
             files,
-            self._secret_for,
+            secret_for,
             may_replace=may_replace,
         ).run()
         try:
@@ -103,18 +116,20 @@ class WorkerSetup:
         account = Account(client, show, sleep=self._sleep)
         return await TakingDown(account, names, client.connection.account_id, keep_bucket=keep_bucket).run()
 
-    def names_at(self, connection_id: str) -> Names:
-        """The names that go with a connection's Worker. Raises UsageError when its address does not tell them."""
-        record = next((each for each in self._address_book.saved() if each.id == connection_id), None)
-        found = _ADDRESS.fullmatch(urlsplit(record.url).hostname or "") if record is not None else None
-        if found is None:
-            raise UsageError(message("The address of this connection does not tell the Worker's name. Enter it."))
-        return names_of(found["worker"])
-
-    async def _secret_for(self, url: str) -> Secret:
+    async def _secret_for(self, url: str, *, must_keep: bool) -> Secret:
+        """Raises KeyringUnavailable for a keyring that could not take a new secret either, and SecretWouldBeLost."""
         record = self._record(url)
-        token = await self._credentials.token(record.id, check=check_secret) if record is not None else None
-        return Secret(token, is_known=True) if token is not None else Secret(Token(new_secret()), is_known=False)
+        known = await self._credentials.token(record.id if record is not None else _NEW, check=check_secret)
+        if record is not None and known is not None:
+            return Secret(known, is_known=True)
+        if must_keep and self._credentials.state is KeyringState.ABSENT:
+            raise SecretWouldBeLost(
+                message(
+                    "There is no keyring on this computer, so a secret that is made now would be lost at once. Give the"
+                    " Worker one of your own."
+                )
+            )
+        return Secret(Token(new_secret()), is_known=False)
 
     async def _connect(self, set_up: SetUp, title: str, *, paid_plan: bool) -> Connected:
         record = self._record(set_up.url)

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 
+import keyring.backends.fail
 import pytest
 from keyring.errors import KeyringLocked
 
@@ -15,7 +16,7 @@ from cfbatch_gui.core.worker_setup.account import Progress, State
 from cfbatch_gui.core.worker_setup.account_calls import Call, Step, names_of, setting_up_calls
 from cfbatch_gui.core.worker_setup.refusals import AddressMissing, StorageNotActivated
 from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
-from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
+from cfbatch_gui.core.worker_setup.worker_setup import SecretWouldBeLost, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.traffic import entries
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
@@ -182,6 +183,18 @@ async def test_a_locked_keyring_stops_it_before_anything_is_changed(bench: Bench
         await setup.set_up(ACCOUNT, Token(TOKEN), names_of(), title="My Worker", paid_plan=False)
     assert isinstance(caught.value.reason, KeyringUnavailable)
     assert bench.account.changes == []
+
+
+async def test_a_secret_that_nothing_would_keep_is_not_made_where_it_must_be_kept(bench: Bench) -> None:
+    program = bench.program
+    nowhere = Credentials(keyring.backends.fail.Keyring(), {})  # type: ignore[no-untyped-call]
+    setup = WorkerSetup(program.address_book, nowhere, program.connections, files=shipped_files)
+    wanted = (ACCOUNT, Token(TOKEN), names_of())
+    with pytest.raises(Stopped, match="would be lost at once") as caught:
+        await setup.set_up(*wanted, title="My Worker", paid_plan=False, must_keep_secret=True)
+    assert isinstance(caught.value.reason, SecretWouldBeLost) and bench.account.changes == []
+    await setup.set_up(*wanted, title="My Worker", paid_plan=False, must_keep_secret=True, own_secret=Token(SECRET))
+    assert bench.account.secret() == SECRET
 
 
 async def test_a_connection_that_cannot_be_saved_is_said_and_done_again(bench: Bench) -> None:
