@@ -62,8 +62,8 @@ class OtherConnections(QWidget):
         return card
 
     def card(self, connection_id: str) -> SavedCard | None:
-        """The card of a saved connection, None when there is none."""
-        return next((each for each in self.cards if each.record.id == connection_id), None)
+        """The card of a saved connection, None when there is none; "" is the id of those that are not saved."""
+        return next((each for each in self.cards if connection_id and each.record.id == connection_id), None)
 
     def show_saved(self) -> None:
         """Read the settings again, and add and remove cards accordingly; a new one waits for the keyring."""
