@@ -45,6 +45,7 @@ class SavedCard(TestedCard):
 
     secret_remove_pressed = Signal(bool)  # True for the gateway's own token
     guide_pressed = Signal()
+    take_down_pressed = Signal()  # of the Worker in the account
 
     def __init__(self, record: SavedConnection, parent: QWidget | None = None) -> None:
         super().__init__(_ICONS[record.kind], titles_of(ConnectionKind(record.kind)), parent)
@@ -217,6 +218,8 @@ class SavedCard(TestedCard):
             block.unlock_pressed.connect(self.unlock_pressed)
         self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
         self.more.add(self.tr("Remove…"), self.remove_pressed.emit, "trash-2")
+        if self.record.kind == "worker":
+            self.take_down = self.more.add(self.tr("Remove from my account…"), self.take_down_pressed.emit, "unplug")
         self.more.show()
         for each in self.fields():
             each.textEdited.connect(lambda _, each=each: self._field_edited(each))
