@@ -355,6 +355,16 @@ class Tour:
         self._space._settings.show_connections()
         self._space._settings.connection._check_service("cloudflare")
         await self._dialog("service-check")
+        others = self._space._settings.connection.others
+        card = others.add("worker")
+        card.guide_pressed.emit()
+        await self._dialog("worker-guide")
+        others._set_up(card)
+        await self._dialog("worker-setup")
+        card.url.setText("https://cf-batch-door.anna.workers.dev")
+        card.show_record(card.typed())
+        card.take_down_pressed.emit()
+        await self._dialog("worker-removal")
 
     async def questions(self) -> None:
         """A question with two buttons, and one that asks for a line."""

@@ -391,6 +391,14 @@ async def test_one_that_was_begun_goes_without_a_question(open_page: Open, until
     await until(lambda: not page.others.cards)
 
 
+async def test_one_that_was_only_begun_is_not_the_one_for_new_jobs(open_page: Open, until: Until) -> None:
+    page = await open_page()
+    begin(page, "Your own Worker")
+    page.refresh()
+    await until(lambda: not page.tasks.is_running("refresh"))
+    assert page.header.state.text() == "New jobs use the practice service"
+
+
 async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, until: Until, tmp_path: Path) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")

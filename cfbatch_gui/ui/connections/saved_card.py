@@ -47,6 +47,7 @@ class SavedCard(TestedCard):
     secret_remove_pressed = Signal(bool)  # True for the gateway's own token
     guide_pressed = Signal()
     account_pressed = Signal()  # for the list of what is in the user's account
+    take_down_pressed = Signal()  # of the Worker in the account
 
     def __init__(self, record: SavedConnection, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -232,6 +233,8 @@ class SavedCard(TestedCard):
         self._account.setVisible(False)
         self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
         self.more.add(self.tr("Remove…"), self.remove_pressed.emit, "trash-2")
+        if self.record.kind == "worker":
+            self.take_down = self.more.add(self.tr("Remove from my account…"), self.take_down_pressed.emit, "unplug")
         self.more.show()
         for each in self.fields():
             each.textEdited.connect(lambda _, each=each: self._field_edited(each))
