@@ -203,10 +203,11 @@ class WorkersAI:
         url, limits = self._endpoint.collect_url(rest), self._limits
         if not url:
             raise UsageError(message("{title} is not a Worker of your own.", title=self.connection.title))
-        small, large = (limits.check_seconds, limits.other_bytes), (limits.poll_seconds, limits.poll_bytes)
-        seconds, most = large if sink or body else small
-        options = {"content_type": content_type, "method": method}
-        return await self._call("account", url, body, seconds, most, headers=headers, sink=sink, **options)
+        seconds = limits.poll_seconds if sink or body else limits.check_seconds
+        most = limits.poll_bytes if sink else limits.other_bytes
+        return await self._call(
+            "account", url, body, seconds, most, content_type=content_type, method=method, headers=headers, sink=sink
+        )
 
     async def probe(self, model: str) -> None:
         """Poll a batch that does not exist; free. Returns if the service answers so, otherwise raises as `ask`."""
