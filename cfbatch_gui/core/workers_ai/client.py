@@ -197,8 +197,7 @@ class WorkersAI:
     ) -> HttpAnswer:
         """Call the collecting room of the user's own Worker, once; each of its calls may be repeated. Raises as `ask`.
 
-        What a 2xx says is not looked at; with `sink` its body goes there. Raises UsageError for a connection that is
-        not a Worker.
+        What a 2xx says is not looked at; with `sink` its body goes there. Raises UsageError unless it is a Worker.
         """
         url, limits = self._endpoint.collect_url(rest), self._limits
         if not url:
