@@ -63,7 +63,7 @@ def main(figures: Figures) -> None:
         figures.versus(f"{title} to the disk", ours.seconds, "httpx to files", plain.seconds, limit=3.0)
         figures.add("  speed", size / ours.seconds / MB, "MB/s")
         figures.add("  memory", ours.memory, "MB", limit=MEMORY)
-        figures.versus(f"{title} into the job", whole.seconds, "httpx to files", plain.seconds, limit=8.0)
+        figures.versus(f"{title} into the job", whole.seconds, "httpx to files", plain.seconds, limit=12.0)
         figures.add("  speed", size / whole.seconds / MB, "MB/s")
         figures.add("  memory", whole.memory, "MB", limit=MEMORY)
         twice = apart(fetch_after_a_cut, address, whole.stored[0], folder / "cut")
