@@ -17,10 +17,10 @@ WAIT_FOR_MORE: Final = 300.0  # seconds that an accepted batch waits for others 
 
 @dataclass(frozen=True, slots=True)
 class AccountProgress:
-    """The batches of a job by where their answers are; synchronous requests are left out.
+    """The batches of a job by where their answers are; synchronous requests count until they are final.
 
     `here` are final, `in_account` wait there to be fetched, `at_service` are asked for by the account, and `direct` by
-    this program: they are not handed over yet, or cannot be. `to_send` have no answer coming.
+    this program: they are not handed over yet, or cannot be. `to_send` have no answer that comes without this program.
     """
 
     here: int = 0
@@ -51,10 +51,10 @@ def account_progress(job: Job) -> AccountProgress:
     """Where the answers of a job are."""
     here = in_account = at_service = direct = to_send = stored = 0
     for batch in job.batches:
-        if batch.at_once:
-            continue
         if batch.state.is_final:
-            here += 1
+            here += not batch.at_once
+        elif batch.at_once:
+            to_send += 1
         elif batch.is_in_account:
             in_account += 1
             stored += batch.stored_bytes
