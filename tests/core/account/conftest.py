@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,13 +75,13 @@ class Computer:
     """A data folder of its own, and the program that is at work in it."""
 
     def __init__(self, folder: Path, address: str) -> None:
-        self._folder, self._address = folder, address
+        self.folder, self._address = folder, address
         self.program: Program
         self.connection_id = ""
 
-    async def start(self, *, collects: bool = True, secret: str = SECRET) -> Program:
-        """Start the program, and connect it to the Worker the first time."""
-        self.program = await Program.open(self._folder, environ={}, credentials=Credentials(environ={}))
+    async def start(self, *, collects: bool = True, secret: str = SECRET, **options: Any) -> Program:
+        """Start the program, by the options of `Program.open`, and connect it to the Worker the first time."""
+        self.program = await Program.open(self.folder, environ={}, credentials=Credentials(environ={}), **options)
         if not self.connection_id:
             record = SavedConnection("", "My Worker", "worker", url=self._address, collects=collects)
         else:
