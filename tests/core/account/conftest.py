@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
@@ -22,7 +23,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.collector.client import AccountCollector
 from tests.worker.collecting_runtime import CollectingRuntime
-from tests.worker.runtime import SECRET
+from tests.worker.runtime import SECRET, running_worker
 
 BGE_M3 = "@cf/baai/bge-m3"
 DEADLINE = 60.0  # seconds until something that does not come fails a test
@@ -69,6 +70,13 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
         CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime,
     ):
         yield Account(runtime, practice, runtime.address, clock)
+
+
+@pytest.fixture(scope="session")
+def plain_door(account: Account) -> Iterator[str]:
+    """The address of a Worker without a collecting room, before the same service."""
+    with running_worker(httpx.URL(account.practice.url).netloc.decode()) as running:
+        yield running.addresses["with-secret"]
 
 
 class Computer:
