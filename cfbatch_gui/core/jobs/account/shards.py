@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
 from cfbatch_gui.core.workers_ai.collector.wire import MOST_BATCHES, MOST_SHARDS
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 
@@ -47,7 +47,7 @@ def wants_account(job: Job, connection: Connection) -> bool:
     return connection.collects if chosen is None else chosen
 
 
-def account_progress(job: Job) -> AccountProgress:
+def account_progress(job: Job | ListedJob) -> AccountProgress:
     """Where the answers of a job are."""
     here = in_account = at_service = direct = to_send = stored = 0
     for batch in job.batches:
