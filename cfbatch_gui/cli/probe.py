@@ -1,16 +1,15 @@
 """`cfbatch connections probe`: check each assumption about the service, for less than a tenth of a cent."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Final
 
+from cfbatch_gui.cli.confirming import is_agreed
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.secret_input import plain_interrupt
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import OutcomeUnknown, UsageError
 from cfbatch_gui.core.messages import message
@@ -29,6 +28,8 @@ It says its price and asks, or wants --yes. Of each assumption of docs/protocol.
 The report has no token, no account id, no text of yours and only the beginning of request ids; it is sent nowhere.
 Exit status 0: nothing that could be seen is otherwise than assumed, and every batch was finished."""
 )
+
+_NOT_AGREED: Final = message("Nothing was sent. Agree to this price with --yes.")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -61,7 +62,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
         is_practice = found == PRACTICE.id
         console.say(_what_it_does(said(program.address_book.title(found)), plan, is_practice=is_practice))
-        if not is_practice and not arguments.yes and not _agreed(console):
+        if not is_practice and not arguments.yes and not is_agreed(console, without_terminal=_NOT_AGREED):
             console.say(tr("Nothing was sent."))
             return ExitStatus.FAILED
         result = await program.connections.probe(
@@ -106,15 +107,6 @@ def _what_it_does(title: str, plan: ProbePlan, *, is_practice: bool) -> str:
     return tr("{sends}, with texts of the program's own. It costs at most ${amount}.").format(
         sends=sends, amount=number(plan.price.dollars, ".5f")
     )
-
-
-def _agreed(console: Console) -> bool:
-    """Ask on the terminal. Raises UsageError without one."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(message("Nothing was sent. Agree to this price with --yes."))
-    console.write_error(tr("Go on? [y/N] "))
-    with plain_interrupt():
-        return sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer"))
 
 
 def _seconds(text: str) -> float:

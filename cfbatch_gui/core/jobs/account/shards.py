@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.collector.wire import MOST_BATCHES, MOST_SHARDS
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 
 # On the Workers Free plan an instance has 1,024 steps and 10 ms of processor time for each, so a step asks for few
 # batches; and an account has 3,000 steps a day, of which a shard takes about 130. See docs/collecting.md.
@@ -39,6 +41,17 @@ class AccountProgress:
     def lid_may_close(self) -> bool:
         """Nothing needs this computer until the answers are fetched, and there are answers to come."""
         return self.is_used and not self.direct and not self.to_send
+
+
+def check_is_worker(connection: Connection) -> None:
+    """Raise UsageError unless it is a Worker, which alone can collect."""
+    if connection.kind is not ConnectionKind.WORKER:
+        raise UsageError(
+            message(
+                "Only a Worker of your own can collect answers in your account. Send the job through one; the page of "
+                "connections shows how to set it up."
+            )
+        )
 
 
 def wants_account(job: Job, connection: Connection) -> bool:
