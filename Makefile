@@ -28,10 +28,7 @@ install-test: ## Install the wheel by pip, pipx and uv for every Python there is
 
 check: ## Lint, format, types and the direction of imports
 	@scripts/environment.sh check
-	@failed=0; for judge in "ruff check" "ruff format --check" mypy "lint-imports --no-logo" \
-	  "mypy --platform win32 --cache-dir .mypy_cache/win32 cfbatch_gui" \
-	  "mypy --platform darwin --cache-dir .mypy_cache/darwin cfbatch_gui"; do \
-	  echo "$$judge" >&2; $(BIN)/$$judge || failed=1; done; exit $$failed
+	@scripts/check.sh $(BIN)
 
 prove: ## Kill the program, cut its power and damage its data, and compare what it knows (ARGS="--kills 200" for less)
 	@scripts/environment.sh test

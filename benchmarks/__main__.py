@@ -14,7 +14,7 @@ PARTS = (
     *("million_rows", "read_files", "huge_file", "detect_csv", "spoilt_rows", "headers", "encodings"),
     *("decode_answers", "export_results", "vectors", "judging", "significance"),
     *("reuse", "big_rankings", "ranking_page", "ledger", "open_window", "window_answers", "heartbeat"),
-    *("journeys", "start_and_stop"),
+    *("journeys", "start_and_stop", "collecting"),
 )
 
 

@@ -27,12 +27,13 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
-from tests.screen import at_work, elsewhere, failures, material, versions
+from tests.screen import at_work, collected, elsewhere, failures, material, versions, worker_setup
 from tests.screen.past import Clock, MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
 from tests.threaded_service import ThreadedService
 
-APART = (*elsewhere.NAMES, *failures.NAMES, *versions.NAMES)  # pictures that have a window and data of their own
+# Pictures that have a window and data of their own.
+APART = (*elsewhere.NAMES, *failures.NAMES, *versions.NAMES, *worker_setup.NAMES, *collected.NAMES)
 HERE = Path(__file__).parent
 SHOWN = HERE / "screenshots"
 OTHERS = HERE.parent / "build" / "screenshots"
@@ -41,7 +42,7 @@ IN_HELP = ("draft", "working", "ranking", "quality", "map", "export")
 HELP_WIDTH = 800
 IN_REPOSITORY = (
     *("welcome", "draft", "working", "ranking", "quality", "judging", "answer", "vectors", "map", "connection"),
-    *("update-list", "vectorize"),
+    *("update-list", "vectorize", "account", "account-job"),
 )
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -300,8 +301,12 @@ async def main(theme: Theme, wanted: Sequence[str]) -> None:
             await elsewhere.elsewhere(root / "elsewhere", theme, camera.take)
         if _is_wanted(wanted, failures.NAMES):
             await failures.failures(root / "failures", theme, camera.take)
+        if _is_wanted(wanted, worker_setup.NAMES):
+            await worker_setup.worker_setup(root / "account", theme, camera.take)
         if _is_wanted(wanted, versions.NAMES):
             await versions.versions(root / "versions", theme, camera.take)
+        if _is_wanted(wanted, collected.NAMES):
+            await collected.collected(root / "collected", theme, camera.take)
 
 
 async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from cfbatch_gui.cli.account_words import FINAL
+from cfbatch_gui.cli.agreeing import agreed
 from cfbatch_gui.cli.columns import Inputs, open_inputs
-from cfbatch_gui.cli.confirming import is_agreed
 from cfbatch_gui.cli.console import Console, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
@@ -194,9 +194,7 @@ async def _remove(program: Program, arguments: argparse.Namespace, progress: Pro
     found = _find(await program.account_jobs.listed(connection), arguments.job)
     words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
     console.say(words.format(id=found.id, name=one_line(found.title)))
-    if not arguments.yes and not is_agreed(
-        console, without_terminal=message("Nothing was deleted. Agree to it with --yes.")
-    ):
+    if not arguments.yes and not agreed(console, message("Nothing was deleted. Agree to it with --yes.")):
         console.say(tr("Nothing was deleted."))
         return ExitStatus.FAILED
     await program.account_jobs.remove(connection, found)

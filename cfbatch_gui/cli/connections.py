@@ -1,14 +1,12 @@
-"""`cfbatch connections`: list, add, change, test, check and remove the connections to the service."""
+"""`cfbatch connections`: list, add, change, set up, test, check and remove the connections to the service."""
 
 import argparse
 import json
-import os
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.cli import collecting, probe
+from cfbatch_gui.cli import collecting, probe, worker_setup
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
@@ -16,17 +14,15 @@ from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.secret_input import from_variable, read_secret
-from cfbatch_gui.cli.working import opened
-from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, free_name, gateway_secret_id
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, TokenSource, variable_of
+from cfbatch_gui.cli.working import opened, read_address_book, say_where
+from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.checking import CheckResult
+from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
 
@@ -64,6 +60,8 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     )
     testing.set_defaults(act=_test)
     probe.add_arguments(command("probe", tr(probe.WORDS)))
+    worker_setup.add_set_up_arguments(command("set-up", tr(worker_setup.SET_UP_WORDS)))
+    worker_setup.add_take_down_arguments(command("take-down", tr(worker_setup.TAKE_DOWN_WORDS)))
     removing = command("remove", tr("forget a connection and its secrets; its jobs stay"))
     removing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
     removing.add_argument(
@@ -117,17 +115,8 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """List the connections. They are only read, which is possible while a window is open."""
-    paths = Paths(data_dir)
-    settings = Settings.load(paths.settings)
-    book = AddressBook(
-        lambda: settings.connections,
-        paths,
-        Credentials(environ=os.environ),
-        environ=os.environ,
-        practice_times=(0.0, 0.0),
-        clock=time.time,
-    )
+    """List the connections."""
+    settings, book = read_address_book(data_dir)
     facts = await book.summaries()
     used = settings.connection or PRACTICE.id
     if arguments.json:
@@ -166,10 +155,10 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         if record.collects:
             console.say(collecting.collecting_words(record))
         for secret_id in (record.id, gateway_secret_id(record.id)):
-            await _say_where(program, record, secret_id, console)
+            await say_where(program, record.name, secret_id, console)
         model = program.settings.model
         results = () if arguments.no_test else await program.connections.check(record.id, model)
-        if record.id == CLOUDFLARE and results and not any(result.ok is False for result in results):
+        if record.id == CLOUDFLARE and results and not has_failed(results):
             await program.connections.use_if_none(record.id)
         return await _answer(program, record.id, results, arguments, console)
 
@@ -237,18 +226,6 @@ def _gateway(text: str) -> str:
     return read_pasted(text).gateway if "://" in text else text
 
 
-async def _say_where(program: Program, record: SavedConnection, secret_id: str, console: Console) -> None:
-    """On a system without a keyring, print that the secret is not kept, and which environment variable to set."""
-    stored_in = await program.credentials.token_source(secret_id, check=check_secret)
-    if stored_in is TokenSource.SESSION:
-        console.say(
-            tr(
-                "There is no keyring on this computer, so the secret is gone when this command ends. Set the"
-                " environment variable {variable} to it before you use “{name}”."
-            ).format(variable=variable_of(secret_id), name=record.name)
-        )
-
-
 async def _answer(
     program: Program,
     connection_id: str,
@@ -268,8 +245,7 @@ async def _answer(
             for each in results
             if each.ok or each.sentence
         )
-    is_good = all(each.ok for each in results[:-1]) and (not results or results[-1].ok is not False)
-    return ExitStatus.DONE if is_good else ExitStatus.NO_CONNECTION
+    return ExitStatus.DONE if not results or has_passed(results) else ExitStatus.NO_CONNECTION
 
 
 def _list_words(facts: ConnectionSummary, saved: Sequence[SavedConnection]) -> str:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.cli.confirming import is_agreed
+from cfbatch_gui.cli.agreeing import agreed
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
@@ -28,8 +28,7 @@ It says its price and asks, or wants --yes. Of each assumption of docs/protocol.
 The report has no token, no account id, no text of yours and only the beginning of request ids; it is sent nowhere.
 Exit status 0: nothing that could be seen is otherwise than assumed, and every batch was finished."""
 )
-
-_NOT_AGREED: Final = message("Nothing was sent. Agree to this price with --yes.")
+_WITHOUT_TERMINAL: Final = message("Nothing was sent. Agree to this price with --yes.")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -62,7 +61,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         plan = program.connections.plan_probe(found, arguments.model or program.settings.model)
         is_practice = found == PRACTICE.id
         console.say(_what_it_does(said(program.address_book.title(found)), plan, is_practice=is_practice))
-        if not is_practice and not arguments.yes and not is_agreed(console, without_terminal=_NOT_AGREED):
+        if not is_practice and not arguments.yes and not agreed(console, _WITHOUT_TERMINAL):
             console.say(tr("Nothing was sent."))
             return ExitStatus.FAILED
         result = await program.connections.probe(

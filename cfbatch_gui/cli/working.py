@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,8 +13,14 @@ from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.outputs import owed, write_owed
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import PRACTICE, json_of_job, lines_of_result
-from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, variable_of
+from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
+from cfbatch_gui.core.connections.credentials import (
+    CLOUDFLARE,
+    TOKEN_VARIABLE,
+    Credentials,
+    TokenSource,
+    variable_of,
+)
 from cfbatch_gui.core.errors import NotConnected, UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account.shards import account_progress
@@ -23,6 +30,9 @@ from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
@@ -81,6 +91,33 @@ async def wait_for(
         for task in waiting.values():
             task.cancel()
         progress.end()
+
+
+def read_address_book(data_dir: Path) -> tuple[Settings, AddressBook]:
+    """The settings and the connections as they are saved. They are only read, which is possible beside a window."""
+    paths = Paths(data_dir)
+    settings = Settings.load(paths.settings)
+    book = AddressBook(
+        lambda: settings.connections,
+        paths,
+        Credentials(environ=os.environ),
+        environ=os.environ,
+        practice_times=(0.0, 0.0),
+        clock=time.time,
+    )
+    return settings, book
+
+
+async def say_where(program: Program, name: str, secret_id: str, console: Console) -> None:
+    """On a system without a keyring, print that the secret is not kept, and which environment variable to set."""
+    stored_in = await program.credentials.token_source(secret_id, check=check_secret)
+    if stored_in is TokenSource.SESSION:
+        console.say(
+            tr(
+                "There is no keyring on this computer, so the secret is gone when this command ends. Set the"
+                " environment variable {variable} to it before you use “{name}”."
+            ).format(variable=variable_of(secret_id), name=name)
+        )
 
 
 async def usable_connection(program: Program, asked_for: str | None, console: Console) -> str:

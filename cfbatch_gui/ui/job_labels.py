@@ -5,7 +5,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import Message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 
 
 def is_practice(job: Job) -> bool:
@@ -18,12 +18,18 @@ def short_model(job: Job) -> str:
     return job.model.rsplit("/", 1)[-1]
 
 
+def connection_of(program: Program, job: Job) -> Connection | None:
+    """The job's connection as it is set up now; None when it was removed."""
+    try:
+        return program.address_book.connection(job.connection)
+    except UserError:
+        return None
+
+
 def connection_title(program: Program, job: Job) -> str:
     """The title of the job's connection; its id, capitalised, when the connection was removed."""
-    try:
-        return program.address_book.connection(job.connection).title
-    except UserError:
-        return job.connection.capitalize()
+    connection = connection_of(program, job)
+    return connection.title if connection is not None else job.connection.capitalize()
 
 
 def title_words(title: str) -> str:

@@ -6,7 +6,8 @@ from enum import StrEnum
 from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.widgets import Role
@@ -34,6 +35,14 @@ class DraftPhase(StrEnum):
     READY = "ready"
 
 
+class AnswerPlace(StrEnum):
+    """Where an answer is that the user's account collects."""
+
+    AT_SERVICE = "at_service"
+    IN_ACCOUNT = "in_account"
+    HERE = "here"
+
+
 def kept_phase(job: Job) -> DraftPhase:
     """The phase of a draft that was not opened since the program was started."""
     return DraftPhase.READY if job.texts else DraftPhase.EMPTY
@@ -42,6 +51,11 @@ def kept_phase(job: Job) -> DraftPhase:
 def kind_icon(kind: Kind) -> str:
     """The icon of a kind of job."""
     return "list-ordered" if kind is Kind.RANK else "waypoints"
+
+
+def kind_words(kind: Kind) -> str:
+    """The name of what a kind of job makes."""
+    return _tr("Ranking") if kind is Kind.RANK else _tr("Vectors")
 
 
 def batch_words(state: BatchState) -> StateWords:
@@ -59,6 +73,30 @@ def batch_words(state: BatchState) -> StateWords:
         BatchState.DISMISSED: (_tr("Set aside"), "ban", "quiet"),
     }
     return StateWords(*texts[state])
+
+
+def place_words(place: AnswerPlace) -> StateWords:
+    """The name, icon and colour of where an answer is."""
+    texts: dict[AnswerPlace, tuple[str, str, Role]] = {
+        AnswerPlace.AT_SERVICE: (_tr("At the service"), "cloud", "quiet"),
+        AnswerPlace.IN_ACCOUNT: (_tr("Waiting in your account"), "inbox", "accent"),
+        AnswerPlace.HERE: (_tr("Here"), "circle-check", "done"),
+    }
+    return StateWords(*texts[place])
+
+
+def is_collected(job: Job) -> bool:
+    """Whether the user's account was handed anything of a job."""
+    return any(batch.handed_over_at for batch in job.batches)
+
+
+def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
+    """The state of a batch; where its answer is, in a job that the user's account collects."""
+    if batch.is_handed_over and batch.state is not BatchState.COLLECTING:
+        return place_words(AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE)
+    if in_collected_job and batch.state is BatchState.DONE:
+        return place_words(AnswerPlace.HERE)
+    return batch_words(batch.state)
 
 
 def draft_words(phase: DraftPhase) -> StateWords:
@@ -88,6 +126,16 @@ def job_words(state: JobState, phase: DraftPhase = DraftPhase.EMPTY) -> StateWor
     return StateWords(*texts[state])
 
 
+def words_of_job(job: Job, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
+    """The state of a job; where its answers are, once only the user's account is needed until they are fetched."""
+    state = job.state
+    progress = account_progress(job) if state is JobState.WORKING else None
+    if progress is None or not progress.lid_may_close:
+        return job_words(state, phase)
+    words = place_words(AnswerPlace.IN_ACCOUNT if progress.in_account else AnswerPlace.AT_SERVICE)
+    return StateWords(words.text, words.icon, "accent")
+
+
 def amount(job: Job) -> str:
     """The size of a job: "212 queries", "18,204 texts", or "begun elsewhere" before an attached job is answered."""
     if job.attached and not job.texts:
@@ -99,9 +147,8 @@ def amount(job: Job) -> str:
 
 def library_words(job: Job, now: float, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
     """The second line of a job in the sidebar: its state, and after it the error, the finished batches or the age."""
-    state = job.state
-    plain = job_words(state, phase)
-    return StateWords(" · ".join(filter(None, (plain.text, *_details(job, state, now)))), plain.icon, plain.role)
+    plain = words_of_job(job, phase)
+    return StateWords(" · ".join(filter(None, (plain.text, *_details(job, job.state, now)))), plain.icon, plain.role)
 
 
 def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:
@@ -109,6 +156,8 @@ def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:
         return display.age(job.finished_at or job.sent_at, now), amount(job)
     if state is JobState.WORKING:
         pattern = _tr("{done} of {n} batch") if len(job.batches) == 1 else _tr("{done} of {n} batches")
+        if is_collected(job):
+            pattern = _tr("{done} of {n} here")
         parts = pattern.format(done=display.number(job.batches_done), n=display.number(len(job.batches)))
         return parts, display.short_duration(now - job.sent_at) if job.sent_at else ""
     if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED):

@@ -30,6 +30,7 @@ from tests.screen.accessibility_bus import AccessibilityBus, Node, State
 from tests.screen.past import MemoryKeyring, draft, run
 from tests.screen.person import Person
 from tests.screen.stage import Stage, opened
+from tests.screen.worker_stage import WorkerStage, served
 from tests.threaded_service import ThreadedService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -339,6 +340,41 @@ async def elsewhere(stage: Stage, heard: Heard) -> None:
     await escape(stage)
 
 
+async def account(stage: Stage, heard: Heard, files: Path, worker: WorkerStage) -> None:
+    """A Worker that collects: its card, a draft, a job, and what is in the account."""
+    person = stage.person
+    await worker.connect(stage.program, for_new_jobs=False)
+    worker.room.put("abcdefgh", "Product texts, all shops", batches=96)
+    await person.press(Qt.Key.Key_Comma, CTRL)
+    await person.until_sees("My Worker", "Set up, not tested yet")
+    await heard.page(stage, "settings, a Worker that collects")
+    name = "Collected"
+    job = await draft(
+        stage.program, name, material.catalogue(files / "collected.csv", 60), Kind.EMBED, worker.connection_id
+    )
+    stage.workspace.job_changed(job)
+    await person.click_row("Jobs", name)
+    stage.workspace._draft.what.set_folded(True)  # for room
+    stage.workspace._draft.data.set_folded(True)
+    await person.click("Options")
+    await person.until_sees("Collect in my account")
+    await heard.page(stage, "draft, collected")
+    await person.click("Send 1 batch")
+    await person.until_sees("The batch is with your account.")
+    await heard.wait_for_announcement(f"{name}: with your account. You can close this computer.")
+    await heard.page(stage, "job, collected")
+    stage.workspace.window.account.emit()
+    await person.until_row("Jobs in your account", "Product texts, all shops")
+    await heard.page(stage, "in your account")
+    await person.click_row("Jobs in your account", "Product texts, all shops")
+    await person.click("Take over…")
+    await person.until_sees("Choose the file…")
+    await heard.page(stage, "take over")
+    await person.press(Qt.Key.Key_Escape)
+    await person.until(lambda: not person.sees("Choose the file…"))
+    await escape(stage)
+
+
 async def escape(stage: Stage) -> None:
     """Close the dialog that is in front, and wait until it has gone."""
     await stage.person.press(Qt.Key.Key_Escape)
@@ -378,6 +414,8 @@ async def main(bus: AccessibilityBus) -> None:
             stage.person = Person(PATIENCE)
             await states(stage, heard)
             await elsewhere(stage, heard)
+            async with served(root / "worker") as worker:
+                await account(stage, heard, root / "data" / "files", worker)
     file.write_text(json.dumps({"pages": heard.pages, "announced": heard.announced}), "utf-8")
 
 

@@ -196,6 +196,7 @@ def test_changes_are_announced(heard: dict[str, Any]) -> None:
         "Help centre ranking: Running",
         "Help centre ranking: Finished",
         "The picture is on the clipboard.",
+        "Collected: with your account. You can close this computer.",
     ):
         assert said in heard["announced"]
     assert any(said.startswith("refund for a cancelled order: ") for said in heard["announced"])  # while judging

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QPoint
@@ -12,6 +13,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QMainWindow, QMenu,
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import ConnectionProblem
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
+from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.resources import resource
@@ -21,14 +24,18 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES
 from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.jobs import job_page as tabs
+from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
+from cfbatch_gui.ui.jobs.take_over_dialog import TakeOverDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.screen import material
 from tests.screen.past import MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
+from tests.screen.worker_stage import WorkerStage, served
 from tests.threaded_service import ThreadedService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 TOKEN = "practice-takes-any-token-0000000000000000"
+WORKER, COLLECTED = "Worker", "Store reviews"  # a connection, and a job whose answers it collects
 Visit = Callable[[Stage, str, QWidget], Awaitable[None]]
 """Called at every page with the stage, the page's name and the window that shows it: the main window or a dialog."""
 
@@ -45,6 +52,7 @@ class Past:
         self.environ = {"CLOUDFLARE_API_BASE_URL": service.url}
         self.credentials = Credentials(MemoryKeyring(), {})
         self.files = root / "files"
+        self.worker: WorkerStage  # of the window that is open
 
     async def make(self) -> None:
         """Run the jobs."""
@@ -85,14 +93,18 @@ class Past:
 
     @asynccontextmanager
     async def opened(self, theme: Theme) -> AsyncIterator[Stage]:
-        """A window over it, in which batches stay at the service."""
-        async with opened(
-            self.root / "data",
-            theme,
-            environ=self.environ,
-            credentials=self.credentials,
-            practice_times=(3_600.0, 3_600.0),
-        ) as stage:
+        """A window over it, in which batches stay at the service, beside a Worker that collects."""
+        async with (
+            served(self.root / "worker") as self.worker,
+            opened(
+                self.root / "data",
+                theme,
+                environ=self.environ,
+                credentials=self.credentials,
+                practice_times=(3_600.0, 3_600.0),
+            ) as stage,
+        ):
+            await self.worker.connect(stage.program, name=WORKER, for_new_jobs=False)
             yield stage
 
 
@@ -137,7 +149,7 @@ class Tour:
         """All of it."""
         for part in (self.drafts, self.jobs, self.rankings, self.comparison, self.judging, self.vectors):
             await part()
-        for part in (self.settings, self.dialogs, self.questions, self.menus, self.notices):
+        for part in (self.account, self.settings, self.dialogs, self.questions, self.menus, self.notices):
             await part()
 
     async def _stop(self, name: str) -> None:
@@ -262,6 +274,56 @@ class Tour:
         page.summary.change_button.click()
         await self._stop("vectorize-form")
 
+    async def account(self) -> None:
+        """A draft and a job whose answers the user's account collects, and what is in the account."""
+        program, worker, page = self._stage.program, self._past.worker, self._space._draft
+        await self._open("Product search, May")
+        page.settings.change(page.job_id(), connection=worker.connection_id)
+        page.refresh_connections()
+        await settled(self._stage)
+        page.check.options_button.setChecked(True)
+        page.area.ensureWidgetVisible(page.check.options)
+        await self._stop("draft-account")
+        page.settings.change(page.job_id(), connection="practice")
+        for job in program.ledger.jobs():
+            if job.name == COLLECTED:  # of an earlier window: its account is another one
+                await program.runner.pause(job.id)
+                await program.store.on_disk(program.drafts.delete, job.id)
+        job = await worker.send(program, COLLECTED, self._past.files / "store-reviews.csv", Kind.RANK)
+        self._space._show_jobs()
+        await self._stage.person.until(lambda: account_progress(program.ledger.job(job.id)).lid_may_close)
+        await self._open(COLLECTED)
+        await self._stop("progress-account")
+        await program.store.change(job.id, lambda known: replace(known, account_problem=NO_ROOM_SENTENCE))
+        self._space._show_jobs()
+        await self._stop("progress-account-problem")
+        await self._account_dialog()
+
+    async def _account_dialog(self) -> None:
+        """The list of what is in the account, with its dialog to take a job over; and the list when it is empty."""
+        room = self._past.worker.room
+        room.put("abcdefgh", "Catalogue vectors", batches=12)
+        self._window.account.emit()
+        await settled(self._stage)
+        dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog))
+        await self._visit(self._stage, "account", dialog)
+        dialog.table.selectRow([job.id for job in map(dialog.rows.row, range(2))].index("abcdefgh"))
+        dialog.take_button.click()
+        taking = next(each for each in QApplication.topLevelWidgets() if isinstance(each, TakeOverDialog))
+        await settled(self._stage)
+        await self._visit(self._stage, "take-over", taking)
+        taking.files.open(self._past.files / "catalogue.csv")
+        await settled(self._stage)
+        taking.take_button.click()  # there is no layout of it
+        await self._dialog("take-over-problem", taking)
+        kept, room.shards = room.shards, {}
+        dialog.look()
+        await settled(self._stage)
+        await self._visit(self._stage, "account-empty", dialog)
+        room.shards = kept
+        dialog.close()
+        await settled(self._stage)
+
     async def settings(self) -> None:
         """Settings on all tabs, with a card of each kind of connection."""
         space, page = self._space, self._space._settings.page
@@ -272,6 +334,8 @@ class Tour:
         space._settings.show_connections()
         for kind in ("worker", "gateway"):
             space._settings.connection._begin(kind)
+            if kind == "worker":
+                space._settings.connection.others.cards[-1].collect.switch.setChecked(True)
             await self._stop(f"connection-{kind}")
         space._show(space._settings.traffic)
         await self._stop("traffic")
@@ -291,6 +355,16 @@ class Tour:
         self._space._settings.show_connections()
         self._space._settings.connection._check_service("cloudflare")
         await self._dialog("service-check")
+        others = self._space._settings.connection.others
+        card = others.add("worker")
+        card.guide_pressed.emit()
+        await self._dialog("worker-guide")
+        others._set_up(card)
+        await self._dialog("worker-setup")
+        card.url.setText("https://cf-batch-door.anna.workers.dev")
+        card.show_record(card.typed())
+        card.take_down_pressed.emit()
+        await self._dialog("worker-removal")
 
     async def questions(self) -> None:
         """A question with two buttons, and one that asks for a line."""

@@ -1,6 +1,6 @@
 from typing import Any
 
-from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult
+from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, TITLES, WORKER_TITLES, CheckResult
 from cfbatch_gui.ui.connections.tested_card import CheckList
 
 
@@ -22,3 +22,23 @@ def test_what_the_service_leaves_open_is_told_from_what_was_not_asked(qtbot: Any
 
 def _unasked() -> list[CheckResult]:
     return [CheckResult(title, None, "") for title in TITLES[2:]]
+
+
+def test_a_worker_that_does_not_collect_works_and_says_what_is_missing() -> None:
+    checks = CheckList(WORKER_TITLES, COLLECTING_TITLE)
+    good = [CheckResult(title, True, "") for title in WORKER_TITLES]
+    checks.show_results(good)
+    assert checks.optional.isHidden() and checks.outcome.text() == "Everything works"
+    checks.reset()
+    assert checks.foot().startswith("Four questions")
+    checks.show_optional(True)
+    assert not checks.optional.isHidden() and checks.foot().startswith("Five questions")
+    checks.show_results([*good, CheckResult(COLLECTING_TITLE, False, "Deploy the room.", is_needed=False)])
+    assert [row.state() for row in (*checks.rows, checks.optional)] == ["Yes"] * 4 + ["No"]
+    assert checks.optional.accessibleName() == "Collects answers: No: Deploy the room."
+    assert checks.outcome.text() == "Does not collect"
+    checks.show_results([CheckResult(WORKER_TITLES[0], False, "Not reached."), *good[1:]])
+    assert checks.optional.state() == "Not asked" and checks.outcome.text() == "Failed"
+    checks.show_optional(False)
+    checks.show_results([*good, CheckResult(COLLECTING_TITLE, True, "It can.", is_needed=False)])
+    assert not checks.optional.isHidden() and checks.optional.reason() == "It can."

@@ -98,7 +98,7 @@ async def test_the_menu_job_has_what_the_open_page_offers(tmp_path: Path, theme:
     async with opened(tmp_path / "data", theme) as stage:
         job_menu = menus(stage.workspace.window)["Job"]
         job_menu.aboutToShow.emit()
-        assert list(entries(job_menu)) == ["No job is open"]
+        assert list(entries(job_menu)) == ["No job is open", "In your account…"]
         await stage.person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         await stage.person.until_sees("Your data")
         job_menu.aboutToShow.emit()

@@ -16,6 +16,8 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineE
 from cfbatch_gui.core.connections.credentials import Credentials, variable_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.practice.routes import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
@@ -26,6 +28,7 @@ from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, Endpoints
 from tests.ui.test_connection_page import MemoryKeyring, click, everything_said, paste
 
@@ -139,6 +142,59 @@ async def test_a_worker_is_added_tested_and_used_for_new_jobs(
     await save(page, card, until)
     assert page._program.address_book.saved()[1].paid_plan and card.save_button.isHidden()
     assert page._program.address_book.connection(saved.id).body_bytes > 9_000_000
+
+
+@pytest_asyncio.fixture
+async def room(tmp_path: Path) -> AsyncIterator[tuple[CollectingRoom, str]]:
+    """A Worker with a collecting room, and its address."""
+    room = CollectingRoom(stand_ins.service(tmp_path / "service"))
+    async with FaultyService(room.application) as service:
+        yield room, service.url.removesuffix(PREFIX)
+
+
+async def test_collecting_is_switched_on_tested_and_kept(
+    open_page: Open, room: tuple[CollectingRoom, str], until: Until
+) -> None:
+    page = await open_page()
+    card = begin(page, "Your own Worker")
+    paste(card.url, room[1])
+    QTest.keyClicks(card.token_block.field, SECRET)
+    await save(page, card, until)
+    assert card.checks.optional.isVisible() and card.checks.optional.state() == "Yes"
+    assert "Switch “Collect answers in my account” on" in card.checks.optional.reason()
+    assert not card.collect.days.isVisible() and not card.collect.jobs_link.isVisible()
+    card.collect.switch.click()
+    assert card.collect.days.isVisible() and not card.collect.jobs_link.isVisible() and card.save_button.isVisible()
+    card.collect.days.selectAll()
+    QTest.keyClicks(card.collect.days, "7")
+    await save(page, card, until)
+    saved = page._program.address_book.saved()[1]
+    assert saved.collects and saved.keep_days == 7 and card.save_button.isHidden()
+    assert card.collect.days.text() == "7 days" and card.checks.optional.reason() == ""
+    wanted: list[str] = []
+    page.account_wanted.connect(wanted.append)
+    click(card.collect.jobs_link)
+    entry(card, "In your account…")
+    assert wanted == [saved.id] * 2
+
+
+async def test_a_worker_without_the_room_works_and_says_what_to_deploy(
+    open_page: Open, room: tuple[CollectingRoom, str], until: Until
+) -> None:
+    room[0].is_open = False
+    page = await open_page()
+    card = begin(page, "Your own Worker")
+    paste(card.url, room[1])
+    QTest.keyClicks(card.token_block.field, SECRET)
+    card.collect.switch.click()
+    await save(page, card, until)
+    assert states(card) == ["Yes"] * 4 and card.checks.optional.state() == "No"
+    assert "npx wrangler deploy --config collect.jsonc" in card.checks.optional.reason()
+    assert card.state.text() == "Connected" and not page.has_failed()
+    room[0].is_open = True
+    click(card.test_button)
+    await until(lambda: not is_busy(page, card))
+    assert card.checks.optional.state() == "Yes"
 
 
 async def test_a_wrong_secret_and_a_wrong_address_fail_at_their_own_check_results(
@@ -333,6 +389,14 @@ async def test_one_that_was_begun_goes_without_a_question(open_page: Open, until
     assert begin(page, "AI Gateway") is card
     entry(card, "Remove…")
     await until(lambda: not page.others.cards)
+
+
+async def test_one_that_was_only_begun_is_not_the_one_for_new_jobs(open_page: Open, until: Until) -> None:
+    page = await open_page()
+    begin(page, "Your own Worker")
+    page.refresh()
+    await until(lambda: not page.tasks.is_running("refresh"))
+    assert page.header.state.text() == "New jobs use the practice service"
 
 
 async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, until: Until, tmp_path: Path) -> None:

@@ -39,18 +39,18 @@ const ORDERS = {
     return {};
   },
 
-  async listObjects({ BUCKET }) {
-    const { objects } = await BUCKET.list();
+  async listObjects({ BUCKET }, { prefix }) {
+    const { objects } = await BUCKET.list({ prefix });
     return { keys: objects.map(({ key }) => key) };
   },
 
-  async deleteObject({ BUCKET }, { key }) {
-    await BUCKET.delete(key);
+  async deleteObjects({ BUCKET }, { keys }) {
+    await BUCKET.delete(keys);
     return {};
   },
 
-  async putObject({ BUCKET }, { key, text, metadata }) {
-    await BUCKET.put(key, text, { customMetadata: metadata });
+  async putObjects({ BUCKET }, { keys, text, metadata }) {
+    await Promise.all(keys.map((key) => BUCKET.put(key, text, { customMetadata: metadata })));
     return {};
   },
 };

@@ -1,4 +1,7 @@
-"""Fixtures: the Worker in Cloudflare's runtime with the practice service behind its binding, started once."""
+"""Fixtures: the Worker in Cloudflare's runtime with the practice service behind its binding, started once.
+
+The Worker that collects runs in another one, with a bucket and a workflow, which is started once too.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +12,10 @@ import pytest
 
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
+from tests.worker.collecting_room import Room
+from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET, running_worker
+from tests.worker.scripted_service import ScriptedService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 BGE_M3 = "@cf/baai/bge-m3"
@@ -105,3 +111,15 @@ class Callers:
 def worker(callers: Callers) -> Caller:
     """A caller of the Worker deployed with a secret, as recommended."""
     return callers.worker()
+
+
+@pytest.fixture(scope="session")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    """The collecting Worker. Its practice service is done with a batch at once, and has the real clock."""
+    with (
+        PracticeServer(tmp_path_factory.mktemp("practice"), load_model=HashedNgrams) as practice,
+        ScriptedService().opened() as scripted,
+        CollectingRuntime(practice.url, tmp_path_factory.mktemp("room"), scripted_url=scripted.url) as runtime,
+        Room(runtime, scripted) as room,
+    ):
+        yield room

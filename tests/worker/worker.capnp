@@ -39,6 +39,9 @@ const config :Workerd.Config = (
         )),
       ],
     )),
+    (name = "collecting-without-bucket", worker = (
+      modules = .collectingModules, compatibilityDate = .date, bindings = [.ai, .secret],
+    )),
     (name = "ai-service", worker = (
       modules = [(name = "service", esModule = embed "ai_service.js")],
       compatibilityDate = .date,
@@ -59,6 +62,10 @@ const config :Workerd.Config = (
     (name = "two-models", address = "127.0.0.1:0", http = (), service = "two-models"),
     (name = "without-ai", address = "127.0.0.1:0", http = (), service = "without-ai"),
     (name = "odd-ai", address = "127.0.0.1:0", http = (), service = "odd-ai"),
+    (
+      name = "collecting-without-bucket", address = "127.0.0.1:0", http = (),
+      service = "collecting-without-bucket",
+    ),
   ],
 );
 
@@ -66,6 +73,14 @@ const date :Text = "2026-07-01";
 
 const modules :List(Workerd.Worker.Module) = [
   (name = "index.js", esModule = embed "../../resources/worker/src/index.js"),
+];
+
+const collectingModules :List(Workerd.Worker.Module) = [
+  (name = "collect.js", esModule = embed "../../resources/worker/src/collect.js"),
+  (name = "index.js", esModule = embed "../../resources/worker/src/index.js"),
+  (name = "orders.js", esModule = embed "../../resources/worker/src/orders.js"),
+  (name = "rounds.js", esModule = embed "../../resources/worker/src/rounds.js"),
+  (name = "storing.js", esModule = embed "../../resources/worker/src/storing.js"),
 ];
 
 # Cloudflare's own binding, as it stands in the runtime; only the service behind it is a stand-in.

@@ -160,12 +160,34 @@ class AddressBook:
         recorder = Recorder(application=application, on_exchange=note)
         return self._new_client(connection, recorder), recorder
 
+    def account_client(self, account_id: str, token: Token) -> "WorkersAI":
+        """A client of an account's API with a token that is stored nowhere; it is gone with the client.
+
+        Raises NotConnected for an account id that cannot be one.
+        """
+        from cfbatch_gui.core.workers_ai.client import WorkersAI
+        from cfbatch_gui.core.workers_ai.transport import Transport
+
+        async def given() -> Token:
+            return token
+
+        connection = cloudflare(account_id, base_url=self._api_base_url())
+        return WorkersAI(
+            connection,
+            given,
+            transport=Transport(on_exchange=self._ends(connection)[1]),
+            budget=self._budget_of(connection),
+            clock=self._clock,
+        )
+
     def budget(self, connection_id: str) -> RateBudget:
         """How often it may be asked. Connections of one account share it: Cloudflare counts them together."""
         try:
-            connection = self.connection(connection_id)
+            return self._budget_of(self.connection(connection_id))
         except NotConnected:
             return RateBudget()
+
+    def _budget_of(self, connection: Connection) -> RateBudget:
         return self._budgets.setdefault(connection.account_id or connection.base_url, RateBudget())
 
     async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
@@ -206,7 +228,7 @@ class AddressBook:
         return await self._credentials.token_source(connection_id, check=self.check_of(connection_id))
 
     def _made(self, record: SavedConnection) -> Connection:
-        base_url = check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
+        base_url = self._api_base_url()
         match record.kind:
             case "worker":
                 return worker(
@@ -237,6 +259,10 @@ class AddressBook:
                 return cloudflare(
                     record.account_id, base_url=record.url or base_url, connection_id=record.id, title=record.name
                 )
+
+    def _api_base_url(self) -> str:
+        """Raises NotConnected."""
+        return check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
 
     def _practice_seconds(self) -> tuple[float, float]:
         text = self._environ.get(PRACTICE_SECONDS_VARIABLE, "")

@@ -46,7 +46,7 @@ def body_names(count: int) -> tuple[str, ...]:
 
 def save_bodies(folder: JobFolder, job: Job, target: Path) -> tuple[Path, ...]:
     """Write the exact bytes of every batch into a folder. Raises UsageError, ExportError, DiskFull."""
-    if job.attached:
+    if job.attached or job.has_named_texts:
         raise UsageError(message("This job was made elsewhere, so what was sent is not here."))
     batches = job.batches or _planned(folder, job)
     if not batches:

@@ -220,7 +220,7 @@ class Drafts:
     def duplicate(self, job_id: str, name: str, *, first: int = 0) -> Job:
         """A new draft with the same data, or with the first queries or texts of it, ready to be sent."""
         old = self._ledger.job(job_id)
-        if old.attached and not old.source_name:
+        if old.has_named_texts:
             raise UsageError(message("The texts of this job are not here, so it cannot be duplicated."))
         theirs = self.folder(job_id)
         check_has_texts(theirs)
@@ -251,6 +251,9 @@ class Drafts:
                 reused=0,
                 reused_lost=0,
                 attached=False,
+                taken_over=False,
+                account_problem="",
+                account_cleared_at=0.0,
                 sent_at=0.0,
                 finished_at=0.0,
                 paused_because="",

@@ -179,6 +179,11 @@ class Job:
     batches: tuple[Batch, ...] = ()
 
     @property
+    def has_named_texts(self) -> bool:
+        """Whether names stand for its texts, which are not on this computer."""
+        return (self.attached or self.taken_over) and not self.source_name
+
+    @property
     def has_results(self) -> bool:
         """Whether there is anything to look at, be it an answer or results of earlier jobs."""
         return self.reused > 0 or self.batches_done > 0

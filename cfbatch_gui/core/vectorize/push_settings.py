@@ -7,8 +7,8 @@ from typing import Final
 
 from cfbatch_gui.core.vectorize.limits import PART_BYTES
 from cfbatch_gui.core.vectorize.push_values import PushProgress
-from cfbatch_gui.core.vectorize.repeating import PATIENCE, Sleep
 from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
+from cfbatch_gui.core.workers_ai.repeating import PATIENCE, Sleep
 
 Show = Callable[[PushProgress], None]
 

@@ -19,11 +19,11 @@ from cfbatch_gui.core.vectorize.planning import PushPlan, plan_in_thread
 from cfbatch_gui.core.vectorize.push_settings import PushSettings, Show
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, PushProgress, PushStage
 from cfbatch_gui.core.vectorize.record import IndexRecord
-from cfbatch_gui.core.vectorize.repeating import Repeating
 from cfbatch_gui.core.vectorize.saved_pushes import save_push, saved_push
 from cfbatch_gui.core.vectorize.verifying import Verifying
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
 from cfbatch_gui.core.workers_ai.limits import MAX_DELETED_IDS, MAX_INDEX_VECTORS
+from cfbatch_gui.core.workers_ai.repeating import Repeating
 
 _OTHER_INDEX = message("The index was created anew since the last push, so everything is sent.")
 _CHANGED_ELSEWHERE = message(

@@ -14,10 +14,10 @@ from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.nearest import embed_sentence, nearest_to
 from cfbatch_gui.core.vectorize.client import VectorizeIndexes
 from cfbatch_gui.core.vectorize.push_values import Hit, PushOptions, SearchResult
-from cfbatch_gui.core.vectorize.repeating import Repeating
 from cfbatch_gui.core.vectorize.rows import PushRows
 from cfbatch_gui.core.vectorize.wire import Match, Metric, VectorizeIndex
 from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.repeating import Repeating
 
 TOP_K: Final = 10
 _TIE: Final = 1e-6  # of cosine similarities: below it, rounding decides which text is nearer

@@ -28,7 +28,6 @@ from cfbatch_gui.core.vectorize.push_values import (
 )
 from cfbatch_gui.core.vectorize.pushing import Pushing
 from cfbatch_gui.core.vectorize.record import IndexRecord
-from cfbatch_gui.core.vectorize.repeating import Repeating
 from cfbatch_gui.core.vectorize.rows import push_columns
 from cfbatch_gui.core.vectorize.saved_pushes import save_push, saved_push, saved_pushes
 from cfbatch_gui.core.vectorize.searching import search
@@ -39,6 +38,7 @@ from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.core.workers_ai.prices import Price, price
+from cfbatch_gui.core.workers_ai.repeating import Repeating
 
 _PRACTICE_VECTORS = message(
     "These vectors are practice results: they come from this computer, and cannot be searched with a model of "

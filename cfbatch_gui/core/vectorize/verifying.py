@@ -11,10 +11,10 @@ from cfbatch_gui.core.vectorize.limits import SAMPLE
 from cfbatch_gui.core.vectorize.push_settings import PushSettings, Show
 from cfbatch_gui.core.vectorize.push_values import Push, PushOutcome, PushProgress, PushStage
 from cfbatch_gui.core.vectorize.record import IndexRecord
-from cfbatch_gui.core.vectorize.repeating import Repeating
 from cfbatch_gui.core.vectorize.rows import PushRows
 from cfbatch_gui.core.vectorize.wire import IndexInfo, StoredVector
 from cfbatch_gui.core.workers_ai.limits import MAX_READ_IDS
+from cfbatch_gui.core.workers_ai.repeating import Repeating
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  # seconds between two questions
 _DIFFERENCES = 4  # comparisons with a difference, after which it is taken for one

@@ -1,6 +1,7 @@
 """The free test of a connection: service reached, token accepted, account found, model takes batches."""
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.collector.client import NO_ROOM, AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.refusals import without_going_on
 from cfbatch_gui.core.workers_ai.wire.decoding import decode
@@ -35,8 +37,8 @@ WORKER_TITLES: Final = (
     message("Workers AI answers"),
     message("Model takes batches"),
 )
+COLLECTING_TITLE: Final = message("Collects answers")
 _REACHED, _TOKEN, _ACCOUNT, _BATCHES = range(4)
-
 
 _JUNK = (9106, 6003, 6111)  # the Authorization header does not hold a token
 _JUNK_SENT = message("{service} says that this is no API token. Copy it once more, or create a new one.")
@@ -56,6 +58,11 @@ _WRONG_ID = message("{service} has no account with this id. Copy it from the das
 _EXPIRED = message("The token expired on {day}. Create a new one, or give this one more time, in the dashboard.")
 _DISABLED = message("The token has been switched off. Switch it on in the dashboard, or create a new one.")
 _NOT_YET = message("The token is valid from {day} on. Wait until then, or create another one.")
+_NO_ROOM = message(
+    "This Worker has no collecting room, so the program asks for answers itself. In the Worker's folder enter “npx "
+    "wrangler r2 bucket create cf-batch-answers”, then “npx wrangler deploy --config collect.jsonc”, and test again."
+)
+_CAN_COLLECT = message("It can. Switch “Collect answers in my account” on to use it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +82,15 @@ class _Status(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of one check. `ok` is None when an earlier check failed or the result is not certain."""
+    """The result of one check. `ok` is None when an earlier check failed or the result is not certain.
+
+    Batches can be sent also when one fails that is not `is_needed`.
+    """
 
     title: str
     ok: bool | None
     sentence: str
+    is_needed: bool = True
 
 
 class _Property(msgspec.Struct):
@@ -100,8 +111,21 @@ def titles_of(kind: ConnectionKind) -> tuple[str, str, str, str]:
     return WORKER_TITLES if kind is ConnectionKind.WORKER else TITLES
 
 
+def has_failed(results: Sequence[CheckResult]) -> bool:
+    """Whether something does not work that batches need."""
+    return any(result.ok is False and result.is_needed for result in results)
+
+
+def has_passed(results: Sequence[CheckResult]) -> bool:
+    """Whether there was a test in which all that batches need worked; what is asked last stays open for a gateway."""
+    needed = [result for result in results if result.is_needed]
+    return bool(needed) and not has_failed(needed) and all(result.ok for result in needed[:-1])
+
+
 async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, ...]:
     """Check service, token, account and model, in this order; the four results, a failed one with its reason.
+
+    A fifth one says whether a Worker collects in the user's account, where it does or is set up to.
 
     One call to the catalogue covers the first three: it needs the account and the permission "Workers AI Read". A
     Worker and a gateway are polled for a batch that does not exist, which costs nothing and sends no text.
@@ -150,7 +174,22 @@ async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...
         return _failed_at(question, sentence, ok=ok, titles=WORKER_TITLES)
     except ConnectionProblem as error:
         return _failed_at(_REACHED, error.message, titles=WORKER_TITLES)
-    return tuple(CheckResult(title, True, "") for title in WORKER_TITLES)
+    return (*(CheckResult(title, True, "") for title in WORKER_TITLES), *await _check_collecting(client))
+
+
+async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
+    is_wanted = client.connection.collects
+    try:
+        has_room = (await AccountCollector(client).greeting()).collects > 0
+    except UserError as error:
+        if not is_wanted:
+            return ()
+        if not isinstance(error, ServiceRefused) or error.code != NO_ROOM:
+            return (CheckResult(COLLECTING_TITLE, None, error.message, is_needed=False),)
+        has_room = False
+    if has_room:
+        return (CheckResult(COLLECTING_TITLE, True, "" if is_wanted else _CAN_COLLECT, is_needed=False),)
+    return (CheckResult(COLLECTING_TITLE, False, _NO_ROOM, is_needed=False),) if is_wanted else ()
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:

@@ -5,7 +5,7 @@ Source: https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TypeVar
@@ -51,6 +51,7 @@ LARGE_ANSWER = 256 * 1024  # bytes; a larger one is decoded in a thread, so that
 _PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
 _OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
 _LIMITS = ExchangeLimits()
+_DONE = b'{"success": true, "result": null}'
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -159,20 +160,29 @@ class WorkersAI:
         body: Body = b"",
         *,
         what: What,
+        method: str = "",
         content_type: str = "application/json",
+        hidden: Sequence[Token] = (),
         seconds: float,
         most_bytes: int,
         refuse: Refuse = refusal,
     ) -> ServiceAnswer:
-        """POST to Cloudflare's v4 API, or GET without a body, once; for what may be repeated. Raises as `look_up`.
+        """Call Cloudflare's v4 API once; for what may be repeated. Raises as `look_up`.
 
+        `method` is POST with a body and GET without one, unless another is given. `hidden` are secrets in the body.
         `refuse` makes the error for a refusal in the service's own envelope.
         """
         url = self._endpoint.api_url(rest)
         if not url:
             raise UsageError(message("{title} leads to no account's API.", title=self.connection.title))
         return self._envelope(
-            await self._call(what, url, body, seconds, most_bytes, content_type=content_type, refuse=refuse)
+            await self._call(
+                *(what, url, body, seconds, most_bytes),
+                method=method,
+                content_type=content_type,
+                hidden=hidden,
+                refuse=refuse,
+            )
         )
 
     async def call_worker(
@@ -187,15 +197,13 @@ class WorkersAI:
     ) -> HttpAnswer:
         """Call the collecting room of the user's own Worker, once; each of its calls may be repeated. Raises as `ask`.
 
-        What a 2xx says is not looked at; with `sink` its body goes there. Raises UsageError for a connection that is
-        not a Worker.
+        What a 2xx says is not looked at; with `sink` its body goes there. Raises UsageError unless it is a Worker.
         """
         url, limits = self._endpoint.collect_url(rest), self._limits
         if not url:
             raise UsageError(message("{title} is not a Worker of your own.", title=self.connection.title))
-        seconds, most = (
-            (limits.poll_seconds, limits.poll_bytes) if sink or body else (limits.check_seconds, limits.other_bytes)
-        )
+        seconds = limits.poll_seconds if sink or body else limits.check_seconds
+        most = limits.poll_bytes if sink else limits.other_bytes
         return await self._call(
             "account", url, body, seconds, most, content_type=content_type, method=method, headers=headers, sink=sink
         )
@@ -249,9 +257,10 @@ class WorkersAI:
         seconds: float,
         most_bytes: int,
         *,
-        content_type: str = "application/json",
-        refuse: Refuse = refusal,
         method: str = "",
+        content_type: str = "application/json",
+        hidden: Sequence[Token] = (),
+        refuse: Refuse = refusal,
         headers: Mapping[str, str] | None = None,
         sink: AnswerSink | None = None,
     ) -> HttpAnswer:
@@ -264,6 +273,7 @@ class WorkersAI:
                 what=what,
                 headers=all_headers,
                 body=body,
+                hidden=hidden,
                 seconds=seconds,
                 most_bytes=most_bytes,
                 sink=sink,
@@ -272,7 +282,11 @@ class WorkersAI:
             raise self._unreachable(error) from error
         self._budget.heed(answer.headers.get("ratelimit", ""))
         if what == "account" and 200 <= answer.status < 300:  # in no envelope: read by the caller
+            if sink is None and "json" not in answer.headers.get("content-type", "").lower():
+                raise self._not_the_service(answer)  # such as the page of a network that wants a sign-in
             return answer
+        if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
+            return HttpAnswer(answer.status, answer.headers, _DONE)
         envelope = await self._off_the_loop(answer.body, self._envelope, answer)
         if answer.status >= 400 and not envelope.is_enveloped:  # not the service's own refusal
             raise self._not_the_service(answer)

@@ -38,6 +38,19 @@ GUIDE = (
     Step(message("Connect"), message("Enter the Worker's address and the same secret here, and check the connection.")),
 )
 
+# Prices of https://developers.cloudflare.com/r2/pricing/ and https://developers.cloudflare.com/workflows/reference/pricing/
+COSTS = message(
+    "Prices as of November 2026. R2: 10 GB a month are free, then $0.015 for a GB and month; writing costs $4.50 and"
+    " reading $0.36 a million, of which one million and ten million a month are free; taking data out costs nothing."
+    " Workflows: 3,000 steps a day on the Workers Free plan; on the Paid plan 500,000 a month, then $0.80 for 100,000."
+    " Answers to five million texts are 60 to 110 GB until they are collected."
+)
+REMOVAL = message(
+    "To remove all of it again: “Remove from my account…” in the menu of the connection, or “cfbatch connections"
+    " take-down”. By hand: delete the Worker and the Workflow under Workers & Pages in the dashboard, then empty and"
+    " delete the bucket under R2."
+)
+
 
 def new_secret() -> str:
     """A random secret of 256 bits: 43 letters, digits, "-" and "_"."""

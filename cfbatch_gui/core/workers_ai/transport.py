@@ -14,7 +14,7 @@ import socket
 import ssl
 import sys
 import urllib.request
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -27,12 +27,13 @@ import truststore
 from cfbatch_gui import __version__
 from cfbatch_gui.core.workers_ai.answer_body import BodyError, BodyReader
 from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink, SinkFeeder
+from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.echoed_secrets import EchoedSecrets
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
-What: TypeAlias = Literal["submit", "run", "ask", "check", "vectorize", "account"]
+What: TypeAlias = Literal["submit", "run", "ask", "check", "vectorize", "account", "setup"]
 Body: TypeAlias = bytes | tuple[bytes, ...]  # in pieces, where joining them would be one more copy of much
 
 _SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
@@ -116,6 +117,7 @@ class Transport:
         what: What = "check",
         headers: Mapping[str, str],
         body: Body = b"",
+        hidden: Sequence[Token] = (),
         seconds: float,
         most_bytes: int,
         sink: AnswerSink | None = None,
@@ -123,7 +125,8 @@ class Transport:
         """Send one request on a connection of its own, without retries, and return the response. Raises ExchangeError.
 
         `seconds` limits the whole exchange, `most_bytes` the decompressed body. A body in pieces is sent piece by
-        piece, with its length before it. With `sink` the body of a 2xx goes there, and that of the result is empty.
+        piece, with its length before it. `hidden` are secrets in the body, replaced in the answer as those in headers.
+        With `sink` the body of a 2xx goes there, and that of the result is empty.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
             raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
@@ -144,9 +147,8 @@ class Transport:
             # has to end the handshake first.
             extensions={"timeout": httpx.Timeout(60.0, connect=min(15.0, 0.75 * seconds)).as_dict()},
         )
-        secrets = EchoedSecrets(
-            value.split(" ", 1)[-1] for name, value in headers.items() if name.lower() in _SECRET_HEADERS
-        )
+        in_headers = (value.split(" ", 1)[-1] for name, value in headers.items() if name.lower() in _SECRET_HEADERS)
+        secrets = EchoedSecrets((*in_headers, *(secret.reveal() for secret in hidden)))
         answer: HttpAnswer | None = None
         feeder = SinkFeeder(sink, secrets, most_bytes) if sink is not None else None
         try:

@@ -35,6 +35,7 @@ class ConnectionPage(QWidget):
 
     changed = Signal()  # a connection changed, or which one new jobs use
     state_shown = Signal()  # the state of the connection that new jobs use was read again
+    account_wanted = Signal(str)  # the list of what is in the account behind the connection with this id
 
     def __init__(
         self,
@@ -130,6 +131,7 @@ class ConnectionPage(QWidget):
         self.cloudflare.test_pressed.connect(lambda: self.tasks.start("account", self._test_again()))
         self.cloudflare.check_pressed.connect(lambda: self._check_service(CLOUDFLARE))
         self.others.check_wanted.connect(self._check_service)
+        self.others.account_wanted.connect(self.account_wanted)
         self.cloudflare.remove_pressed.connect(lambda: self.tasks.start("account", self._remove()))
         self.cloudflare.rename_pressed.connect(lambda: self.tasks.start("account", self._rename()))
         self.cloudflare.page_wanted.connect(self._open_page)

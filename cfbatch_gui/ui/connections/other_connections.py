@@ -18,6 +18,8 @@ from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.saved_card import CardState, SavedCard
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
+from cfbatch_gui.ui.connections.worker_removal_dialog import WorkerRemovalDialog
+from cfbatch_gui.ui.connections.worker_setup_dialog import WorkerSetupDialog
 from cfbatch_gui.ui.dialogs import ask, ask_text
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM
@@ -41,6 +43,7 @@ class OtherConnections(QWidget):
     pasted = Signal(object, object)  # a Pasted, and the card that it was pasted into
     shown = Signal(object)
     check_wanted = Signal(str)  # of the service, through the connection with this id
+    account_wanted = Signal(str)  # the list of what is in the account behind this connection
 
     def __init__(self, program: Program, tasks: Tasks, uses: QButtonGroup, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,8 +65,8 @@ class OtherConnections(QWidget):
         return card
 
     def card(self, connection_id: str) -> SavedCard | None:
-        """The card of a saved connection, None when there is none."""
-        return next((each for each in self.cards if each.record.id == connection_id), None)
+        """The card of a saved connection, None when there is none; "" is the id of those that are not saved."""
+        return next((each for each in self.cards if connection_id and each.record.id == connection_id), None)
 
     def show_saved(self) -> None:
         """Read the settings again, and add and remove cards accordingly; a new one waits for the keyring."""
@@ -100,11 +103,13 @@ class OtherConnections(QWidget):
         card.save_pressed.connect(lambda: self._work(card, self._save(card)))
         card.test_pressed.connect(lambda: self._work(card, self._test(card)))
         card.check_pressed.connect(lambda: self.check_wanted.emit(card.record.id))
+        card.account_pressed.connect(lambda: self.account_wanted.emit(card.record.id))
         card.remove_pressed.connect(lambda: self._work(card, self._remove(card)))
         card.rename_pressed.connect(lambda: self._work(card, self._rename(card)))
         card.secret_remove_pressed.connect(lambda is_gateways: self._work(card, self._forget(card, is_gateways)))
         card.unlock_pressed.connect(self.unlock_wanted)
         card.guide_pressed.connect(lambda: self._show_guide(card))
+        card.take_down_pressed.connect(lambda: self._take_down(card))
         card.page_wanted.connect(self.page_wanted)
         card.pasted.connect(lambda found: self.pasted.emit(found, card))
         self._column.addWidget(card)
@@ -159,8 +164,33 @@ class OtherConnections(QWidget):
     def _show_guide(self, card: SavedCard) -> None:
         guide = WorkerGuide(self._tasks, self._program.remembered_folder(FolderUse.WORKERS), self.window())
         guide.secret_chosen.connect(card.token_block.put)
+        guide.set_up_wanted.connect(lambda: self._set_up(card))
         guide.finished.connect(lambda _: card.url.setFocus(Qt.FocusReason.OtherFocusReason))
         guide.open()
+
+    def _set_up(self, card: SavedCard) -> None:
+        dialog = WorkerSetupDialog(self._program, self._tasks, self.window(), paid_plan=card.paid_plan.isChecked())
+        dialog.page_wanted.connect(self.page_wanted)
+        dialog.connected.connect(lambda connection_id: self._was_set_up(card, connection_id))
+        dialog.open()
+
+    def _was_set_up(self, begun: SavedCard, connection_id: str) -> None:
+        """Show the card of a Worker that was set up, in place of the one from which that was begun."""
+        if begun in self.cards and not begun.record.id:
+            self._drop(begun)
+        self.show_saved()
+        card = self.card(connection_id)
+        if card is not None:
+            card.paid_plan.setChecked(card.record.paid_plan)
+            card.show_results(())
+            self.shown.emit(card)
+        self.changed.emit()
+
+    def _take_down(self, card: SavedCard) -> None:
+        dialog = WorkerRemovalDialog(self._program, self._tasks, card.record, self.window())
+        dialog.page_wanted.connect(self.page_wanted)
+        dialog.forgotten.connect(self.changed)
+        dialog.open()
 
     # Work
 

@@ -9,11 +9,12 @@ from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
-from cfbatch_gui.core.workers_ai.checking import titles_of
+from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, titles_of
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, gateway, worker
 from cfbatch_gui.core.workers_ai.pasted import Pasted
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState
+from cfbatch_gui.ui.connections.collect_block import CollectBlock
 from cfbatch_gui.ui.connections.connection_fields import (
     AccountField,
     FieldBlock,
@@ -45,9 +46,13 @@ class SavedCard(TestedCard):
 
     secret_remove_pressed = Signal(bool)  # True for the gateway's own token
     guide_pressed = Signal()
+    account_pressed = Signal()  # for the list of what is in the user's account
+    take_down_pressed = Signal()  # of the Worker in the account
 
     def __init__(self, record: SavedConnection, parent: QWidget | None = None) -> None:
-        super().__init__(_ICONS[record.kind], titles_of(ConnectionKind(record.kind)), parent)
+        super().__init__(
+            _ICONS[record.kind], titles_of(ConnectionKind(record.kind)), parent, optional_title=COLLECTING_TITLE
+        )
         self.record = record
         self._state = CardState()
         self.account = AccountField()
@@ -57,6 +62,7 @@ class SavedCard(TestedCard):
         self.by_header.setChecked(record.by_header)
         self.paid_plan = CheckBox(self.tr("It is on the Workers Paid plan"))
         self.paid_plan.setChecked(record.paid_plan)
+        self.collect = CollectBlock(record)
         self.guide = LinkButton(self.tr("Save the Worker…"), "save")
         self.guide.clicked.connect(self.guide_pressed)
         is_worker = record.kind == "worker"
@@ -91,6 +97,10 @@ class SavedCard(TestedCard):
         self.set_words(
             record.name, kind_sentence(record.kind), self.tr("Use {name} for new jobs").format(name=record.name)
         )
+        self.collect.show_record(record)
+        self.checks.show_optional(self.collect.collects())
+        if record.kind == "worker":
+            self._account.setVisible(bool(record.id))
         if record.kind == "gateway":
             self.mark.set_state(self.tr("Batches unconfirmed by Cloudflare"), "triangle-alert", "attention")
             self.mark.show()
@@ -109,7 +119,8 @@ class SavedCard(TestedCard):
         """The record with the contents of the fields."""
         record = replace(self.record, by_header=self.by_header.isChecked(), paid_plan=self.paid_plan.isChecked())
         if record.kind == "worker":
-            return replace(record, url=self.url.text())
+            collect = self.collect
+            return replace(record, url=self.url.text(), collects=collect.collects(), keep_days=collect.keep_days())
         if record.kind == "gateway":
             record = replace(record, gateway=self.gateway.text())
         return replace(record, account_id=self.account.text())
@@ -126,6 +137,7 @@ class SavedCard(TestedCard):
             or any(each.text().strip() != saved[each] for each in self.fields())
             or self.by_header.isChecked() != self.record.by_header
             or self.paid_plan.isChecked() != self.record.paid_plan
+            or self.collect.has_news()
             or any(
                 bool(block.field.text()) if optional or block is self.gateway_block else block.takes_text()
                 for block in secrets
@@ -135,6 +147,7 @@ class SavedCard(TestedCard):
     def set_fields_possible(self, possible: bool) -> None:
         for each in (*self.fields(), self.by_header, self.paid_plan):
             each.setEnabled(possible)
+        self.collect.set_possible(possible)
         for block in self._secret_blocks():
             block.set_possible(possible)
 
@@ -210,19 +223,27 @@ class SavedCard(TestedCard):
             parts.append(self.by_header)
         if self.record.kind == "worker":
             parts.append(boxed(column(self.paid_plan, Label(_plan_sentence(), "small", wrap=True), gap=TINY)))
+            parts.append(self.collect)
         self.lay_out(parts, (IconLine(_privacy(self.record.kind), "info"),))
 
     def _connect(self) -> None:
         for block in (self.token_block, self.gateway_block):
             block.unlock_pressed.connect(self.unlock_pressed)
+        self._account = self.more.add(self.tr("In your account…"), self.account_pressed.emit, "inbox")
+        self._account.setVisible(False)
         self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
         self.more.add(self.tr("Remove…"), self.remove_pressed.emit, "trash-2")
+        if self.record.kind == "worker":
+            self.take_down = self.more.add(self.tr("Remove from my account…"), self.take_down_pressed.emit, "unplug")
         self.more.show()
         for each in self.fields():
             each.textEdited.connect(lambda _, each=each: self._field_edited(each))
             self.watch(each)
         for box in (self.by_header, self.paid_plan):
             box.toggled.connect(self.update_buttons)
+        self.collect.changed.connect(self.update_buttons)
+        self.collect.changed.connect(lambda: self.checks.show_optional(self.collect.collects()))
+        self.collect.jobs_wanted.connect(self.account_pressed)
         for block in self._secret_blocks():
             self.watch(block.field)
             block.edited.connect(self.update_buttons)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal
 from PySide6.QtWidgets import QApplication, QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult
+from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_card import ConnectionCard
@@ -47,7 +47,9 @@ class TestedCard(ConnectionCard):
     page_wanted = Signal(str)  # an address of the dashboard
     pasted = Signal(object)
 
-    def __init__(self, icon: str, titles: Sequence[str] = TITLES, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, icon: str, titles: Sequence[str] = TITLES, parent: QWidget | None = None, *, optional_title: str = ""
+    ) -> None:
         super().__init__(icon, parent=parent)
         self._working = False
         self._had_focus = False
@@ -59,7 +61,7 @@ class TestedCard(ConnectionCard):
         self._doing = IconLine("", "loader", "quiet", icon_role="accent", wrap=False)
         self.found = IconLine("", "circle-check", icon_role="done", wrap=True)
         self.found.hide()
-        self.checks = CheckList(titles)
+        self.checks = CheckList(titles, optional_title)
         self.save_button.clicked.connect(self._try_to_save)
         self.test_button.clicked.connect(self.test_pressed)
         self.check_button.clicked.connect(self.check_pressed)
@@ -133,11 +135,11 @@ class TestedCard(ConnectionCard):
 
     def has_failed(self) -> bool:
         """Whether a check of the last test failed."""
-        return any(result.ok is False for result in self._results)
+        return has_failed(self._results)
 
     def has_passed(self) -> bool:
         """Whether there was a test in which everything worked; what is asked last stays open for a gateway."""
-        return bool(self._results) and not self.has_failed() and all(result.ok for result in self._results[:-1])
+        return has_passed(self._results)
 
     def show_tested(self) -> None:
         """Show the state; "Connected" only after a test in which everything that was checked worked."""
@@ -241,46 +243,73 @@ class TestedCard(ConnectionCard):
 
 
 class CheckList(Card):
-    """The four checks of a test, all shown from the start, so that the page does not move when results come."""
+    """The checks of a test, all shown from the start, so that the page does not move when results come.
 
-    def __init__(self, titles: Sequence[str] = TITLES, parent: QWidget | None = None) -> None:
+    The one of `optional_title` is shown where it was asked for, or where there is a result.
+    """
+
+    def __init__(self, titles: Sequence[str] = TITLES, optional_title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
         self.rows = tuple(CheckRow(said(title)) for title in titles)
+        self.optional = CheckRow(said(optional_title))
+        self.optional.hide()
         self.outcome = StateLabel()
         self._foot = Label("", "small", wrap=True)
         self.body.setSpacing(MEDIUM)
         self.body.addLayout(row(Label(self.tr("Test"), "strong"), None, self.outcome, gap=SMALL))
-        for each in self.rows:
+        for each in (*self.rows, self.optional):
             self.body.addWidget(each)
         self.body.addStretch(1)
         self.body.addWidget(self._foot)
         self.setAccessibleName(self.tr("Test of the connection"))
+        self._wants_optional = self._has_optional_result = self._is_tested = False
         self.reset()
+
+    def show_optional(self, shown: bool) -> None:
+        """Show the optional check with the others, or only once it has a result."""
+        self._wants_optional = shown
+        self._show_optional()
+
+    def _show_optional(self) -> None:
+        is_shown = self._wants_optional or self._has_optional_result
+        self.optional.setVisible(is_shown)
+        if not self._is_tested:
+            words = self.tr("Four questions, free of charge. No text of yours is sent.")
+            more = self.tr("Five questions, free of charge. No text of yours is sent.")
+            self._foot.setText(more if is_shown else words)
 
     def reset(self) -> None:
         """Show that nothing was tested."""
-        for each in self.rows:
+        self._is_tested = self._has_optional_result = False
+        for each in (*self.rows, self.optional):
             each.show_state(self.tr("Not tested yet"), "circle-dashed")
         self.outcome.set_state("", "circle-dashed")
         self.outcome.hide()
-        self._foot.setText(self.tr("Four questions, free of charge. No text of yours is sent."))
+        self._show_optional()
 
     def show_running(self) -> None:
         """Show that the test is running."""
-        for each in self.rows:
+        for each in (*self.rows, self.optional):
             each.show_state(self.tr("Asking…"), "loader", "accent")
         self.outcome.hide()
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
         """Show the result of each check, and the outcome of all."""
         asked = True
-        for each, result in zip(self.rows, results, strict=True):
+        first, more = results[: len(self.rows)], results[len(self.rows) :]
+        for each, result in zip(self.rows, first, strict=True):
             each.show_result(result, asked=asked)
             asked = asked and result.ok is True
-        if any(result.ok is False for result in results):
+        for result in more or [CheckResult("", None, "")]:
+            self.optional.show_result(result, asked=bool(more))
+        self._is_tested, self._has_optional_result = True, bool(more)
+        self._show_optional()
+        if has_failed(results):
             self.outcome.set_state(self.tr("Failed"), "circle-x", "error")
         elif all(result.ok for result in results):
             self.outcome.set_state(self.tr("Everything works"), "circle-check", "done")
+        elif any(result.ok is False for result in results):
+            self.outcome.set_state(self.tr("Does not collect"), "triangle-alert", "attention")
         else:
             self.outcome.set_state(self.tr("Not certain"), "triangle-alert", "attention")
         self.outcome.show()
@@ -309,6 +338,8 @@ class CheckRow(QWidget):
         """Show a result. Without one, `asked` distinguishes an uncertain answer from a check that was not made."""
         if result.ok:
             self.show_state(self.tr("Yes"), "circle-check", "done", result.sentence)
+        elif result.ok is False and not result.is_needed:
+            self.show_state(self.tr("No"), "triangle-alert", "attention", result.sentence)
         elif result.ok is False:
             self.show_state(self.tr("No"), "circle-x", "error", result.sentence)
         elif asked:

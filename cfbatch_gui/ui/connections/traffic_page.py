@@ -93,6 +93,7 @@ class TrafficPage(QWidget):
             "ask": self.tr("Questions about batches"),
             "check": self.tr("Tests and lists of models"),
             "vectorize": self.tr("Vectors in Vectorize"),
+            "setup": self.tr("Setting up your Worker"),
         }.get(what, what)
 
     def _columns(self) -> tuple[Column[HostTraffic], ...]:

@@ -1,41 +1,50 @@
-"""The guide to a Worker of the user's own: save its files, deploy them, set its secret, connect."""
+"""The guide to a Worker of the user's own: its files are saved, deployed and connected, or the program does it all."""
 
 import asyncio
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.own_worker import GUIDE, NEEDS, Step, in_the_way, new_secret, save_worker
+from cfbatch_gui.core.workers_ai.own_worker import (
+    COSTS,
+    GUIDE,
+    NEEDS,
+    REMOVAL,
+    Step,
+    in_the_way,
+    new_secret,
+    save_worker,
+)
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.connections.tall_dialog import TallDialog
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, column, row
 
 _WIDTH = 620  # pixels
 _SECRET_STEP = 1  # index in GUIDE
 
 
-class WorkerGuide(QDialog):
-    """A dialog that is opened with `open()` and deletes itself when it is closed.
+class WorkerGuide(TallDialog):
+    """`secret_chosen` carries the offered secret, a Token, when the user copies it.
 
-    `secret_chosen` carries the offered secret, a Token, when the user copies it.
+    `set_up_wanted`: the user lets the program do it, in a dialog of its own; this one closes.
     """
 
     secret_chosen = Signal(object)
+    set_up_wanted = Signal()
 
     def __init__(self, tasks: Tasks, folder: RememberedFolder, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__("", parent, width=_WIDTH)
         self._tasks = tasks
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("A Worker of your own"))
-        self.setMinimumWidth(_WIDTH)
         self._secret = new_secret()
         self._remembered = folder
         self._folder: Path | None = None
@@ -60,24 +69,42 @@ class WorkerGuide(QDialog):
         steps = column(gap=MEDIUM)
         for index, step in enumerate(GUIDE):
             steps.addWidget(self._step(index, step))
-        self.setLayout(
+        self.set_up_button = Button(self.tr("Set up in my account…"), "cloud")
+        self.set_up_button.clicked.connect(self._hand_over)
+        self.lay_out(
             column(
                 Label(self.tr("A Worker of your own"), "part"),
                 Label(said(NEEDS), "quiet", wrap=True),
                 row(self.save_button, self.folder_button, self.saved, None, gap=MEDIUM),
                 steps,
+                self._second_way(),
+                self._explained(self.tr("What collecting costs"), said(COSTS)),
+                self._explained(self.tr("To remove it again"), said(REMOVAL)),
                 None,
-                row(None, close),
                 gap=LARGE,
-                margins=(WIDE, WIDE - 4, WIDE, WIDE - 4),
-            )
+            ),
+            row(None, close),
         )
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        layout = self.layout()
-        if layout is not None:  # the height of wrapped texts is known only once the width is
-            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
+    def _second_way(self) -> Card:
+        card = Card(inset=True)
+        card.body.setSpacing(SMALL)
+        card.body.addWidget(Label(self.tr("Or let this program do it"), "strong"))
+        sentence = self.tr(
+            "It puts the Worker into your account, with a bucket and a Workflow that collect answers while this"
+            " computer is off, and adds the connection. It needs no Node.js, but a token of your account that is used"
+            " once and stored nowhere; every call is listed before anything is sent."
+        )
+        card.body.addWidget(Label(sentence, "quiet", wrap=True))
+        card.body.addLayout(row(self.set_up_button, None))
+        return card
+
+    def _explained(self, title: str, text: str) -> QVBoxLayout:
+        return column(Label(title, "strong"), Label(text, "small", wrap=True), gap=2)
+
+    def _hand_over(self) -> None:
+        self.set_up_wanted.emit()
+        self.accept()
 
     def _step(self, index: int, step: Step) -> Card:
         card = Card(inset=True)

@@ -13,16 +13,18 @@ from cfbatch_gui.core.jobs.plan.past_times import past_times
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
 from cfbatch_gui.ui.display import duration_range, plural
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.figures_row import FiguresRow
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
 from cfbatch_gui.ui.inputs.problems_view import DOUBTFUL, ProblemBars, ProblemRows, ProblemsView
-from cfbatch_gui.ui.job_labels import short_model, title_words
+from cfbatch_gui.ui.job_labels import connection_of, short_model, title_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -67,12 +69,27 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the check of a draft needs besides its state: connections, the models of its own, budget, earlier jobs."""
+    """What the check of a draft needs besides its state: connections, the models of its own, budget, earlier jobs.
+
+    `connection` is its own, None when it was removed.
+    """
 
     connections: tuple[ConnectionSummary, ...] = ()
     catalogue: Catalogue = FALLBACK
     budget: Budget = field(default_factory=Budget)
     jobs: Callable[[], Sequence[Job]] = tuple
+    connection: Connection | None = None
+
+
+def surroundings_of(job: Job, program: Program, connections: tuple[ConnectionSummary, ...]) -> Surroundings:
+    """The surroundings of a draft; `connections` are those that were read last."""
+    return Surroundings(
+        connections,
+        program.connections.models(job.connection),
+        program.settings.budget,
+        program.ledger.jobs,
+        connection_of(program, job),
+    )
 
 
 class CheckSection(SectionCard):
@@ -146,6 +163,7 @@ class CheckSection(SectionCard):
         found = state.preflight
         fits = found is not None and found.fits_synchronous
         self.options.show_job(job, kind, around.connections, around.catalogue, fits_synchronous=fits)
+        self.options.show_account(job, around.connection, batches=len(found.batches) if found is not None else 0)
         self.options.budget.show_budget(around.budget)
         metadata = around.catalogue.find(job.model)
         if found is None:

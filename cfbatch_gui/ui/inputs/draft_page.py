@@ -18,7 +18,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
-from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, Surroundings
+from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, surroundings_of
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.draft_choices import DraftChoices
@@ -303,11 +303,7 @@ class DraftPage(QWidget):
         self.data.show_state(state, job)
         self.versions.show(self.version, job)
         self._undo.show(state.as_before)
-        program = self._program
-        around = Surroundings(
-            self._connections, program.connections.models(job.connection), program.settings.budget, program.ledger.jobs
-        )
-        self.check.show_state(state, job, around)
+        self.check.show_state(state, job, surroundings_of(job, self._program, self._connections))
         self.check.set_sending(self.acts.is_sending(self._job_id))
         self._stretch_preview()
 

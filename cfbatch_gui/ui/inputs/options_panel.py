@@ -1,4 +1,4 @@
-"""What can be changed before sending: model, connection, queue or not, texts too long, pooling, and the budget."""
+"""What can be changed before sending: model, connection, queue or not, texts too long, pooling, account, budget."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,16 +9,20 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.account.shards import most_batches, wants_account
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.budget_fields import BudgetFields
 from cfbatch_gui.ui.job_labels import title_words
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import Card, Choice, IconLine, Label
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
+from cfbatch_gui.ui.widgets import Card, CheckBox, Choice, IconLine, Label, boxed, column, row
 
 _MODEL_LETTERS = 24  # of a name that is typed
 _LEAST_LETTERS = 12  # of a choice in a narrow window
+_BOX_HEIGHT = 20  # pixels of a check box, for the label beside it
 
 
 class OptionsPanel(Card):
@@ -56,21 +60,33 @@ class OptionsPanel(Card):
         )
         self.pooling = _Narrowing(self.tr("Pooling"))
         self.pooling.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, pooling=str(value))))
+        self.account = CheckBox(self.tr("Collect in my account"))
+        self.account.clicked.connect(self._choose_account)
+        self._account_about = Label("", "small", wrap=True)
+        self._account_part = boxed(column(row(self.account, None), self._account_about, gap=TINY))
+        self._collects = False  # the connection, unless the job says otherwise
         self.budget = BudgetFields()
+        self._labels: dict[QWidget, Label] = {}
+        self._lay_out()
+
+    def _lay_out(self) -> None:
         grid = QGridLayout()
         grid.setHorizontalSpacing(MEDIUM)
         grid.setVerticalSpacing(SMALL)
         grid.setColumnStretch(1, 1)
-        self._labels: dict[QWidget, Label] = {}
         for line, field in zip((0, 2, 3, 4, 5), self._fields(), strict=True):
             label = self._labels[field] = Label(field.accessibleName(), "quiet")
             label.setBuddy(field)
             grid.addWidget(label, line, 0)
             grid.addWidget(field, line, 1, Qt.AlignmentFlag.AlignLeft)
+        answers = self._labels[self._account_part] = Label(self.tr("Answers"), "quiet")
+        answers.setMinimumHeight(scaled(_BOX_HEIGHT))
+        grid.addWidget(answers, 6, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self._account_part, 6, 1)
         budget = Label(self.budget.accessibleName(), "quiet", wrap=True)
         budget.setBuddy(self.budget.a_job)
-        grid.addWidget(budget, 6, 0)
-        grid.addWidget(self.budget, 6, 1)
+        grid.addWidget(budget, 7, 0)
+        grid.addWidget(self.budget, 7, 1)
         grid.addWidget(self.hint, 1, 1)
         self.body.setContentsMargins(16, 12, 16, 12)
         self.body.addLayout(grid)
@@ -107,6 +123,29 @@ class OptionsPanel(Card):
             self.pooling.add(name, name)
         self.pooling.set_value(job.options.pooling)
         self._show(self.pooling, bool(metadata.poolings) and kind is Kind.EMBED)
+
+    def show_account(self, job: Job, connection: Connection | None, *, batches: int) -> None:
+        """Show whether the user's account is to collect the answers; only a Worker's does, and only of batches."""
+        is_worker = connection is not None and connection.kind is ConnectionKind.WORKER
+        self._show(self._account_part, is_worker and not job.options.at_once)
+        if connection is None:
+            return
+        self._collects = connection.collects
+        self.account.setChecked(wants_account(job, connection))
+        about = self.tr(
+            "You can close this computer once all batches are with your account: it keeps their answers until CF Batch"
+            " is open again."
+        )
+        if batches > most_batches(connection):
+            about += " " + self.tr(
+                "On the Workers Free plan it collects {most} of these {n} batches; the program asks for the others."
+            ).format(most=display.number(most_batches(connection)), n=display.number(batches))
+        self._account_about.setText(about)
+        self.account.setAccessibleDescription(about)
+
+    def _choose_account(self, chosen: bool) -> None:
+        kept = None if chosen == self._collects else chosen
+        self.options_chosen.emit(replace(self._options, collect_in_account=kept))
 
     def _hint_words(self, catalogue: Catalogue, model: str) -> str:
         metadata, day = catalogue.find(model), datetime.fromtimestamp(catalogue.listed_at, UTC).date()

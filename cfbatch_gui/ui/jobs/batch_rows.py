@@ -10,8 +10,16 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.state_names import StateWords, batch_words
+from cfbatch_gui.ui.state_names import (
+    AnswerPlace,
+    StateWords,
+    batch_words,
+    is_collected,
+    place_words,
+    words_of_batch,
+)
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.widgets import Role
 
 _KNOWN_WORDS = ("", "queued", "running")
 
@@ -29,25 +37,35 @@ class BatchRow:
     bytes: int
     state: StateWords
     note: str
+    note_role: Role
     time: str
     last_answer: str
     next_check: str
 
 
-def batch_row(batch: Batch, *, paused: bool, now: float) -> BatchRow:
-    """The row of a batch at `now`, in seconds since 1970. While the job is paused, it has no next check."""
+def batch_row(
+    batch: Batch, *, paused: bool, now: float, in_collected_job: bool = False, next_look: float | None = None
+) -> BatchRow:
+    """The row of a batch at `now`, in seconds since 1970. While the job is paused, it has no next check.
+
+    `next_look` is when the user's account is asked next what it has of the job, in seconds since 1970.
+    """
     note = said(batch.error)
+    role: Role = "attention"
+    if not note and batch.is_in_account:
+        note, role = display.size(batch.stored_bytes), "quiet"
     if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
         note = _tr("The service says: {word}").format(word=batch.service_word)
     return BatchRow(
         batch.number,
         batch.texts,
         batch.bytes,
-        batch_words(batch.state),
+        words_of_batch(batch, in_collected_job=in_collected_job),
         note,
+        role,
         _time(batch, now),
         display.age(batch.checked_at, now) if batch.checked_at else "",
-        _next_check(batch, paused=paused, now=now),
+        _next_check(batch, next_look, paused=paused, now=now),
     )
 
 
@@ -59,12 +77,14 @@ def _time(batch: Batch, now: float) -> str:
     return display.short_duration(now - batch.changed_at)
 
 
-def _next_check(batch: Batch, *, paused: bool, now: float) -> str:
+def _next_check(batch: Batch, next_look: float | None, *, paused: bool, now: float) -> str:
     if batch.state.is_final or batch.state is BatchState.OUTCOME_UNKNOWN:
         return "–"
-    if paused or not batch.next_check_at:
+    is_asked_by_account = batch.is_handed_over and not batch.is_in_account
+    moment = next_look if is_asked_by_account else batch.next_check_at or None
+    if paused or moment is None:
         return ""
-    left = batch.next_check_at - now
+    left = moment - now
     if left < 1:
         return _tr("now")
     return _tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
@@ -97,7 +117,7 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             lambda row: row.state.text,
             key="state",
             width=150,
-            widest=[batch_words(state).text for state in BatchState],
+            widest=[words.text for words in (*map(batch_words, BatchState), *map(place_words, AnswerPlace))],
             icon=lambda row: (row.state.icon, row.state.role),
             colour=lambda row: row.state.role,
             sortable=False,
@@ -107,7 +127,7 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             lambda row: row.note,
             key="note",
             stretch=True,
-            colour=lambda row: "attention",
+            colour=lambda row: row.note_role,
             sortable=False,
         ),
         Column(
@@ -140,7 +160,12 @@ class BatchTable(TableView):
         self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, parent=self)
         self.show_rows(self.batches)
 
-    def show_job(self, job: Job) -> None:
-        """Show the job's batches as they are at this moment."""
-        now, paused = self._clock(), bool(job.paused_because)
-        self.batches.set_rows([batch_row(batch, paused=paused, now=now) for batch in job.batches])
+    def show_job(self, job: Job, *, next_look: float | None = None) -> None:
+        """Show the job's batches as they are at this moment; `next_look` as of `batch_row`."""
+        now, paused, collected = self._clock(), bool(job.paused_because), is_collected(job)
+        self.batches.set_rows(
+            [
+                batch_row(batch, paused=paused, now=now, in_collected_job=collected, next_look=next_look)
+                for batch in job.batches
+            ]
+        )

@@ -20,9 +20,16 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import connection_title, is_practice, title_words
+from cfbatch_gui.ui.job_labels import connection_of, connection_title, is_practice, title_words
 from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, token_words
-from cfbatch_gui.ui.state_names import batch_words
+from cfbatch_gui.ui.state_names import (
+    AnswerPlace,
+    StateWords,
+    batch_words,
+    is_collected,
+    place_words,
+    words_of_batch,
+)
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
@@ -31,6 +38,7 @@ from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, add_action, bo
 MOST_BYTES = 200_000  # of a raw answer that are shown
 _LABELS_WIDTH = 170
 _TABLE_HEIGHT = 220
+_DAY = 86_400.0  # seconds
 Line = tuple[str, str]
 
 
@@ -48,6 +56,7 @@ class DetailsView(QWidget):
         super().__init__(parent)
         self._program, self._clock = program, clock
         self._job: Job | None = None
+        self._is_collected = False
         self._lines: tuple[Line, ...] = ()
         self._values: list[Label] = []
         self._form = QGridLayout()
@@ -71,7 +80,7 @@ class DetailsView(QWidget):
 
     def show_job(self, job: Job, planned: Planned) -> None:
         """Show a job; only labels whose text differs are changed."""
-        self._job = job
+        self._job, self._is_collected = job, is_collected(job)
         self._show_lines(self._words(job, planned))
         self.batches.set_rows(job.batches)
 
@@ -89,7 +98,7 @@ class DetailsView(QWidget):
         lines = [f"{name}: {value}" for name, value in self._lines]
         lines += [
             self.tr("Batch {n}: {state}, {id}").format(
-                n=batch.number, state=batch_words(batch.state).text, id=batch.request_id or "–"
+                n=batch.number, state=self._state(batch).text, id=batch.request_id or "–"
             )
             for batch in batches
         ]
@@ -161,6 +170,7 @@ class DetailsView(QWidget):
             (self.tr("Tokens expected"), token_words(job, planned)),
             (self.tr("Tokens counted"), display.number(job.tokens) if job.tokens else ""),
             (self.tr("Price"), self._price_words(job, planned)),
+            (self.tr("In your account"), self._account_words(job)),
             (self.tr("Job"), job.id),
             (self.tr("Folder"), str(self._program.folder(job.id).path)),
         )
@@ -181,6 +191,26 @@ class DetailsView(QWidget):
         if job.kind is Kind.EMBED and job.options.pooling:
             found.append(self.tr("pooling {name}").format(name=job.options.pooling))
         return " · ".join(found)
+
+    def _account_words(self, job: Job) -> str:
+        if not self._is_collected:
+            return ""
+        handed = sum(bool(batch.handed_over_at) for batch in job.batches)
+        if job.taken_over:
+            return display.plural(
+                handed,
+                "{n} batch, handed over by another computer and taken over by this one",
+                "{n} batches, handed over by another computer and taken over by this one",
+            )
+        parts = [display.plural(handed, "{n} batch handed over", "{n} batches handed over")]
+        if job.account_cleared_at:
+            parts.append(self.tr("copies deleted {when}").format(when=_moment(job.account_cleared_at)))
+        elif job.finished_at and (connection := connection_of(self._program, job)) is not None:
+            until = job.finished_at + connection.keep_days * _DAY
+            is_over = until <= self._clock()
+            kept = self.tr("copies kept until {when}").format(when=_moment(until))
+            parts.append(self.tr("copies are deleted at the next start") if is_over else kept)
+        return " · ".join(parts)
 
     def _source_words(self, job: Job) -> str:
         if not job.source_name:
@@ -222,12 +252,12 @@ class DetailsView(QWidget):
             Column(self.tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
             Column(
                 self.tr("State"),
-                lambda batch: batch_words(batch.state).text,
+                lambda batch: self._state(batch).text,
                 key="state",
                 width=110,
-                widest=[batch_words(state).text for state in BatchState],
-                icon=lambda batch: (batch_words(batch.state).icon, batch_words(batch.state).role),
-                colour=lambda batch: batch_words(batch.state).role,
+                widest=[words.text for words in (*map(batch_words, BatchState), *map(place_words, AnswerPlace))],
+                icon=lambda batch: (self._state(batch).icon, self._state(batch).role),
+                colour=lambda batch: self._state(batch).role,
             ),
             Column(self.tr("Request ID"), lambda batch: batch.request_id, key="request", stretch=True),
             Column(
@@ -267,6 +297,9 @@ class DetailsView(QWidget):
                 copies_text=True,
             ),
         )
+
+    def _state(self, batch: Batch) -> StateWords:
+        return words_of_batch(batch, in_collected_job=self._is_collected)
 
     def _add_to_menu(self, menu: QMenu, index: int) -> None:
         if self.batches.row(index).state is BatchState.DONE:

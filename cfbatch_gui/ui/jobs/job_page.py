@@ -11,16 +11,19 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.account.shards import account_progress, wants_account
 from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
 from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.ui.job_labels import connection_of
+from cfbatch_gui.ui.jobs.account_part import can_change_account, can_clear_account
 from cfbatch_gui.ui.jobs.code_copier import CodeCopier
 from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
 from cfbatch_gui.ui.key_names import key_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
-from cfbatch_gui.ui.state_names import job_words
+from cfbatch_gui.ui.state_names import words_of_job
 from cfbatch_gui.ui.tables.layout_memory import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
@@ -181,6 +184,9 @@ class JobPage(QWidget):
         self._export_so_far = more.add(
             self.tr("Export what is here…"), lambda: self._with_job(self.export_wanted.emit), "download"
         )
+        self._to_account = more.add(self.tr("Collect in my account"), self._collect_in_account, "inbox")
+        self._to_service = more.add(self.tr("Ask the service directly"), self._ask_directly, "cloud")
+        self._clear_account = more.add(self.tr("Delete the copies in my account"), self._clear_copies, "trash-2")
         self._copy_ids = more.add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
         self.copying = CodeCopier(self._program, self._notices, self.tasks, self)
         self._copy_code = [
@@ -198,7 +204,7 @@ class JobPage(QWidget):
         more.show()
 
     def _show_header(self, job: Job) -> None:
-        state = job_words(job.state)
+        state = words_of_job(job)
         if self.header.title() != job.name:
             self.header.set_title(job.name)
         self.header.set_state(state.text, state.icon, state.role)
@@ -219,14 +225,41 @@ class JobPage(QWidget):
         self._export_so_far.setVisible(job.has_results and not over)
         self._forget.setVisible(job.state in FORGETTABLE and not job.texts_forgotten_at)
         self._copy_ids.setEnabled(bool(request_ids(job.batches)))
-        has_requests = not (job.attached or job.texts_forgotten_at)  # those of an attached job are not stored
+        self._show_account_actions(job)
+        # What an attached job has sent is not stored.
+        has_requests = not (job.attached or job.has_named_texts or job.texts_forgotten_at)
         for action in self._copy_code:
             action.setVisible(has_requests)
-        self._duplicate.setEnabled((not job.attached or bool(job.source_name)) and not job.texts_forgotten_at)
+        self._duplicate.setEnabled(not job.has_named_texts and not job.texts_forgotten_at)
         self._archive.setText(self.tr("Take out of the archive") if job.archived else self.tr("Archive"))
+
+    def _show_account_actions(self, job: Job) -> None:
+        connection = connection_of(self._program, job)
+        can_change = can_change_account(job, connection)
+        is_wanted = connection is not None and wants_account(job, connection)
+        self._to_account.setVisible(can_change and not is_wanted)
+        self._to_service.setVisible(can_change and is_wanted)
+        self._clear_account.setVisible(can_clear_account(job))
+        is_used = account_progress(job).is_used
+        self.check_button.setText(self.tr("Fetch now") if is_used else self.tr("Check now"))
 
     def _carry_on(self) -> None:
         self.progress.carry_on()
+
+    def _collect_in_account(self) -> None:
+        self._with_job(lambda job_id: self.tasks.start("account", self._program.actions.collect_in_account(job_id)))
+
+    def _ask_directly(self) -> None:
+        self._with_job(lambda job_id: self.tasks.start("account", self._program.actions.collect_here(job_id)))
+
+    def _clear_copies(self) -> None:
+        if self._job is not None:
+            self.tasks.start("account", self._clear(self._job))
+
+    async def _clear(self, job: Job) -> None:
+        await self._program.runner.account.clear(job.id, at_once=True)
+        text = self.tr("The copies of “{name}” in your account were deleted; its results are here.")
+        self._notices.show_notice(text.format(name=job.name), "done")
 
     def _copy_as(self, language: str) -> None:
         if self._job is not None:

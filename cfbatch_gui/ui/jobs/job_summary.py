@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.account.shards import account_progress, has_copies
 from cfbatch_gui.core.jobs.plan.past_times import past_times
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
@@ -48,7 +49,18 @@ def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
     taken = (_tr("{n} from earlier jobs").format(n=display.number(job.reused)),) if job.reused else ()
     if is_practice(job):
         return size_words(job, planned), *taken, _tr("Practice"), took
-    return size_words(job, planned), *taken, short_model(job), took, price_words(job, planned)
+    return size_words(job, planned), *taken, short_model(job), took, price_words(job, planned), *_account_words(job)
+
+
+def _account_words(job: Job) -> tuple[str, ...]:
+    """How much of the job waits in the user's account, or that copies of it are kept there; () for neither."""
+    if is_over(job):
+        return (_tr("copies in your account"),) if has_copies(job) else ()
+    progress = account_progress(job)
+    if not progress.in_account:
+        return ()
+    pattern = _tr("{n} in your account, {size}")
+    return (pattern.format(n=display.number(progress.in_account), size=display.size(progress.bytes_in_account)),)
 
 
 def price_words(job: Job, planned: Planned) -> str:

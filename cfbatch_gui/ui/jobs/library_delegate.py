@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.jobs.job_groups import Entry, Group, GroupEntry
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows, line_height
-from cfbatch_gui.ui.state_names import DraftPhase, StateWords, job_words, kind_icon, library_words
+from cfbatch_gui.ui.state_names import DraftPhase, StateWords, kind_icon, library_words, words_of_job
 from cfbatch_gui.ui.widgets import paint_bar
 
 Index = QModelIndex | QPersistentModelIndex
@@ -64,7 +64,7 @@ class LibraryDelegate(QStyledItemDelegate):
         """A line in words: the name of a job, its state, what is painted below the name, and its tags."""
         if isinstance(entry, GroupEntry):
             return f"{self._title(entry.group)}, {display.number(entry.count)}"
-        state, line = job_words(entry.state).text, self.words(entry).text
+        state, line = words_of_job(entry).text, self.words(entry).text
         words = (entry.name, *(() if line.startswith(state) else (state,)), line, *entry.tags)
         return ", ".join(words)
 

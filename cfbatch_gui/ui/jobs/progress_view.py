@@ -3,18 +3,19 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.errors import Action, NotConnected, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.account.shards import account_progress, wants_account
 from cfbatch_gui.core.jobs.plan.planned import Planned
-from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
@@ -22,15 +23,16 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
-from cfbatch_gui.ui.job_labels import is_practice
+from cfbatch_gui.ui.job_labels import connection_of, is_practice
+from cfbatch_gui.ui.jobs.account_part import AccountPart
 from cfbatch_gui.ui.jobs.batch_rows import BatchTable
 from cfbatch_gui.ui.jobs.job_summary import (
-    can_be_sent_again,
     is_over,
     is_under_way,
     running_words,
     usual_words,
 )
+from cfbatch_gui.ui.jobs.troubles import Trouble, ranges, troubles_of
 from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
@@ -51,21 +53,6 @@ from cfbatch_gui.ui.widgets import (
 
 _SECOND = 1000  # milliseconds
 _TABLE_HEIGHT = 240  # pixels, at least
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Batches in the same state with the same error."""
-
-    state: BatchState
-    sentence: str
-    detail: str
-    batches: tuple[Batch, ...]
-
-    @property
-    def is_end(self) -> bool:
-        """Whether the batches ended without an answer; otherwise they wait, or some of their requests were refused."""
-        return can_be_sent_again(self.batches[0])
 
 
 class ProgressView(QWidget):
@@ -108,10 +95,13 @@ class ProgressView(QWidget):
             self._remove_cards(set(self.cards))
         self._job, self._planned = job, planned
         self._show_pause(job)
+        self._show_account(job)
         self._show_troubles(job)
         self._show_cards(job)
         self._tick()
-        self._foot.set_line(self._foot_words(job))
+        foot = self._foot_words(job)
+        self._foot.set_line(foot)
+        self._foot.setVisible(bool(foot))
         counted = (job.id, [batch.number for batch in job.batches if batch.state is BatchState.DONE])
         if counted != self._counted:
             self._counted = counted
@@ -121,6 +111,9 @@ class ProgressView(QWidget):
 
     def _make_widgets(self) -> None:
         self.pause_bar = NoticeBar("", "attention")
+        self.account_bar = NoticeBar("", "attention")
+        self.account_bar.add_link(self.tr("Collect in my account"), self.collect_in_account)
+        self.account = AccountPart()
         self.title = Label("", "part")
         self.readable = Label("", "quiet")
         self.look_link = LinkButton(self.tr("Look at them"))
@@ -135,6 +128,7 @@ class ProgressView(QWidget):
         summary.body.addLayout(row(self.title, None, self.readable, self.look_link))
         summary.body.addWidget(self.bar)
         summary.body.addWidget(self.times)
+        summary.body.addWidget(self.account)
         batches = Card()
         batches.body.setContentsMargins(SMALL, 4, SMALL, SMALL)
         batches.body.addWidget(self.table)
@@ -145,7 +139,12 @@ class ProgressView(QWidget):
         self._attention.setSpacing(SMALL)
         self._attention_box = boxed(self._attention)
         content = column(
-            self.pause_bar, self._attention_box, summary, gap=LARGE - 2, margins=(WIDE, LARGE, WIDE, LARGE)
+            self.pause_bar,
+            self.account_bar,
+            self._attention_box,
+            summary,
+            gap=LARGE - 2,
+            margins=(WIDE, LARGE, WIDE, LARGE),
         )
         content.addWidget(batches, 1)
         content.addWidget(self._foot)
@@ -177,8 +176,24 @@ class ProgressView(QWidget):
         if self._job is not None:
             self.tasks.start("carry on", self._program.runner.carry_on(self._job.id))
 
+    def _show_account(self, job: Job) -> None:
+        connection = connection_of(self._program, job)
+        self.account.show_job(job, connection)
+        is_wanted = connection is not None and wants_account(job, connection)
+        problem = job.account_problem if is_wanted and not is_over(job) else ""
+        self.account_bar.setVisible(bool(problem))
+        if self.account_bar.text() != said(problem):
+            self.account_bar.set_text(said(problem), "attention")
+        for link in self.account_bar.links():
+            link.setVisible(not job.taken_over)
+
+    def collect_in_account(self) -> None:
+        """Hand the job's batches over to the user's account, also after that has failed."""
+        if self._job is not None:
+            self.tasks.start("account", self._program.actions.collect_in_account(self._job.id))
+
     def _show_troubles(self, job: Job) -> None:
-        troubles = _troubles(job)
+        troubles = troubles_of(job)
         if troubles == self._troubles:
             self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
             return
@@ -193,7 +208,7 @@ class ProgressView(QWidget):
         self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
 
     def _trouble_bar(self, trouble: Trouble) -> NoticeBar:
-        numbers = _numbers([batch.number for batch in trouble.batches])
+        numbers = ranges([batch.number for batch in trouble.batches])
         pattern = self.tr("Batch {n}: {why}") if len(trouble.batches) == 1 else self.tr("Batches {n}: {why}")
         level: Level = "error" if trouble.is_end else "attention"
         why = said(trouble.sentence)
@@ -203,11 +218,12 @@ class ProgressView(QWidget):
         if trouble.detail:
             details = f"{said(trouble.sentence)}\n{trouble.detail}"
             bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
+        is_ours = self._job is not None and not (self._job.attached or self._job.taken_over)
         if self._may_run_synchronously(trouble):
             bar.add_link(self.tr("Run at once"), self.run_synchronously)
-        elif trouble.is_end and not (self._job is not None and self._job.attached):
+        elif trouble.is_end and is_ours:
             bar.add_link(self.tr("Send again"), lambda: self.send_again(trouble))
-        elif trouble.batches[0].failed_requests:
+        elif trouble.batches[0].failed_requests and is_ours:
             bar.add_link(self.tr("Send these again"), self.send_refused_again)
         return bar
 
@@ -272,11 +288,16 @@ class ProgressView(QWidget):
         usual = "" if is_over(job) else usual_words(job, self._program.ledger.jobs())
         self.times.setText(" ".join(filter(None, (running_words(job, self._clock()), usual))))
         self._show_readable(job)
-        self.table.show_job(job)
+        self.table.show_job(job, next_look=self._next_look(job))
         if is_over(job):
             self._seconds.stop()
         elif self.isVisible() and not self._seconds.isActive():
             self._seconds.start()
+
+    def _next_look(self, job: Job) -> float | None:
+        with suppress(NotConnected):
+            return self._program.runner.account.next_look(job) if account_progress(job).is_used else None
+        return None
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -310,8 +331,11 @@ class ProgressView(QWidget):
             self._show_readable(job)
 
     def _foot_words(self, job: Job) -> str:
+        progress = account_progress(job)
         if is_over(job):
             return self.tr("Every batch has come to its end. What came back is kept in the job's folder.")
+        if progress.lid_may_close:
+            return ""  # said beside the figures
         if is_practice(job):
             return self.tr(
                 "Practice runs on this computer: it waits while the program is closed and goes on at the next start."
@@ -323,31 +347,6 @@ class ProgressView(QWidget):
         if not is_under_way(job):
             return self.tr("Nothing more happens by itself. Choose above what happens next.")
         return self.tr("You can close the program: the work goes on at Cloudflare and is picked up at the next start.")
-
-
-def _troubles(job: Job) -> list[Trouble]:
-    """The errors of batches, grouped by state and error.
-
-    Batches of unknown outcome are left out, because they have cards of their own, and so is the error for which the
-    whole job is paused.
-    """
-    by_reason: dict[tuple[BatchState, str, str], list[Batch]] = {}
-    for batch in job.batches:
-        is_shown = batch.state is BatchState.OUTCOME_UNKNOWN or batch.error == job.paused_because
-        if batch.error and not is_shown:
-            by_reason.setdefault((batch.state, batch.error, batch.error_detail), []).append(batch)
-    return [Trouble(*reason, tuple(batches)) for reason, batches in by_reason.items()]
-
-
-def _numbers(numbers: list[int]) -> str:
-    """Ascending numbers as ranges: "2–5, 7"."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
 
 
 def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:

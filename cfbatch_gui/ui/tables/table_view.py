@@ -32,6 +32,7 @@ from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 _LEAST_ROWS = 2
+_ROUNDING = 2  # pixels; a text may be some part of one wider than its whole number, and is cut then
 _LEAST_TEXT, _FEWEST_LETTERS = 180, 90  # pixels of a text, some five words; and where even that is not to be had
 __all__ = ["Column", "Memory", "PagedRows", "Rows", "TableView"]
 
@@ -189,7 +190,7 @@ class TableView(QTableView):
 
     def _usual_width(self, column: Column[Any]) -> int:
         """As declared, but never so narrow that its title or what it always has to hold would be cut."""
-        words = max(map(self.fontMetrics().horizontalAdvance, column.widest), default=0)
+        words = max((self.fontMetrics().horizontalAdvance(text) + _ROUNDING for text in column.widest), default=0)
         icon = scaled(ICON) + ICON_GAP if column.icon else 0
         return max(scaled(column.width), self._title_width(column), words + icon + 2 * CELL_MARGIN)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
+from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.accessibility import announce
@@ -23,12 +24,15 @@ class Announcements(QObject):
         super().__init__(window)
         self._program, self._window = program, window
         self._states: dict[str, JobState] = {}
+        self._with_account: set[str] = set()  # jobs that need this computer no more until they are fetched
         self._system = SystemNotices(QApplication.windowIcon(), window)
         self._system.opened.connect(self.opened)
 
     def begin(self, jobs: Iterable[Job]) -> None:
         """Take the states as they are at the start; later ones are told."""
-        self._states = {job.id: job.state for job in jobs}
+        known = tuple(jobs)
+        self._states = {job.id: job.state for job in known}
+        self._with_account = {job.id for job in known if account_progress(job).lid_may_close}
 
     async def connect_to_desktop(self) -> None:
         """As `SystemNotices.connect_to_desktop`."""
@@ -43,8 +47,17 @@ class Announcements(QObject):
         before, self._states[job.id] = self._states.get(job.id), job.state
         if before is not job.state and job.is_sent and job.state is not JobState.WAITING:
             announce(self._window, f"{job.name}: {job_words(job.state).text}", is_urgent=job.needs_user)
+        self._tell_of_account(job)
         if before in AT_WORK and job.state not in AT_WORK:
             self._tell_desktop(job)
+
+    def _tell_of_account(self, job: Job) -> None:
+        if job.state is not JobState.WORKING or not account_progress(job).lid_may_close:
+            self._with_account.discard(job.id)
+        elif job.id not in self._with_account:
+            self._with_account.add(job.id)
+            words = self.tr("{name}: with your account. You can close this computer.")
+            announce(self._window, words.format(name=job.name))
 
     def _tell_desktop(self, job: Job) -> None:
         is_looked_at = self._window.isActiveWindow() and self._window.library.opened_job() == job.id

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
@@ -26,15 +27,20 @@ def _tr(text: str) -> str:
 
 
 class Commands(QObject):
-    """`exported_all` brings the id of a job of which every row was written, `attached` that of one that was added."""
+    """`exported_all` brings the id of a job of which every row was written, `attached` that of one that was added.
+
+    `wanted` brings that of a job to open, from the list of the user's account.
+    """
 
     exported_all = Signal(str)
     attached = Signal(str)
+    wanted = Signal(str)
 
     def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
         super().__init__(window)
         self._program, self._window, self._tasks = program, window, tasks
         window.attach.connect(lambda: tasks.start("attach", self._attach()))
+        window.account.connect(self.show_account)
         window.back_up.connect(lambda: tasks.start("back up", self._back_up()))
         window.about.connect(lambda: tasks.start("about", self._show_about()))
 
@@ -62,6 +68,21 @@ class Commands(QObject):
         dialog.attached.connect(self.attached)
         dialog.open()
 
+    def show_account(self, connection_id: str = "") -> None:
+        """List what is in the account behind a Worker, or behind the one that is used most likely."""
+        self._tasks.start("account", self._show_account(connection_id))
+
+    async def _show_account(self, connection_id: str) -> None:
+        await imported("cfbatch_gui.ui.jobs.account_dialog")
+        await self._program.prepare("account_jobs")
+        from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
+
+        dialog = AccountDialog(self._program, self._tasks, connection_id=connection_id, parent=self._window)
+        dialog.opened.connect(self.wanted)
+        dialog.connection_wanted.connect(self._window.connection)
+        dialog.unlock_wanted.connect(self._window.library.unlock_wanted)
+        dialog.open()
+
     async def _show_about(self) -> None:
         await imported("cfbatch_gui.ui.help.about")
         from cfbatch_gui.ui.help.about import AboutDialog
@@ -86,15 +107,17 @@ class Commands(QObject):
         self._window.notices.show_written(said, path)
 
     async def may_close(self) -> bool:
-        """Whether the window may close: while jobs are at work, the user is told once that they go on."""
-        at_work = any(job.state in AT_WORK for job in self._program.ledger.jobs())
-        if at_work and not self._program.settings.seen_close_note:
-            if not await dialogs.ask(
-                self._window,
-                _tr("Close while jobs are at work?"),
-                _tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start."),
-                accept=_tr("Close"),
-            ):
+        """Whether the window may close: while jobs are at work, the user is told once that they go on.
+
+        Of jobs that are with the user's account as a whole, their page has said so.
+        """
+        at_work = [job for job in self._program.ledger.jobs() if job.state in AT_WORK]
+        progress = [each for job in at_work if not (each := account_progress(job)).lid_may_close]
+        if progress and not self._program.settings.seen_close_note:
+            text = _tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start.")
+            if any(each.is_used for each in progress):
+                text += " " + _tr("What your account was not handed yet is handed over then.")
+            if not await dialogs.ask(self._window, _tr("Close while jobs are at work?"), text, accept=_tr("Close")):
                 return False
             with suppress(UserError):  # closing must work with a full disk, too
                 await self._program.keep_settings(seen_close_note=True)

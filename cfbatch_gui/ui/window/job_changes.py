@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
+from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
@@ -234,6 +235,8 @@ class JobChanges:
                 "{n} of these jobs was sent and is paid for, and its results would not be collected.",
                 "{n} of these jobs were sent and are paid for, and their results would not be collected.",
             )
+        if any(account_progress(job).is_used for job in at_work):
+            text += " " + _tr("What your account collects stays there; “In your account…” in the menu Job lists it.")
         return await dialogs.ask(self._window, title, text, accept=_tr("Delete"), danger=True)
 
     def _undelete(self, job_ids: Sequence[str], resumed: Sequence[str]) -> None:

@@ -46,6 +46,7 @@ class MainWindow(QMainWindow):
     compare = Signal()
     judge = Signal()
     attach = Signal()
+    account = Signal()  # the list of what is in the user's account
     back_up = Signal()
     connection = Signal()
     traffic = Signal()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QT
 from cfbatch_gui.ui.help.help_window import HelpWindow, Topic
 from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
 from cfbatch_gui.ui.theme import Scheme
-from cfbatch_gui.ui.widgets import PageHeader, SearchField
+from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 WEBSITE = "https://developers.cloudflare.com/workers-ai/features/batch-api/"
@@ -152,15 +152,16 @@ class Menus(QObject):
     def _fill_job(self) -> None:
         self._job.clear()
         library = self._window.library
-        if library.selection():
-            library.fill_menu(self._job)
-            return
         page = self._window.pages.currentWidget()
         header = getattr(page, "header", None)
-        if library.opened_job() and isinstance(header, PageHeader):
+        if library.selection():
+            library.fill_menu(self._job)
+        elif library.opened_job() and isinstance(header, PageHeader):
             header.fill_menu(self._job)
         else:
             self._job.addAction(self.tr("No job is open")).setEnabled(False)
+        self._job.addSeparator()
+        add_action(self._job, self.tr("In your account…"), self._window.account.emit, "inbox")
 
     def _open_first(self) -> None:
         bar = self._window.menuBar()

@@ -36,6 +36,7 @@ class SettingsPages(QObject):
     changed = Signal()
     state_shown = Signal()
     done = Signal()
+    account_wanted = Signal(str)  # the list of what is in the account behind a connection
     scheme_chosen = Signal(str)
     back_up_wanted = Signal()
 
@@ -60,6 +61,7 @@ class SettingsPages(QObject):
         page = ConnectionPage(self._program, self._notices)
         page.changed.connect(self.changed)
         page.state_shown.connect(self.state_shown)
+        page.account_wanted.connect(self.account_wanted)
         return page
 
     @made_once

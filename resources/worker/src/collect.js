@@ -51,9 +51,10 @@ async function answer(request, env) {
   if (!env.BUCKET || !env.COLLECT) {
     throw new Refusal(400, 0, "The bucket or the workflow is missing. Run: npx wrangler deploy --config collect.jsonc");
   }
+  const places = placesOf(job, shard);
   const cursor = searchParams.get("cursor");
   try {
-    return await routes[request.method]({ request, env, job, shard, number: part, cursor, places: placesOf(job, shard) });
+    return await routes[request.method]({ request, env, job, shard, number: part, places, cursor });
   } catch (problem) {
     if (problem instanceof Refusal) throw problem;
     throw new Refusal(502, 0, `Cloudflare's storage or workflow failed: ${words(problem)}`);
@@ -66,8 +67,14 @@ async function takeOver({ request, env, job, shard, places }) {
   const order = checkOrder(await readBody(request, ORDER_BYTES), env);
   await keepOrder(env.BUCKET, places.order, order);
   const id = instanceId(job, shard);
-  await env.COLLECT.createBatch([{ id, params: { job, shard } }]);
-  const instance = await findInstance(env, id);
+  let instance;
+  try {
+    await env.COLLECT.createBatch([{ id, params: { job, shard } }]); // leaves out one that is there already
+    instance = await findInstance(env, id);
+  } catch (problem) {
+    instance = await findInstance(env, id);
+    if (!instance) throw problem;
+  }
   const { status } = (await instance?.status()) ?? {};
   if (OVER.has(status) && !(await env.BUCKET.head(places.ended))) await instance.restart();
   return tell({ ok: true });
@@ -77,10 +84,10 @@ async function keepOrder(bucket, key, order) {
   const options = { onlyIf: { etagDoesNotMatch: "*" }, customMetadata: titlesOf(order) };
   if (await bucket.put(key, JSON.stringify(order), options)) return;
   const earlier = await bucket.get(key);
-  if (earlier && !isSameOrder(order, await earlier.json())) {
+  if (!earlier) throw new Refusal(502, 0, "What was handed over under this name is just being removed.");
+  if (!isSameOrder(order, await earlier.json())) {
     throw new Refusal(409, 10409, "Other batches were handed over under this name.");
   }
-  if (!earlier) throw new Refusal(409, 10409, "What was handed over under this name is just being removed.");
 }
 
 async function tellState({ env, job, shard, places }) {

@@ -8,7 +8,7 @@ import { collect, placesOf } from "./storing.js";
 const GIVEN_UP_AFTER = 8 * 24 * 60 * 60; // seconds of waiting; Workers AI keeps answers for about a week
 const GROWTH = 1.3;
 const FAILURES_IN_A_ROW = 10;
-const STEP = { retries: { limit: 3, delay: 10_000, backoff: "exponential" }, timeout: "10 minutes" };
+const STEP = { retries: { limit: 3, delay: "10 seconds", backoff: "exponential" }, timeout: "10 minutes" };
 const STORED_PER_STEP = 4;
 const COPIED_PER_STEP = 16 * 1024 * 1024; // bytes that went through this Worker's memory, which takes computing time
 const STEP_MILLISECONDS = 120_000;
@@ -38,7 +38,7 @@ export class Collect extends WorkflowEntrypoint {
       waiting = [...waiting.slice(seen.asked), ...again];
       unasked -= seen.asked;
       if (!waiting.length || (seen.asked && unasked && !seen.isBusy)) continue;
-      await step.sleep(`wait ${round}`, Math.round(wait * 1000));
+      await step.sleep(`wait ${round}`, inWords(wait));
       waited += wait;
       wait = Math.min(wait * GROWTH, order.longest_wait);
       unasked = waiting.length;
@@ -71,4 +71,10 @@ export class Collect extends WorkflowEntrypoint {
     if (broken && !done.length) throw broken; // the step is tried again, and the failure is counted
     return { asked, done, isBusy: false };
   }
+}
+
+// In words, as the unit of a plain number is told differently by Cloudflare's pages; below a second, which only tests
+// wait, there are no words.
+function inWords(seconds) {
+  return seconds < 1 ? Math.round(seconds * 1000) : `${Math.ceil(seconds)} seconds`;
 }

@@ -94,8 +94,8 @@ async function store(bucket, key, reply, reader, first) {
   return part.byteLength < PART_BYTES ? storeBytes(bucket, key, part) : storeInParts(bucket, key, reader, part);
 }
 
-// The runtime moves the bytes by itself; a body that is shorter or longer than announced makes both promises fail. Its
-// end is looked at in the bucket.
+// The runtime moves the bytes by itself, and nothing is stored of a body that is shorter than announced. Its end is
+// looked at in the bucket.
 async function passOn(bucket, key, length, body, reader, first) {
   const { readable, writable } = new FixedLengthStream(length);
   const kept = bucket.put(key, readable);
@@ -106,9 +106,7 @@ async function passOn(bucket, key, length, body, reader, first) {
     reader.releaseLock();
     await body.pipeTo(writable);
   })();
-  const [keeping, moving] = await Promise.allSettled([kept, moved]);
-  if (keeping.status === "rejected") throw keeping.reason;
-  if (moving.status === "rejected") throw moving.reason;
+  await Promise.all([kept, moved]);
   const tail = await bucket.get(key, { range: { suffix: TAIL_BYTES } });
   if (isWhole(new Uint8Array(await tail.arrayBuffer()))) return { isDone: true, isStored: true };
   await bucket.delete(key);

@@ -44,17 +44,22 @@ def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> 
 
     async def answer(head: Head, body: bytes) -> Answer:
         if secret and head.header("authorization") != f"Bearer {secret}":
-            return _refused(401, 10000, "wrong secret")
-        target = f"{PREFIX}/accounts/{ACCOUNT}{unquote(head.target).removeprefix(PREFIX)}"
+            return refused(401, 10000, "wrong secret")
+        path = unquote(head.target).removeprefix(PREFIX)
+        if path == "/":
+            return as_json(200, {"ok": True})
+        if not path.startswith("/ai/run/"):
+            return refused(404, 7003, "There is nothing at this address.")
+        target = f"{PREFIX}/accounts/{ACCOUNT}{path}"
         inner = Head(head.method, target, (("authorization", f"Bearer {token}"),), head.length)
         found = await ask(behind, inner, body)
         envelope = json.loads(found.body)
         if envelope["success"]:
-            return _json(200, envelope["result"])
+            return as_json(200, envelope["result"])
         error = envelope["errors"][0]
-        return _refused(found.status, error["code"], error["message"])
+        return refused(found.status, error["code"], error["message"])
 
-    return _application(answer)
+    return application(answer)
 
 
 def gateway(behind: Application, *, gateway_token: str = "") -> Application:
@@ -62,21 +67,23 @@ def gateway(behind: Application, *, gateway_token: str = "") -> Application:
 
     async def answer(head: Head, body: bytes) -> Answer:
         if gateway_token and head.header("cf-aig-authorization") != f"Bearer {gateway_token}":
-            return _json(401, {"name": "AiGatewayError", "internalCode": 2009, "message": "Unauthorized"})
+            return as_json(401, {"name": "AiGatewayError", "internalCode": 2009, "message": "Unauthorized"})
         path = unquote(head.target).removeprefix(PREFIX)
         begin = f"/{ACCOUNT}/{GATEWAY}/workers-ai/"
         if path.startswith(begin):
             path = f"/accounts/{ACCOUNT}/ai/run/{path.removeprefix(begin)}"
         elif not path.startswith("/accounts/") or (head.header("cf-aig-gateway-id") or GATEWAY) != GATEWAY:
             error = [{"code": 2001, "message": "Please configure AI Gateway in the Cloudflare dashboard"}]
-            return _json(400, {"success": False, "result": [], "messages": [], "error": error})
+            return as_json(400, {"success": False, "result": [], "messages": [], "error": error})
         return await ask(behind, Head(head.method, PREFIX + path, head.headers, head.length), body)
 
-    return _application(answer)
+    return application(answer)
 
 
-def _application(answer: Any) -> Application:
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+def application(answer: Any) -> Application:
+    """An application of what answers a request's head and body."""
+
+    async def called(scope: Scope, receive: Receive, send: Send) -> None:
         body = b""
         while True:
             message: Message = await receive()
@@ -91,15 +98,17 @@ def _application(answer: Any) -> Application:
         await send({"type": "http.response.start", "status": found.status, "headers": sent})
         await send({"type": "http.response.body", "body": found.body, "more_body": False})
 
-    return application
+    return called
 
 
-def _json(status: int, value: object) -> Answer:
+def as_json(status: int, value: object) -> Answer:
+    """An answer of JSON."""
     return Answer(status, (("content-type", "application/json"),), json.dumps(value).encode())
 
 
-def _refused(status: int, code: int, message: str) -> Answer:
-    return _json(status, {"error": {"code": code, "message": message}})
+def refused(status: int, code: int, message: str) -> Answer:
+    """A refusal as a Worker words it."""
+    return as_json(status, {"error": {"code": code, "message": message}})
 
 
 @dataclass

@@ -9,13 +9,15 @@ import pytest
 
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, Page, Refusal
+from cfbatch_gui.core.practice.routes import PREFIX
 from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
-from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
+from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
 from cfbatch_gui.core.workers_ai.transport import Transport
+from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpoints, service
 
 MODEL = "@cf/baai/bge-m3"
@@ -150,6 +152,38 @@ async def test_a_worker_is_tested_for_free(endpoints: Endpoints, check: Check) -
     elsewhere = await check(worker(endpoints.rest.url, connection_id="w", title="Mine"), token=SECRET)
     assert elsewhere[0].ok is False and elsewhere[0].sentence
     assert not endpoints.worker.submits
+
+
+@pytest.mark.parametrize(
+    ("has_room", "collects", "ok", "words"),
+    [
+        (True, True, True, ""),
+        (True, False, True, "It can. Switch “Collect answers in my account” on"),
+        (False, True, False, "npx wrangler deploy --config collect.jsonc"),
+    ],
+)
+async def test_a_worker_says_whether_it_collects(
+    tmp_path: Path, check: Check, has_room: bool, collects: bool, ok: bool, words: str
+) -> None:
+    room = CollectingRoom(service(tmp_path / "service"))
+    room.is_open = has_room
+    async with FaultyService(room.application) as endpoint:
+        address = endpoint.url.removesuffix(PREFIX)
+        results = await check(worker(address, connection_id="w", title="Mine", collects=collects), token=SECRET)
+    assert len(results) == 5 and results[4].ok is ok
+    assert words in results[4].sentence and bool(words) == bool(results[4].sentence)
+    assert has_passed(results) and not has_failed(results)  # batches can be sent either way
+
+
+async def test_a_worker_that_cannot_say_whether_it_collects_is_not_called_broken(
+    endpoints: Endpoints, check: Check
+) -> None:
+    for collects in (True, False):
+        endpoints.worker.follow(Page(on="check"))
+        connection = worker(endpoints.worker_url, connection_id="w", title="Mine", collects=collects)
+        results = await check(connection, token=SECRET)
+        assert has_passed(results)
+        assert [(result.ok, bool(result.sentence)) for result in results[4:]] == ([(None, True)] if collects else [])
 
 
 async def test_a_gateway_is_tested_as_far_as_it_goes(endpoints: Endpoints, check: Check) -> None:

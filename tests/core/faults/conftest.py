@@ -15,6 +15,7 @@ from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink
+from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Body, HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 
@@ -72,6 +73,7 @@ class HastyTransport(Transport):
         what: What = "check",
         headers: Mapping[str, str],
         body: Body = b"",
+        hidden: Sequence[Token] = (),
         seconds: float,
         most_bytes: int,
         sink: AnswerSink | None = None,
@@ -85,6 +87,7 @@ class HastyTransport(Transport):
             what=what,
             headers=headers,
             body=body,
+            hidden=hidden,
             seconds=seconds,
             most_bytes=most_bytes,
             sink=sink,

@@ -5,7 +5,7 @@ import pytest
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.own_worker import GUIDE, NEEDS, in_the_way, new_secret, save_worker
+from cfbatch_gui.core.workers_ai.own_worker import COSTS, GUIDE, NEEDS, REMOVAL, in_the_way, new_secret, save_worker
 
 FILES = {
     "README.md",
@@ -69,6 +69,8 @@ def test_the_guide_says_the_same_as_the_files(tmp_path: Path) -> None:
     for step in GUIDE:
         assert step.title in readme
         assert step.command in readme
+    assert COSTS in " ".join(readme.split())
+    assert str(REMOVAL).partition("By hand: ")[2] in " ".join(readme.split())
     assert "22.12" in readme
     assert "22.12" in NEEDS
 

@@ -242,7 +242,7 @@ def changed(inner: Application, change: Break) -> Application:
         change(call)
         return Answer(call.status, call.headers, json.dumps(call.content).encode())
 
-    return stand_ins._application(answer)
+    return stand_ins.application(answer)
 
 
 # What it sends, and what becomes of it

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,44 @@ async def test_a_small_job_is_offered_synchronously_and_comes_back(
     await until(lambda: connected.sent)
     job = await connected.program.runner.wait(connected.sent[0])
     assert job.state is JobState.DONE and all(batch.at_once for batch in job.batches)
+
+
+async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
+    connected: DraftDriver, questions: Path, until: Until
+) -> None:
+    connected.new_draft(connection="cloudflare")
+    connected.page.open_path(questions)
+    await until(connected.is_ready)
+    options = connected.page.check.options
+    connected.click(connected.page.check.options_button)
+    assert not options.account.isVisible()
+    worker = id_of(connected, "Berlin")
+    connected.page.check.options.connection_chosen.emit(worker)
+    await until(lambda: options.account.isVisible() and connected.is_ready())
+    assert not options.account.isChecked() and "close this computer" in options.account.accessibleDescription()
+    for is_on in (True, False):
+        connected.click(options.account)
+        await until(lambda wanted=is_on: (connected.job.options.collect_in_account is True) is wanted)
+        await until(connected.is_ready)
+        assert options.account.isChecked() is is_on
+    assert connected.job.options.collect_in_account is None  # as the connection
+    saved = next(each for each in connected.program.address_book.saved() if each.id == worker)
+    await connected.program.connections.save(replace(saved, collects=True))
+    connected.page.refresh_connections()
+    await until(options.account.isChecked)
+    connected.click(options.account)
+    await until(lambda: connected.job.options.collect_in_account is False and connected.is_ready())
+    connected.click(connected.page.check.cure)  # at once, without the queue: there are no batches to collect
+    await until(lambda: not options.account.isVisible())
+
+
+async def test_how_much_the_free_plan_collects_is_said(connected: DraftDriver, until: Until) -> None:
+    worker = connected.program.address_book.connection(id_of(connected, "Berlin"))
+    job, options = connected.new_draft(connection=worker.id), connected.page.check.options
+    options.show_account(job, worker, batches=500)
+    assert "Free plan" not in options.account.accessibleDescription()
+    options.show_account(job, worker, batches=620)
+    assert "it collects 500 of these 620 batches" in options.account.accessibleDescription()
 
 
 async def test_a_large_job_is_not_offered_synchronously(connected: DraftDriver, tmp_path: Path, until: Until) -> None:

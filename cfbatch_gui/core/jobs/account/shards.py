@@ -55,9 +55,13 @@ def check_is_worker(connection: Connection) -> None:
 
 
 def wants_account(job: Job, connection: Connection) -> bool:
-    """Whether a job's batches are to be handed over: the job's own switch, else the connection's."""
+    """Whether a job's batches are to be handed over: the job's own switch, else the connection's.
+
+    A draft keeps its switch when another connection is chosen for it, and only a Worker collects.
+    """
     chosen = job.options.collect_in_account
-    return connection.collects if chosen is None else chosen
+    wanted = connection.collects if chosen is None else chosen
+    return wanted and connection.kind is ConnectionKind.WORKER
 
 
 def account_progress(job: Job | ListedJob) -> AccountProgress:
@@ -82,16 +86,26 @@ def account_progress(job: Job | ListedJob) -> AccountProgress:
 
 def next_shard(job: Job, connection: Connection, now: float) -> tuple[Batch, ...]:
     """The batches to hand over now as a new shard, in order; () when none are due. `now` in seconds since 1970."""
-    known = {batch.shard for batch in job.batches if batch.shard}
-    size, most = (MOST_BATCHES, MOST_SHARDS) if connection.has_paid_worker else (FREE_BATCHES, FREE_SHARDS)
-    if len(known) >= most:
+    if has_all_shards(job, connection):
         return ()
+    size, _ = _bounds(connection)
     waiting = [batch for batch in job.batches if _may_be_handed_over(batch)]
     is_more_coming = not job.paused_because and any(
         batch.state in (BatchState.PLANNED, BatchState.SENDING) and not batch.at_once for batch in job.batches
     )
     is_old = any(now - batch.sent_at >= WAIT_FOR_MORE for batch in waiting)
     return tuple(waiting[:size]) if len(waiting) >= size or is_old or not is_more_coming else ()
+
+
+def has_all_shards(job: Job, connection: Connection) -> bool:
+    """Whether the account takes no more of a job: the batches that it has not are asked for by this program."""
+    return len({batch.shard for batch in job.batches if batch.shard}) >= _bounds(connection)[1]
+
+
+def most_batches(connection: Connection) -> int:
+    """How many batches of one job an account collects."""
+    size, shards = _bounds(connection)
+    return size * shards
 
 
 def unacknowledged(job: Job) -> dict[int, tuple[Batch, ...]]:
@@ -118,6 +132,11 @@ def has_copies(job: Job) -> bool:
     """Whether the account may still have copies of answers that are here."""
     handed = any(batch.shard and batch.handed_over_at for batch in job.batches)
     return handed and not job.account_cleared_at and not job.taken_over
+
+
+def _bounds(connection: Connection) -> tuple[int, int]:
+    """The batches of a shard and the shards of a job, at most."""
+    return (MOST_BATCHES, MOST_SHARDS) if connection.has_paid_worker else (FREE_BATCHES, FREE_SHARDS)
 
 
 def _may_be_handed_over(batch: Batch) -> bool:

@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import chain
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.named_texts import context_name, fill_named, query_name, text_name
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.account.layouts import Layout
@@ -21,6 +23,27 @@ _OTHER_FILE = message(
     "job over without one."
 )
 _Item = tuple[int, int, int, int, int]  # as in `Layout.items`
+
+
+def read_as_sent(sent: SavedDraft | None, inputs: AttachedInput) -> AttachedInput:
+    """The same files, read as where they were sent from; runs long. `sent` is None where that is not known.
+
+    Raises UsageError when their columns are not those of what was sent, InputError when they cannot be read so.
+    """
+    if sent is None:
+        missing = check_mapping(inputs.mapping, inputs.source, inputs.second)
+        if missing:
+            raise UsageError(missing)
+        return inputs
+    second = inputs.second
+    if bool(sent.second_path) is not (second is not None):
+        words = message("it was sent with a second file") if second is None else message("it was sent as one file")
+        raise UsageError(_OTHER_FILE.filled(reason=words))
+    source = open_source(inputs.source.path, sent.options)
+    second = open_source(second.path, sent.second_options) if second is not None else None
+    if check_mapping(sent.mapping, source, second):
+        raise UsageError(_OTHER_FILE.filled(reason=message("its columns are others")))
+    return AttachedInput(source, sent.mapping, second)
 
 
 def lay_out_file(folder: JobFolder, job: Job, layouts: Sequence[Layout], batches: Sequence[Batch]) -> None:

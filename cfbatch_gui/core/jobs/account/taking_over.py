@@ -9,7 +9,7 @@ from itertools import chain
 from cfbatch_gui.core.errors import ReplyError, ServiceRefused, UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.jobs.account.layouts import Layout, batches_of, read_layout
-from cfbatch_gui.core.jobs.account.taken_layout import lay_out_file, lay_out_names
+from cfbatch_gui.core.jobs.account.taken_layout import lay_out_file, lay_out_names, read_as_sent
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -63,8 +63,9 @@ class AccountJobs:
     async def take_over(self, connection_id: str, found: AccountJob, inputs: AttachedInput | None = None) -> Job:
         """Watch and fetch a job that another computer has sent; that one may do so as well.
 
-        With `inputs`, the file that was sent, rows and results come together; without, texts have names. Raises
-        UsageError for a job that is here, for another file, and when the account does not have it any more.
+        With `inputs`, the file that was sent, rows and results come together: it is read as it was read there, whatever
+        the columns are taken for here. Without, texts have names. Raises UsageError for a job that is here, for another
+        file, and when the account does not have it any more.
         """
         await self._check_is_new(found.id)
         client, layouts = self._client(connection_id), []
@@ -127,6 +128,7 @@ class AccountJobs:
         if inputs is None:
             await asyncio.to_thread(lay_out_names, folder, job.kind, layouts)
             return
+        inputs = await asyncio.to_thread(read_as_sent, layouts[0].job.draft, inputs)
         await asyncio.to_thread(self._drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
         sent = replace(self._store.job(job.id), options=layouts[0].job.options)
         await asyncio.to_thread(lay_out_file, folder, sent, layouts, batches)

@@ -90,7 +90,8 @@ class Calibration:
             finished = [
                 job
                 for job in jobs
-                if job.state is JobState.DONE and job.tokens and not job.attached and job.id not in known
+                if job.state is JobState.DONE and job.tokens and not job.attached and not job.has_named_texts
+                if job.id not in known
             ]
             finished.sort(key=lambda job: job.finished_at, reverse=True)
             new = []

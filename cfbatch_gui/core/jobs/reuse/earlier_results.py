@@ -92,7 +92,7 @@ class EarlierResults:
             if job.id == draft.id or _what_makes_results(job) != _what_makes_results(draft):
                 continue
             folder = self._folder_of(job.id)
-            if not job.has_results or job.attached or not folder.data.exists():
+            if not job.has_results or job.attached or job.has_named_texts or not folder.data.exists():
                 continue
             try:
                 if self._service_then(job, folder) == service and texts_forgotten(folder) is None:

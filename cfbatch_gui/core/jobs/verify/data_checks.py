@@ -21,6 +21,8 @@ def unreadable(job: Job, detail: str) -> Finding:
     """What is beyond mending here; it says what can be done instead."""
     if job.attached:
         again = message("Add it again by its request ID.")
+    elif job.taken_over:
+        again = message("Delete it, and take it over again if it is still in your account.")
     else:
         again = (
             message(
@@ -82,7 +84,7 @@ def inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> J
     Of jobs of older programs, whose bodies may have been written otherwise, this says nothing.
     """
     with folder.open(read_only=True) as database:
-        if job.attached or not are_complete(database):
+        if job.attached or job.has_named_texts or not are_complete(database):
             return check
         for batch in done:
             try:

@@ -168,7 +168,7 @@ class _Verifying:
         self._check = self._check.with_finding(Finding(damage, batch, tuple(rows), outcome, words))
 
     def _named(self, items: Collection[int], *, at_start: bool = False) -> str:
-        if self._job.attached and not self._job.source_name:
+        if self._job.has_named_texts:
             return rows_in_words(sorted(items), TEXTS_AT_START if at_start else TEXTS, most=50)
         words = ROWS_AT_START if at_start else ROWS
         some = message("Some rows") if at_start else message("some rows")
@@ -369,6 +369,6 @@ class _Verifying:
                 "gone there, “cfbatch resume {id} --failed” sends the batch again, which is paid for again.",
                 id=job.id,
             )
-        if job.attached:
+        if job.attached or job.taken_over:
             return message("They were sent from elsewhere, and cannot be sent again from here.")
         return message("“cfbatch resume {id} --failed” sends these again, which is paid for again.", id=job.id)

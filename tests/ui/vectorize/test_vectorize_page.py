@@ -1,125 +1,18 @@
 """The page of Vectorize over a real program and the practice service: form, push, what is said after it, search."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_vectors import vectorize_of
-from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.core.vectorize.wire import Metric
-from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.vectorize.push_words import ago_words, proposed_name
-from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
-from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
-from tests.canary import TOKEN
-from tests.screen.past import MemoryKeyring, run
 from tests.threaded_service import ThreadedService
 from tests.ui.conftest import Until
-
-ACCOUNT = "0123456789abcdef0123456789abcdef"
-WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
-PART = 10  # vectors of an upload in these tests
-
-
-def rows(numbers: range, *, long_id: bool = False) -> str:
-    """A catalogue with these numbers."""
-    lines = [
-        f'{"x" * 65 if long_id and number == 3 else number:04},"{WORDS[number % 4]}, {number}",{number * 1.5}\n'
-        for number in numbers
-    ]
-    return "id,text,price\n" + "".join(lines)
-
-
-@dataclass
-class Desk:
-    """The page on the screen, with the program behind it."""
-
-    root: Path
-    program: Program
-    notices: Notices
-    pushes: RunningPushes
-    page: VectorizePage
-    until: Until
-    wanted: list[tuple[object, str]] = field(default_factory=list)
-
-    async def job(self, name: str, content: str, connection: str = "practice") -> Job:
-        """A finished job, not shown yet."""
-        path = self.root / f"{name}.csv"
-        path.write_text(content, encoding="utf-8")
-        return await run(self.program, name, path, Kind.EMBED, connection)
-
-    async def show(self, job: Job) -> None:
-        """Show a job, and wait until all of it is there."""
-        self.page.show_job(job)
-        await self.idle()
-
-    async def idle(self) -> None:
-        """Wait until nothing is under way."""
-        await self.until(lambda: not self.page.tasks.running() and not self.pushes.tasks.running())
-
-    def parts(self) -> str:
-        """Which part is shown."""
-        shown = self.page._parts.currentWidget()
-        names = {"form": self.page._form_part, "progress": self.page._progress_part, "after": self.page._after_part}
-        return next(name for name, part in names.items() if part is shown)
-
-    def click(self, button: object) -> None:
-        """Click what can be clicked."""
-        assert button.isVisibleTo(self.page) and button.isEnabled()  # type: ignore[attr-defined]
-        button.click()  # type: ignore[attr-defined]
-
-
-@asynccontextmanager
-async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncIterator[Desk]:
-    """A window over a data folder; at its end it is closed as the program closes it."""
-    program = await Program.open(
-        root / "data", environ=environ, practice_times=(0.0, 0.0), credentials=Credentials(MemoryKeyring(), {})
-    )
-    if environ:
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
-    parts = (program.ledger, program.address_book, program.paths, program._metadata_for)
-    program.vectorize = vectorize_of(*parts, clock=program.clock, most_vectors=PART)
-    notices = Notices()
-    pushes = RunningPushes(program, notices.show_error, notices)
-    page = VectorizePage(program, notices, pushes)
-    desk = Desk(root, program, notices, pushes, page, until)
-    page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
-    page.resize(1000, 700)
-    page.show()
-    try:
-        yield desk
-    finally:
-        await page.tasks.close()
-        await pushes.tasks.close()
-        await program.close()
-        page.close()
-        page.deleteLater()
-        notices.deleteLater()
-
-
-@pytest.fixture
-async def desk(tmp_path: Path, until: Until) -> AsyncIterator[Desk]:
-    async with desk_over(tmp_path, until, {}) as desk:
-        yield desk
-
-
-@pytest.fixture
-async def account(tmp_path: Path, until: Until) -> AsyncIterator[tuple[Desk, ThreadedService]]:
-    """An account whose service can be told to fail."""
-    with ThreadedService(tmp_path / "service").opened() as service:
-        async with desk_over(tmp_path, until, {"CLOUDFLARE_API_BASE_URL": service.url}) as desk:
-            yield desk, service
+from tests.ui.vectorize.conftest import Desk, desk_over, rows
 
 
 async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Desk) -> None:
@@ -304,96 +197,6 @@ async def test_the_name_of_a_new_index_is_checked_as_it_is_typed(desk: Desk, nam
     assert not desk.page.send_button.isEnabled()
     desk.page.form.index.name.setText("good-name")
     await desk.until(desk.page.send_button.isEnabled)
-
-
-async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_nothing(
-    account: tuple[Desk, ThreadedService],
-) -> None:
-    desk, service = account
-    job = await desk.job("Products", rows(range(25)), "cloudflare")
-    await desk.show(job)
-    refusal = script.Refusal(on="upload", number=2, times=0, status=403, code=10000, message="Authentication error")
-    service.follow(refusal)
-    desk.click(desk.page.send_button)
-    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
-    await desk.idle()
-    assert "Vectorize Write" in desk.page.failure.text()
-    assert desk.page.progress.line.text() == "10 of 25 vectors were sent."
-    opened: list[bool] = []
-    desk.notices.connection_wanted.connect(lambda: opened.append(True))
-    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Open connection"))
-    assert opened == [True]
-    service.follow()
-    desk.click(desk.page.progress.carry_on_button)
-    await desk.until(lambda: desk.parts() == "after")
-    assert not desk.page.failure.isVisibleTo(desk.page)
-
-
-async def test_indexes_that_cannot_be_listed_are_asked_for_again(account: tuple[Desk, ThreadedService]) -> None:
-    desk, service = account
-    job = await desk.job("Products", rows(range(5)), "cloudflare")
-    await desk.program.vectorize.create("cloudflare", "there", 256, Metric.COSINE)
-    service.follow(script.Refusal(on="lookup", times=1, status=503, code=7505, message="busy"))
-    await desk.show(job)
-    assert desk.page.failure.isVisibleTo(desk.page)
-    assert desk.page.form.index.choice.count() == 1
-    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Try again"))
-    await desk.until(lambda: desk.page.form.index.choice.count() == 2)
-    assert not desk.page.failure.isVisibleTo(desk.page)
-
-
-async def test_an_index_that_is_gone_is_said_with_the_way_to_another(account: tuple[Desk, ThreadedService]) -> None:
-    desk, service = account
-    job = await desk.job("Products", rows(range(12)), "cloudflare")
-    await desk.show(job)
-    desk.click(desk.page.send_button)
-    await desk.until(lambda: desk.parts() == "after")
-    gone = script.Refusal(on="any", times=0, status=404, code=3000, message="vectorize.index.not_found")
-    service.follow(gone)
-    desk.click(desk.page.summary.check_button)
-    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
-    await desk.idle()
-    assert desk.page.failure.text().startswith("There is no index “products” in the account.")
-    assert desk.parts() == "after"
-    service.follow()
-    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Choose an index"))
-    await desk.idle()
-    assert desk.parts() == "form"
-
-
-async def test_a_search_that_fails_is_said_and_can_be_made_again(account: tuple[Desk, ThreadedService]) -> None:
-    desk, service = account
-    job = await desk.job("Products", rows(range(12)), "cloudflare")
-    await desk.show(job)
-    desk.click(desk.page.send_button)
-    await desk.until(lambda: desk.parts() == "after")
-    search = desk.page.search
-    search.sentence.setText("brass")
-    service.follow(script.Refusal(on="submit", times=0, status=400, code=5006, message="no"))
-    desk.click(search.button)
-    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
-    await desk.idle()
-    assert search.empty.sentence() == "The search did not come back with an answer."
-    service.follow()
-    desk.click(search.button)
-    await desk.until(lambda: search.found.rowCount() > 0)
-    assert not desk.page.failure.isVisibleTo(desk.page)
-
-
-async def test_a_worker_has_no_such_api_and_another_connection_is_offered(
-    account: tuple[Desk, ThreadedService],
-) -> None:
-    desk, _service = account
-    job = await desk.job("Products", rows(range(12)), "cloudflare")
-    worker = SavedConnection("worker", "My Worker", "worker", url="https://batch.example.workers.dev")
-    await desk.program.keep_settings(connections=(*desk.program.settings.connections, worker))
-    await desk.show(replace(job, connection="worker"))
-    assert desk.page.empty.sentence().startswith("My Worker is a Worker, which only passes batches on.")
-    assert desk.page.empty.button.text() == "Use “Cloudflare”"
-    desk.click(desk.page.empty.button)
-    await desk.until(lambda: desk.page.send_button.isVisibleTo(desk.page))
-    await desk.idle()
-    assert desk.page.send_button.text() == "Send 12 vectors"
 
 
 def test_a_name_for_an_index_is_made_of_the_name_of_a_job() -> None:

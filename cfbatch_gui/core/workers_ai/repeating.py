@@ -1,4 +1,4 @@
-"""Calls of Vectorize that are made again when they failed for a passing reason: all of them may be."""
+"""Calls that are made again when they failed for a passing reason: for those that may be repeated."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,0 +1,288 @@
+"""`cfbatch connections set-up` and `take-down`: the user's Worker in their account, with a token that is used once."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cfbatch_gui.cli.agreeing import agreed
+from cfbatch_gui.cli.console import Console, one_line
+from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
+from cfbatch_gui.cli.language import plural, tr
+from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.progress import Progress as JobProgress
+from cfbatch_gui.cli.secret_input import from_variable, read_secret
+from cfbatch_gui.cli.working import opened, read_address_book, say_where
+from cfbatch_gui.core.errors import NotConnected, UsageError
+from cfbatch_gui.core.messages import enumerated, message
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.worker_setup.account import Progress, State
+from cfbatch_gui.core.worker_setup.account_calls import (
+    Call,
+    Names,
+    Step,
+    names_at,
+    names_of,
+    removing_calls,
+    setting_up_calls,
+    token_page,
+)
+from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
+from cfbatch_gui.core.worker_setup.worker_setup import SecretWouldBeLost, WorkerSetup
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
+from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
+from cfbatch_gui.core.workers_ai.own_worker import COSTS
+from cfbatch_gui.core.workers_ai.pasted import read_pasted
+
+SET_UP_WORDS: Final = message("put a Worker that collects answers into your account, and add the connection to it")
+TAKE_DOWN_WORDS: Final = message("take that Worker out of your account again, with all that goes with it")
+_EPILOG: Final = message(
+    """\
+It lists every call that it makes with the permission it needs, and asks, or wants --yes. The token is asked for, or
+comes on standard input or from a variable that --token-from names; never as an argument. It is stored nowhere: delete
+it in the dashboard afterwards. Cut off at any point, the same command goes on."""
+)
+_WITHOUT_TERMINAL: Final = message("Nothing was sent. Agree to these calls with --yes.")
+_TITLE: Final = "My Worker"
+_STATES: Final = {
+    State.WAITING: message("waiting:"),
+    State.DONE: message("done."),
+    State.NOT_NEEDED: message("not needed."),
+    State.FAILED: message("failed."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a command is about to do: in which account, "" if it is not known, by which calls."""
+
+    account_id: str
+    names: Names
+    calls: tuple[Call, ...]
+    sentence: str
+
+
+def add_set_up_arguments(parser: Parser) -> None:
+    """Add the options of `cfbatch connections set-up`."""
+    _add_common(parser)
+    parser.add_argument("--name", metavar=tr("NAME"), default=_TITLE, help=tr("what to call the connection"))
+    parser.add_argument(
+        "--paid-plan", action="store_true", help=tr("the account is on the Workers Paid plan: batches up to 10 MB")
+    )
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help=tr("replace a Worker or a Workflow of this name that this program did not put there"),
+    )
+    parser.add_argument(
+        "--secret-from",
+        metavar=tr("VARIABLE"),
+        default="",
+        help=tr("where a secret of your own for the Worker stands (default: one is made and kept in the keyring)"),
+    )
+    parser.add_argument("--use", action="store_true", help=tr("new jobs go there from now on"))
+    parser.set_defaults(act=_set_up)
+
+
+def add_take_down_arguments(parser: Parser) -> None:
+    """Add the options of `cfbatch connections take-down`."""
+    parser.add_argument(
+        "connection", metavar=tr("NAME"), nargs="?", default="", help=tr("the name or id of the connection to it")
+    )
+    _add_common(parser)
+    parser.add_argument(
+        "--keep-answers",
+        action="store_true",
+        help=tr("keep the bucket with what is stored in it; R2 goes on billing it"),
+    )
+    parser.add_argument(
+        "--forget", action="store_true", help=tr("forget the connection and its secret too; its jobs stay")
+    )
+    parser.set_defaults(act=_take_down)
+
+
+def _add_common(parser: Parser) -> None:
+    parser.epilog = said(_EPILOG)
+    parser.formatter_class = RawHelpFormatter
+    parser.add_argument(
+        "--account", metavar=tr("ID"), default="", help=tr("the account's id, or a dashboard address with it")
+    )
+    parser.add_argument(
+        "--worker", metavar=tr("WORKER"), default="", help=tr("what the Worker is called in the account")
+    )
+    parser.add_argument("--token-from", metavar=tr("VARIABLE"), default="", help=tr("where the token stands"))
+    parser.add_argument("--yes", action="store_true", help=tr("agree to the calls without being asked"))
+    parser.add_argument("--dry-run", action="store_true", help=tr("print the calls, and make none"))
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+
+
+async def _set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+    names = names_of(arguments.worker) if arguments.worker else names_of()
+    account_id = _account_id(arguments, data_dir)
+    work = _Work(account_id, names, setting_up_calls(names, account_id), said(COSTS))
+    if not _shown(work, arguments, console):
+        return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
+    own_secret = check_secret(from_variable(arguments.secret_from)) if arguments.secret_from else None
+    token = _token(arguments)
+    lines = _Lines(work.calls, console)
+    async with opened(data_dir, JobProgress(console)) as program:
+        setup = _setup_of(program)
+        try:
+            done = await setup.set_up(
+                *(account_id, token, names),
+                title=arguments.name,
+                paid_plan=arguments.paid_plan,
+                may_replace=arguments.replace,
+                own_secret=own_secret,
+                must_keep_secret=True,
+                show=lines.show,
+            )
+        except Stopped as error:
+            return _stopped(error, console)
+        connection = done.connection
+        if arguments.use:
+            await program.keep_settings(connection=connection.id)
+        words = tr("Done: connection “{name}” was added.") if done.is_new else tr("Done: connection “{name}” is kept.")
+        console.say(words.format(name=connection.name))
+        if done.has_other_secret:
+            console.say(tr("The Worker has a new secret: programs elsewhere that use it need it too."))
+        console.say(
+            tr(
+                "A new address may take a minute until it answers; then test it with “{command}”. The token is not"
+                " needed any more: delete it in the dashboard."
+            ).format(command=f"cfbatch connections test {connection.id}")
+        )
+        await say_where(program, connection.name, connection.id, console)
+        if arguments.json:
+            found = {"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}
+            console.print_result([json.dumps(found, indent=2)])
+    return ExitStatus.DONE
+
+
+async def _take_down(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+    _, book = read_address_book(data_dir)
+    found = book.find(arguments.connection) if arguments.connection else ""
+    url = next((each.url for each in book.saved() if each.id == found), "")
+    if arguments.forget and not found:
+        raise UsageError(message("Name the connection that is to be forgotten."))
+    if not arguments.worker and not found:
+        raise UsageError(message("Name the connection to the Worker, or the Worker: --worker cf-batch-door."))
+    names = names_of(arguments.worker) if arguments.worker else names_at(url)
+    account_id = _account_id(arguments, data_dir)
+    calls = removing_calls(names, account_id, keep_bucket=arguments.keep_answers)
+    stays = tr("The connection in this program stays.") if not arguments.forget else ""
+    if not _shown(_Work(account_id, names, calls, stays), arguments, console):
+        return ExitStatus.DONE if arguments.dry_run else ExitStatus.FAILED
+    token = _token(arguments)
+    async with opened(data_dir, JobProgress(console)) as program:
+        try:
+            taken = await _setup_of(program).take_down(
+                *(account_id, token, names),
+                keep_bucket=arguments.keep_answers,
+                show=_Lines(calls, console).show,
+            )
+        except Stopped as error:
+            return _stopped(error, console)
+        if arguments.forget:
+            await program.connections.remove(found)
+    answers = plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
+    console.say(
+        tr("Done: “{name}” is not in the account any more. {answers}")
+        .format(name=names.worker, answers=answers if taken.bucket else "")
+        .rstrip()
+    )
+    console.say(tr("The token is not needed any more: delete it in the dashboard."))
+    if arguments.json:
+        gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
+        console.print_result([json.dumps(gone, indent=2)])
+    return ExitStatus.DONE
+
+
+def _setup_of(program: Program) -> WorkerSetup:
+    return WorkerSetup(program.address_book, program.credentials, program.connections)
+
+
+def _account_id(arguments: argparse.Namespace, data_dir: Path) -> str:
+    """The account that was named, else that of the first connection; "" only where nothing is sent."""
+    given = arguments.account or read_address_book(data_dir)[1].account_id
+    if not given and not arguments.dry_run:
+        raise UsageError(message("Give the account's id: --account."))
+    return clean_account_id(given) if given else ""
+
+
+def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool:
+    """Print the calls; whether the user agrees to them. Raises UsageError where nobody can be asked."""
+    lines = [line for number, call in enumerate(work.calls, 1) for line in _lines_of(number, call)]
+    if arguments.dry_run:
+        if arguments.json:
+            console.print_result([json.dumps({"calls": [_object(call) for call in work.calls]}, indent=2)])
+        else:
+            console.print_result(lines)
+        return False
+    console.say(tr("These calls are made to Cloudflare, in this order:"))
+    for line in lines:
+        console.say(line)
+    permissions = enumerated([*dict.fromkeys(call.permission for call in work.calls if call.permission)])
+    console.say(
+        tr(
+            "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this once,"
+            " here:"
+        ).format(permissions=said(permissions))
+    )
+    console.say(token_page(work.account_id))
+    if work.sentence:
+        console.say(work.sentence)
+    if arguments.yes or agreed(console, _WITHOUT_TERMINAL):
+        return True
+    console.say(tr("Nothing was sent."))
+    return False
+
+
+def _lines_of(number: int, call: Call) -> tuple[str, str]:
+    needs = tr("needs {permission}").format(permission=call.permission) if call.permission else ""
+    return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}".rstrip()
+
+
+def _object(call: Call) -> dict[str, str]:
+    return {"method": call.method, "path": call.path, "permission": call.permission, "sentence": call.sentence}
+
+
+def _token(arguments: argparse.Namespace) -> Token:
+    """The token out of whatever was pasted. Raises NotConnected and UsageError."""
+    given = read_secret(tr("One-time API token: "), arguments.token_from)
+    pasted = read_pasted(given)
+    if pasted.problem:
+        raise NotConnected(pasted.problem)
+    return pasted.token or check_form(given)
+
+
+def _stopped(error: Stopped, console: Console) -> ExitStatus:
+    console.say_error(error)
+    if error.detail:
+        console.say(tr("Details: {words}").format(words=one_line(error.detail)))
+    if isinstance(error.reason, NotOurs):
+        console.say(tr("That is: --worker {name}, or --replace.").format(name=error.reason.other_name))
+    if isinstance(error.reason, SecretWouldBeLost):
+        console.say(tr("That is: --secret-from VARIABLE."))
+    return status_of_error(error.reason)
+
+
+class _Lines:
+    """Prints a line for each call that has come to an end, or waits, by its number in the list."""
+
+    def __init__(self, calls: Sequence[Call], console: Console) -> None:
+        self._numbers = {call.step: number for number, call in enumerate(calls, 1)}
+        self._console = console
+        self._printed: dict[Step, State] = {}
+
+    def show(self, progress: Progress) -> None:
+        """Print it; what is deleted one after the other has one line."""
+        step, state = progress.call.step, progress.state
+        if state is State.RUNNING or (state is not State.WAITING and self._printed.get(step) is state):
+            return
+        self._printed[step] = state
+        note = "" if step is Step.DELETE_ANSWER and state is State.DONE else said(progress.note)
+        self._console.say(f"{self._numbers[step]:2}. {said(_STATES[state])} {note}".rstrip())

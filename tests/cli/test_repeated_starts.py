@@ -1,0 +1,108 @@
+"""What docs/scheduling.md says of starts that follow each other: what is sent again, and what is not."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.resources import resource
+from tests.journeys.terminal import Ended, Terminal, read_csv
+from tests.threaded_service import ThreadedService
+
+EXAMPLE = resource("examples/help-centre-ranking.csv")
+# As if the network were cut when the batch is queued: the job stops, and is collected by another start.
+CUT = Refusal(on="poll", times=0, status=401, code=10000, message="Authentication error")
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[ThreadedService]:
+    with ThreadedService(tmp_path / "service").opened() as service:
+        yield service
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, service: ThreadedService) -> Terminal:
+    terminal = Terminal(tmp_path / "data")
+    terminal.connect(service.url)
+    return terminal
+
+
+def run(terminal: Terminal, out: Path) -> Ended:
+    return terminal.run("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", out)
+
+
+def scores(path: Path) -> list[tuple[str, str, str]]:
+    return [(row["query"], row["doc_id"], row["score"]) for row in read_csv(path)]
+
+
+def test_resume_before_run_sends_nothing_twice_after_a_cut(
+    terminal: Terminal, service: ThreadedService, tmp_path: Path
+) -> None:
+    service.follow(CUT)
+    assert run(terminal, tmp_path / "first.csv").status == 4
+    assert not (tmp_path / "first.csv").exists()
+    service.follow()
+    assert terminal.run("resume").status == 0
+    assert len(read_csv(tmp_path / "first.csv")) == 82, "under the name that the cut run was given"
+    again = run(terminal, tmp_path / "second.csv")
+    assert again.status == 0 and "Nothing is sent, and nothing is paid." in again.err
+    assert scores(tmp_path / "second.csv") == scores(tmp_path / "first.csv")
+    assert len(service.accepted()) == 1
+
+
+def test_run_alone_after_a_cut_sends_the_same_texts_again(
+    terminal: Terminal, service: ThreadedService, tmp_path: Path
+) -> None:
+    """The reason for the order: what was not collected has no result yet. The page has to change when this does."""
+    service.follow(CUT)
+    assert run(terminal, tmp_path / "first.csv").status == 4
+    service.follow()
+    assert run(terminal, tmp_path / "second.csv").status == 0
+    assert len(service.accepted()) == 2
+
+
+def test_what_is_unknown_holds_every_start_back_until_it_is_settled(
+    terminal: Terminal, service: ThreadedService, tmp_path: Path
+) -> None:
+    service.follow(ResetAfterBody(on="submit", billed=True))
+    assert run(terminal, tmp_path / "ranked.csv").status == 3
+    assert [terminal.run("resume").status for _ in range(2)] == [3, 3]
+    (job,) = terminal.jobs()
+    assert terminal.run("settle", job["job"], "--dismiss").status == 1
+    assert terminal.run("resume").status == 0
+    assert len(service.accepted()) == 1
+
+
+def test_a_second_start_ends_at_once_and_sends_nothing(
+    terminal: Terminal, service: ThreadedService, tmp_path: Path
+) -> None:
+    paths = Paths(terminal.data)
+    paths.create()
+    with closing(Ledger.open(paths)):
+        for ended in (run(terminal, tmp_path / "ranked.csv"), terminal.run("resume")):
+            assert (ended.status, ended.out) == (1, "")
+            assert ended.complaint.startswith("CF Batch is already at work with this data.")
+        for reads in (("jobs",), ("verify",), ("check", EXAMPLE, "--rank"), ("connections",)):
+            assert terminal.run(*reads).status == 0
+    assert service.accepted() == []
+    assert run(terminal, tmp_path / "ranked.csv").status == 0
+
+
+def test_a_file_that_could_not_be_written_is_written_by_the_next_resume(
+    terminal: Terminal, service: ThreadedService, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    service.follow(CUT)
+    assert run(terminal, folder / "ranked.csv").status == 4
+    service.follow()
+    folder.rmdir()
+    assert [terminal.run("resume").status for _ in range(2)] == [1, 1]
+    folder.mkdir()
+    assert terminal.run("resume").status == 0
+    assert len(read_csv(folder / "ranked.csv")) == 82
+    assert terminal.run("resume").err.startswith("There is nothing to resume")

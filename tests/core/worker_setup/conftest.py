@@ -1,0 +1,91 @@
+"""A program, and an account at a stand-in on loopback into which it puts its Worker."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.worker_setup.account import Progress, State
+from cfbatch_gui.core.worker_setup.account_calls import Names, names_of
+from cfbatch_gui.core.worker_setup.removing import TakenDown
+from cfbatch_gui.core.worker_setup.worker_files import WorkerFiles, worker_files
+from cfbatch_gui.core.worker_setup.worker_setup import Connected, WorkerSetup
+from cfbatch_gui.core.workers_ai.api_tokens import Token
+from tests.account_service import ACCOUNT, AccountService
+from tests.canary import TOKEN
+from tests.core.test_credentials import MemoryKeyring
+
+URL = "https://cf-batch-door.anna.workers.dev"
+
+
+def shipped_files() -> WorkerFiles:
+    """The files of the program, with a main module of the form that the collecting room has."""
+    files = worker_files()
+    modules = {"collect.js": b'import door from "./index.js";\n', "index.js": files.modules["index.js"]}
+    return WorkerFiles(modules, "collect.js", files.compatibility_date)
+
+
+@dataclass
+class Bench:
+    """Waiting takes no time, and is recorded."""
+
+    program: Program
+    account: AccountService
+    faulty: FaultyService
+    keyring: MemoryKeyring
+    waits: list[float] = field(default_factory=list)
+    shown: list[Progress] = field(default_factory=list)
+
+    @property
+    def setup(self) -> WorkerSetup:
+        """As after a start."""
+        program = self.program
+        return WorkerSetup(
+            program.address_book, program.credentials, program.connections, files=shipped_files, sleep=self.sleep
+        )
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass at once."""
+        self.waits.append(seconds)
+
+    async def set_up(
+        self, names: Names | None = None, *, may_replace: bool = False, paid_plan: bool = False, token: str = TOKEN
+    ) -> Connected:
+        """Set up as a face does."""
+        return await self.setup.set_up(
+            *(ACCOUNT, Token(token), names or names_of()),
+            title="My Worker",
+            paid_plan=paid_plan,
+            may_replace=may_replace,
+            show=self.shown.append,
+        )
+
+    async def take_down(self, *, keep_bucket: bool = False) -> TakenDown:
+        """Take away as a face does."""
+        return await self.setup.take_down(
+            ACCOUNT, Token(TOKEN), names_of(), keep_bucket=keep_bucket, show=self.shown.append
+        )
+
+    @property
+    def saved(self) -> list[SavedConnection]:
+        """The connections to Workers."""
+        return [each for each in self.program.settings.connections if each.kind == "worker"]
+
+    def states(self) -> dict[str, State]:
+        """The last state of each call that was shown."""
+        return {each.call.step.value: each.state for each in self.shown}
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    account, keyring = AccountService(), MemoryKeyring()
+    async with FaultyService(account) as faulty:
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
+        program = await Program.open(tmp_path / "data", environ=environ, credentials=Credentials(keyring, environ))
+        yield Bench(program, account, faulty, keyring)
+        await program.close()

@@ -1,0 +1,345 @@
+"""The Worker is put into an account: whole, twice, cut at any call, and beside what others have there."""
+
+import asyncio
+from dataclasses import replace
+
+import keyring.backends.fail
+import pytest
+from keyring.errors import KeyringLocked
+
+from cfbatch_gui import __version__
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected, ServiceRefused, TokenRefused
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.worker_setup.account import Progress, State
+from cfbatch_gui.core.worker_setup.account_calls import Call, Step, names_of, setting_up_calls
+from cfbatch_gui.core.worker_setup.refusals import AddressMissing, StorageNotActivated
+from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
+from cfbatch_gui.core.worker_setup.worker_setup import SecretWouldBeLost, WorkerSetup
+from cfbatch_gui.core.workers_ai.api_tokens import Token
+from cfbatch_gui.core.workers_ai.traffic import entries
+from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
+from tests.canary import OTHER_TOKEN, SECRET, TOKEN
+from tests.core.test_credentials import MemoryKeyring
+from tests.core.worker_setup.conftest import URL, Bench, shipped_files
+
+CALLS = [call for call in setting_up_calls(names_of(), "{account}") if call.step is not Step.VERIFY_TOKEN]
+CHANGES = [call.words for call in CALLS if call.method != "GET"]
+
+
+def end_state() -> tuple[object, ...]:
+    """What an account has after a set-up that nothing disturbed."""
+    metadata = {
+        "main_module": "collect.js",
+        "compatibility_date": shipped_files().compatibility_date,
+        "bindings": [
+            {"type": "ai", "name": "AI"},
+            {"type": "r2_bucket", "name": "BUCKET", "bucket_name": "cf-batch-answers"},
+            {
+                "type": "workflow",
+                "name": "COLLECT",
+                "workflow_name": "cf-batch-collect",
+                "class_name": "Collect",
+            },
+            {"type": "secret_text", "name": "SHARED_SECRET", "text": "…"},
+        ],
+        "observability": {"enabled": False},
+        "tags": ["cf-batch"],
+        "annotations": {"workers/message": f"Set up by CF Batch {__version__}"},
+    }
+    scripts = {"cf-batch-door": (metadata, dict(shipped_files().modules), True)}
+    workflows = {"cf-batch-collect": {"script_name": "cf-batch-door", "class_name": "Collect"}}
+    return scripts, workflows, {"cf-batch-answers": {}}
+
+
+async def test_everything_is_put_there_and_the_connection_leads_to_it(bench: Bench) -> None:
+    done = await bench.set_up(paid_plan=True)
+
+    assert bench.account.state == end_state()
+    assert [f"{method} {path}" for method, path in bench.account.calls] == [call.words for call in CALLS]
+    assert done.is_new and not done.has_other_secret
+    assert bench.saved == [done.connection]
+    assert (done.connection.name, done.connection.url, done.connection.paid_plan) == ("My Worker", URL, True)
+    secret = bench.account.secret()
+    assert len(secret) == 43 and bench.keyring.stored == {("CF Batch", done.connection.id): secret}
+    assert set(bench.states().values()) == {State.DONE}
+    assert bench.waits == []
+
+
+async def test_it_is_in_the_log_of_what_leaves_this_computer(bench: Bench) -> None:
+    await bench.set_up()
+    noted = entries(bench.program.paths.traffic)
+    assert {each.what for each in noted} == {"setup"} and len(noted) == len(CALLS)
+    assert {each.connection for each in noted} == {"cloudflare"}
+
+
+async def test_twice_is_as_once(bench: Bench) -> None:
+    first = await bench.set_up()
+    secret, before = bench.account.secret(), bench.account.state
+    bench.account.calls.clear()
+    second = await bench.set_up()
+    assert bench.account.changes == [each for each in CHANGES if not each.endswith("/r2/buckets")]
+    assert bench.account.state == before and bench.account.secret() == secret
+    assert second.connection == first.connection and not second.is_new and not second.has_other_secret
+    assert bench.saved == [first.connection]
+    assert bench.states()["make_bucket"] is State.NOT_NEEDED
+
+
+@pytest.mark.parametrize("is_answer_lost", [True, False], ids=["after it", "before it"])
+@pytest.mark.parametrize("number", range(1, len(CALLS) + 1), ids=[call.step.value for call in CALLS])
+async def test_cut_at_any_call_and_done_again_it_ends_the_same(bench: Bench, number: int, is_answer_lost: bool) -> None:
+    """Nobody answers from this call on; with `is_answer_lost` what is asked for is done all the same."""
+    cut = script.ResetAfterBody(on="any", number=number, times=0, billed=True)
+    bench.faulty.follow(cut if is_answer_lost else script.ResetAfterHeaders(on="any", number=number, times=0))
+    with pytest.raises(Stopped) as caught:
+        await bench.set_up()
+    assert bench.waits == [1.0, 2.0, 4.0]
+    assert bench.states()[CALLS[number - 1].step.value] is State.FAILED
+    assert bench.saved == []
+    has_begun = any(call.method != "GET" for call in CALLS[:number])
+    assert ("Nothing was changed in the account." in caught.value.message) is not has_begun
+    assert ("Set it up again, and it goes on from there." in caught.value.message) is has_begun
+
+    bench.faulty.follow()
+    done = await bench.set_up()
+    assert bench.account.state == end_state()
+    assert bench.saved == [done.connection]
+    assert bench.keyring.stored == {("CF Batch", done.connection.id): bench.account.secret()}
+
+
+@pytest.mark.parametrize("number", range(1, len(CALLS) + 1), ids=[call.step.value for call in CALLS])
+async def test_stopped_by_the_user_at_any_call_and_done_again_it_ends_the_same(bench: Bench, number: int) -> None:
+    begun: list[Progress] = []
+
+    def stop(progress: Progress) -> None:
+        if progress.state is State.RUNNING:
+            begun.append(progress)
+            if len(begun) == number:
+                running.cancel()
+
+    running = asyncio.ensure_future(
+        bench.setup.set_up(*(ACCOUNT, Token(TOKEN), names_of()), title="My Worker", paid_plan=False, show=stop)
+    )
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    done = await bench.set_up()
+    assert bench.account.state == end_state()
+    assert bench.keyring.stored == {("CF Batch", done.connection.id): bench.account.secret()}
+
+
+async def test_what_is_there_is_named_when_it_stops_in_the_middle(bench: Bench) -> None:
+    bench.account.refuse_first["PUT workflows/cf-batch-collect"] = [Refused(400, 10021, "class not exported")]
+    with pytest.raises(Stopped) as caught:
+        await bench.set_up()
+    assert caught.value.message == (
+        "Cloudflare refused “PUT /accounts/0123456789abcdef0123456789abcdef/workflows/cf-batch-collect”. The details"
+        " hold its reason. In the account are now: the bucket “cf-batch-answers” and the Worker “cf-batch-door”. Set it"
+        " up again, and it goes on from there."
+    )
+    assert "class not exported" in caught.value.detail and isinstance(caught.value.reason, ServiceRefused)
+
+
+async def test_a_fault_that_passes_is_waited_out(bench: Bench) -> None:
+    """As a bucket that Workers does not see yet, and Workflows' own faults."""
+    bench.account.refuse_first["PUT workers/scripts/cf-batch-door"] = [Refused(400, 10085, "R2 bucket not found")]
+    bench.account.refuse_first["PUT workflows/cf-batch-collect"] = [Refused(500, 10001, "internal_server")] * 3
+    await bench.set_up()
+    assert bench.account.state == end_state()
+    assert bench.waits == [2.0, 1.0, 2.0, 4.0]
+    waiting = [each.note for each in bench.shown if each.state is State.WAITING]
+    assert waiting[0] == "Cloudflare does not see the new bucket yet. It is tried again in 2 s."
+    assert waiting[1] == "Cloudflare has a fault of its own just now. It is tried again in 1 s."
+
+
+async def test_the_secret_of_the_connection_is_used_again(bench: Bench) -> None:
+    record = SavedConnection("", "Berlin", "worker", url=f"{URL}/")
+    saved = await bench.program.connections.save(record, secret=SECRET)
+    done = await bench.set_up(paid_plan=True)
+    assert bench.account.secret() == SECRET
+    assert done.connection == replace(saved, paid_plan=True) and not done.is_new
+    assert bench.saved == [done.connection]
+
+
+async def test_a_worker_whose_secret_is_not_known_here_gets_another_and_it_is_said(bench: Bench) -> None:
+    first = await bench.set_up()
+    secret = bench.account.secret()
+    await bench.program.connections.remove(first.connection.id)
+    second = await bench.set_up()
+    assert second.is_new and second.has_other_secret
+    assert bench.account.secret() != secret
+    assert bench.keyring.stored == {("CF Batch", second.connection.id): bench.account.secret()}
+
+
+async def test_a_locked_keyring_stops_it_before_anything_is_changed(bench: Bench) -> None:
+    class Locked(MemoryKeyring):
+        def get_password(self, service: str, username: str) -> str | None:
+            raise KeyringLocked
+
+    program = bench.program
+    await program.connections.save(SavedConnection("", "Berlin", "worker", url=URL), secret=SECRET)
+    setup = WorkerSetup(program.address_book, Credentials(Locked(), {}), program.connections, files=shipped_files)
+    with pytest.raises(Stopped, match="Nothing was changed in the account") as caught:
+        await setup.set_up(ACCOUNT, Token(TOKEN), names_of(), title="My Worker", paid_plan=False)
+    assert isinstance(caught.value.reason, KeyringUnavailable)
+    assert bench.account.changes == []
+
+
+async def test_a_secret_that_nothing_would_keep_is_not_made_where_it_must_be_kept(bench: Bench) -> None:
+    program = bench.program
+    nowhere = Credentials(keyring.backends.fail.Keyring(), {})  # type: ignore[no-untyped-call]
+    setup = WorkerSetup(program.address_book, nowhere, program.connections, files=shipped_files)
+    wanted = (ACCOUNT, Token(TOKEN), names_of())
+    with pytest.raises(Stopped, match="would be lost at once") as caught:
+        await setup.set_up(*wanted, title="My Worker", paid_plan=False, must_keep_secret=True)
+    assert isinstance(caught.value.reason, SecretWouldBeLost) and bench.account.changes == []
+    await setup.set_up(*wanted, title="My Worker", paid_plan=False, must_keep_secret=True, own_secret=Token(SECRET))
+    assert bench.account.secret() == SECRET
+
+
+async def test_a_connection_that_cannot_be_saved_is_said_and_done_again(bench: Bench) -> None:
+    settings = bench.program.paths.settings
+    settings.unlink(missing_ok=True)
+    settings.mkdir()
+    with pytest.raises(Stopped, match="set up, but the connection to it could not be saved") as caught:
+        await bench.set_up()
+    assert isinstance(caught.value.reason, DataError)
+    settings.rmdir()
+    done = await bench.set_up()
+    assert bench.saved == [done.connection]
+    assert bench.keyring.stored["CF Batch", done.connection.id] == bench.account.secret()
+
+
+async def test_a_foreign_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
+    bench.account.foreign()
+    before = bench.account.state
+    with pytest.raises(Stopped) as caught:
+        await bench.set_up()
+    assert (
+        "There is a Worker “cf-batch-door” in the account that this program did not put there" in caught.value.message
+    )
+    assert isinstance(caught.value.reason, NotOurs) and caught.value.reason.other_name == "cf-batch-door-2"
+    assert bench.account.state == before and bench.account.changes == []
+
+    await bench.set_up(names_of("cf-batch-door-2"))
+    assert bench.account.scripts["cf-batch-door-2"].binding("workflow")["workflow_name"] == "cf-batch-door-2-workflow"
+    assert set(bench.account.buckets) == {"cf-batch-door-2-bucket"}
+    assert bench.account.scripts["cf-batch-door"].modules == {"theirs.js": b"// theirs"}
+
+    await bench.set_up(may_replace=True)
+    script_now = bench.account.scripts["cf-batch-door"]
+    assert set(script_now.modules) == {"collect.js", "index.js"}
+    assert [each["name"] for each in script_now.metadata["bindings"]] == ["AI", "BUCKET", "COLLECT", "SHARED_SECRET"]
+
+
+async def test_a_workflow_of_another_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
+    theirs = {"script_name": "theirs", "class_name": "Theirs"}
+    bench.account.workflows["cf-batch-collect"] = dict(theirs)
+    with pytest.raises(Stopped, match="Workflow “cf-batch-collect” in the account, of the Worker “theirs”") as caught:
+        await bench.set_up()
+    assert isinstance(caught.value.reason, NotOurs)
+    assert bench.account.workflows["cf-batch-collect"] == theirs and bench.account.changes == []
+    await bench.set_up(may_replace=True)
+    assert bench.account.workflows["cf-batch-collect"]["script_name"] == "cf-batch-door"
+
+
+async def test_models_that_the_user_has_limited_the_worker_to_stay(bench: Bench) -> None:
+    await bench.set_up()
+    limited = {"type": "plain_text", "name": "ALLOWED_MODELS", "text": "@cf/baai/bge-m3"}
+    bench.account.scripts["cf-batch-door"].metadata["bindings"].append(limited)
+    await bench.set_up()
+    assert bench.account.scripts["cf-batch-door"].binding("plain_text") == limited
+
+
+@pytest.mark.parametrize("call", CALLS, ids=[call.step.value for call in CALLS])
+async def test_a_missing_permission_is_named_with_its_call(bench: Bench, call: Call) -> None:
+    short = call.words.replace("/accounts/{account}/", "")
+    bench.account.refuse_first[short] = [Refused(403, 10000, "Authentication error")]
+    with pytest.raises(Stopped) as caught:
+        await bench.set_up()
+    reason = caught.value.reason
+    assert isinstance(reason, TokenRefused)
+    assert f"“{call.words.replace('{account}', ACCOUNT)}”" in reason.message
+    assert f"it needs the permission {call.permission} for this account" in reason.message
+    assert bench.states()[call.step.value] is State.FAILED
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"), [({STORAGE}, SCRIPTS), ({SCRIPTS}, STORAGE), (set(), SCRIPTS)], ids=["R2", "Workers", "none"]
+)
+async def test_a_token_with_one_permission_changes_nothing(bench: Bench, given: set[str], missing: str) -> None:
+    bench.account.permissions = frozenset(given)
+    with pytest.raises(Stopped, match=f"it needs the permission {missing} for this .* Nothing was changed"):
+        await bench.set_up()
+    assert bench.account.changes == []
+
+
+async def test_a_token_that_is_not_valid_is_told_from_one_that_lacks_something(bench: Bench) -> None:
+    with pytest.raises(Stopped, match="does not know this token for this account, or no longer") as caught:
+        await bench.set_up(token=OTHER_TOKEN)
+    assert isinstance(caught.value.reason, TokenRefused)
+    asked = [path for _, path in bench.account.calls]
+    assert asked == [
+        "/accounts/{account}/workers/subdomain",
+        "/user/tokens/verify",
+        "/accounts/{account}/tokens/verify",
+    ]
+    shown = {call.path for call in setting_up_calls(names_of(), "{account}")}
+    assert set(asked) <= shown, "whatever is asked stood in the list"
+
+
+async def test_storage_that_is_not_activated_is_named_before_anything_is_changed(bench: Bench) -> None:
+    bench.account.r2_active = False
+    with pytest.raises(Stopped, match="Open R2 Object Storage in the dashboard once and activate it") as caught:
+        await bench.set_up()
+    assert isinstance(caught.value.reason, StorageNotActivated) and caught.value.reason.code == 10042
+    assert bench.account.changes == [] and "Nothing was changed" in caught.value.message
+    bench.account.r2_active = True
+    await bench.set_up()
+    assert bench.account.state == end_state()
+
+
+@pytest.mark.parametrize("name", ["", "anna.evil.example/", "Anna", "-anna", "a" * 64])
+async def test_without_an_address_at_workers_dev_nothing_is_changed(bench: Bench, name: str) -> None:
+    bench.account.subdomain = name
+    with pytest.raises(Stopped, match="Open Workers & Pages in the dashboard once") as caught:
+        await bench.set_up()
+    assert isinstance(caught.value.reason, AddressMissing)
+    assert bench.account.changes == []
+
+
+async def test_an_address_that_is_missing_only_when_the_worker_comes_is_named_too(bench: Bench) -> None:
+    bench.account.refuse_first["PUT workers/scripts/cf-batch-door"] = [Refused(400, 10063, "subdomain_required")]
+    with pytest.raises(Stopped, match="Open Workers & Pages") as caught:
+        await bench.set_up()
+    assert isinstance(caught.value.reason, AddressMissing)
+
+
+async def test_a_bucket_that_came_meanwhile_is_used(bench: Bench) -> None:
+    bench.account.refuse_first["GET r2/buckets/cf-batch-answers"] = [Refused(404, 10006, "does not exist")]
+    bench.account.buckets["cf-batch-answers"] = {}
+    await bench.set_up()
+    assert bench.states()["make_bucket"] is State.DONE
+    assert bench.account.state == end_state()
+
+
+async def test_an_account_that_is_not_there_is_not_taken_for_an_empty_one(bench: Bench) -> None:
+    bench.account.refuse_first["GET workers/scripts/cf-batch-door/settings"] = [Refused(404, 7003, "Could not route")]
+    with pytest.raises(Stopped, match=r"does not know this account\. Check the account ID"):
+        await bench.set_up()
+    assert bench.account.changes == []
+
+
+async def test_an_account_id_that_cannot_be_one_reaches_no_network(bench: Bench) -> None:
+    with pytest.raises(NotConnected, match="not an account ID"):
+        await bench.setup.set_up("no account", Token(TOKEN), names_of(), title="x", paid_plan=False)
+    assert bench.account.calls == []
+
+
+@pytest.mark.parametrize(
+    "garbage", [script.Garbage(on="any", part="body"), script.Page(on="any")], ids=["text", "page"]
+)
+async def test_an_answer_that_is_none_is_said(bench: Bench, garbage: script.AnyFault) -> None:
+    bench.faulty.follow(garbage)
+    done = await bench.set_up()
+    assert done.is_new and bench.waits == [1.0], "tried again"

@@ -1,0 +1,165 @@
+"""In the terminal: the Worker is set up in an account and taken away, with a token that is used once."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.account_service import ACCOUNT, SCRIPTS, AccountService
+from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
+from tests.journeys.terminal import COMMAND, Ended, Terminal
+from tests.threaded_service import Threaded
+
+# Runs a command on a terminal of its own, and types a line of stdin when it is asked to go on, and one for the token.
+ON_A_TERMINAL = """
+import os, pty, sys
+
+def shown(terminal):
+    text = os.read(terminal, 10_000)
+    if text.endswith((b"[y/N] ", b"token: ")):
+        os.write(terminal, sys.stdin.buffer.readline())
+    return text
+
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboard: b"")))
+"""
+
+
+@pytest.fixture
+def account() -> AccountService:
+    return AccountService()
+
+
+@pytest.fixture
+def url(account: AccountService) -> Iterator[str]:
+    with Threaded(account).opened() as service:
+        yield service.url
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, url: str) -> Terminal:
+    return Terminal(tmp_path / "data", {"CLOUDFLARE_API_BASE_URL": url, "OURS": SECRET})
+
+
+def run(terminal: Terminal, *arguments: object, given: str = TOKEN) -> Ended:
+    return terminal.run("connections", *arguments, given=given)
+
+
+SET_UP = ("set-up", "--account", ACCOUNT, "--yes", "--secret-from", "OURS")  # there is no keyring here
+
+
+def test_from_the_list_of_calls_to_an_empty_account(terminal: Terminal, account: AccountService) -> None:
+    listed = run(terminal, "set-up", "--account", ACCOUNT, "--dry-run", given="")
+    assert listed.status == 0 and account.calls == []
+    assert f"PUT /accounts/{ACCOUNT}/workers/scripts/cf-batch-door  needs Workers Scripts Write" in listed.out
+
+    done = run(terminal, *SET_UP, "--paid-plan", "--use")
+    assert done.status == 0, done.err
+    assert "Done: connection “My Worker” was added." in done.err
+    assert " 6. done." in done.err and " 1. done. It is anna.workers.dev." in done.err
+    assert account.secret() == SECRET
+    assert listed.out.strip() in done.err, "the same list, before anything is sent"
+    (connection,) = [
+        each for each in run(terminal, "list", "--json").json["connections"] if each["name"] == "My Worker"
+    ]
+    assert connection["kind"] == "worker" and connection["for_new_jobs"]
+    assert f"CFBATCH_SECRET_{connection['id'].upper()}" in done.err, "there is no keyring here"
+
+    account.store("answers/a-job/1/1", "orders/a-job/1")
+    taken = run(terminal, "take-down", "My Worker", "--account", ACCOUNT, "--yes", "--forget", "--json")
+    assert taken.status == 0, taken.err
+    assert taken.json == {"worker": True, "workflow": True, "bucket": True, "objects": 2}
+    assert "“cf-batch-door” is not in the account any more. 2 stored objects were deleted." in taken.err
+    assert account.state == ({}, {}, {})
+    assert "My Worker" not in run(terminal, "list").out
+
+
+def test_on_a_terminal_it_asks_before_it_asks_for_the_token(terminal: Terminal, account: AccountService) -> None:
+    def answered(*lines: str) -> str:
+        command = (sys.executable, "-c", ON_A_TERMINAL, *COMMAND)
+        with terminal.start_command(command, "connections", *(each for each in SET_UP if each != "--yes")) as process:
+            out, _ = process.communicate("".join(f"{line}\n" for line in lines), timeout=60)
+        assert CORE not in out
+        return out
+
+    refused = answered("n")
+    assert "Nothing was sent." in refused and "token:" not in refused and account.calls == []
+    done = answered("y", TOKEN)
+    assert "was added" in done and "One-time API token: " in done
+    assert done.index("workers/subdomain") < done.index("Go on?") < done.index("token: ")
+    assert "cf-batch-door" in account.scripts
+
+
+def test_without_a_terminal_it_wants_a_yes(terminal: Terminal, account: AccountService) -> None:
+    ended = run(terminal, *(each for each in SET_UP if each != "--yes"))
+    assert ended.status == 2 and ended.complaint == "Nothing was sent. Agree to these calls with --yes."
+    assert account.calls == []
+
+
+def test_the_token_is_found_in_what_was_copied_or_in_a_variable(terminal: Terminal, account: AccountService) -> None:
+    assert run(terminal, *SET_UP, given=f'curl -H "Authorization: Bearer {TOKEN}"').status == 0
+    terminal.environ["ONCE"] = TOKEN
+    assert run(terminal, *SET_UP, "--token-from", "ONCE", given="").status == 0
+    assert run(terminal, *SET_UP, given="").status == 4
+    assert run(terminal, *SET_UP, "--token-from", "NOTHING").status == 2
+    assert account.changes.count("PUT /accounts/{account}/workers/scripts/cf-batch-door") == 2
+
+
+def test_the_account_is_that_of_the_connection_where_none_is_named(terminal: Terminal, account: AccountService) -> None:
+    ended = run(terminal, "set-up", "--yes")
+    assert ended.status == 2 and ended.complaint == "Give the account's id: --account."
+    listed = run(terminal, "set-up", "--dry-run", "--json", given="").json["calls"]
+    assert listed[0]["path"] == "/accounts/{account}/workers/subdomain"
+    assert {each["permission"] for each in listed} == {"Workers Scripts Write", "Workers R2 Storage Write", ""}
+    terminal.environ["CLOUDFLARE_ACCOUNT_ID"] = ACCOUNT
+    assert run(terminal, "set-up", "--yes", "--secret-from", "OURS").status == 0
+    assert account.scripts
+
+
+def test_without_a_keyring_no_secret_is_made_that_would_be_lost(terminal: Terminal, account: AccountService) -> None:
+    lost = run(terminal, "set-up", "--account", ACCOUNT, "--yes")
+    assert lost.status == 2 and "a secret that is made now would be lost at once" in lost.complaint
+    assert "That is: --secret-from VARIABLE." in lost.err and account.changes == []
+    assert run(terminal, *SET_UP).status == 0
+    (connection,) = [each for each in run(terminal, "list", "--json").json["connections"] if each["kind"] == "worker"]
+    terminal.environ[f"CFBATCH_SECRET_{connection['id'].upper()}"] = SECRET
+    again = run(terminal, "set-up", "--account", ACCOUNT, "--yes")
+    assert again.status == 0 and "connection “My Worker” is kept" in again.err
+    assert account.secret() == SECRET
+
+
+def test_what_goes_wrong_has_its_status_and_the_way_on(terminal: Terminal, account: AccountService) -> None:
+    account.foreign()
+    taken = run(terminal, *SET_UP)
+    assert taken.status == 1 and "Nothing was changed in the account." in taken.complaint
+    assert "That is: --worker cf-batch-door-2, or --replace." in taken.err
+    account.permissions = frozenset((SCRIPTS,))
+    lacking = run(terminal, *SET_UP, "--worker", "mine")
+    assert lacking.status == 4 and "it needs the permission Workers R2 Storage Write" in lacking.complaint
+    assert " 4. failed." in lacking.err and "Details: 10000: Authentication error; HTTP 403" in lacking.err
+    assert run(terminal, *SET_UP, given=OTHER_TOKEN).status == 4
+    assert run(terminal, *SET_UP, "--worker", "No Name").status == 2
+    assert run(terminal, *SET_UP, "--account", "nobody").status == 4
+    assert account.changes == []
+    account.permissions = AccountService().permissions
+    replaced = run(terminal, *SET_UP, "--replace", "--name", "Berlin", "--json")
+    assert replaced.status == 0 and replaced.json["name"] == "Berlin" and replaced.json["added"]
+
+
+def test_taking_down_names_what_it_is_about(terminal: Terminal, account: AccountService) -> None:
+    take_down = ("take-down", "--account", ACCOUNT, "--yes")
+    assert run(terminal, *take_down).status == 2
+    assert run(terminal, *take_down, "nobody").status == 2
+    assert run(terminal, *take_down, "--worker", "cf-batch-door", "--forget").status == 2
+    run(terminal, "add", "worker", "--url", "https://door.example.com", "--name", "Own", "--no-test", given="a-secret")
+    own = run(terminal, *take_down, "Own")
+    assert own.status == 2 and own.complaint.endswith("Give the Worker's name.")
+    assert account.calls == []
+    assert run(terminal, *SET_UP).status == 0
+    account.store("answers/a-job/1/1")
+    kept = run(terminal, *take_down, "--worker", "cf-batch-door", "--keep-answers")
+    assert kept.status == 0, kept.err
+    assert account.buckets == {"cf-batch-answers": {"answers/a-job/1/1": b"{}"}} and account.scripts == {}
+    printed = run(terminal, *take_down, "--worker", "cf-batch-door", "--dry-run", "--json", given="").json
+    assert json.dumps(printed).count("DELETE") == 4

@@ -1,0 +1,83 @@
+"""Pictures of the Worker's way into the user's account: the list of calls, the way through it, its end, failures."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.ui.theme import Theme
+from tests.account_service import ACCOUNT, AccountService
+from tests.screen.past import MemoryKeyring
+from tests.screen.stage import Stage, opened
+
+Take = Callable[[Stage, str], Awaitable[None]]
+NAMES = ("account",)  # what its pictures begin with
+TOKEN = "practice-takes-any-token-0000000000000000"
+START = "Set up in my account"
+
+
+async def worker_setup(root: Path, theme: Theme, take: Take) -> None:
+    """An account at a stand-in: a failure, the way through, and out again."""
+    account = AccountService(tokens=(TOKEN,))
+    async with FaultyService(account) as faulty:
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
+        credentials = Credentials(MemoryKeyring(), {})
+        async with opened(root / "data", theme, environ=environ, credentials=credentials) as stage:
+            await put(stage, take, account, faulty)
+            await taken_away(stage, take, account)
+
+
+async def put(stage: Stage, take: Take, account: AccountService, faulty: FaultyService) -> None:
+    """From the guide to the end."""
+    person = stage.person
+    await person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    await person.click("New connection")
+    await person.choose("Your own Worker")
+    await person.click("Save the Worker…")
+    await person.until_sees("Give it a secret")
+    await take(stage, "account-guide")
+    await person.click("Set up in my account…")
+    await person.until_sees("One-time API token", "Reads the account's address")
+    await take(stage, "account-calls")
+    await person.type("Account ID", ACCOUNT)
+    await person.type("One-time API token", TOKEN)
+    account.r2_active = False
+    await person.click(START)
+    await person.until_sees("R2 is not activated")
+    await take(stage, "account-storage")
+    account.r2_active = True
+    account.foreign()
+    await person.click(START)
+    await person.until_sees("Replace “cf-batch-door” instead")
+    await take(stage, "account-foreign")
+    account.scripts.clear()
+    faulty.follow(script.Stall(on="any", number=6, seconds=60.0))
+    await person.click(START)
+    await person.until(lambda: len(faulty.arrivals) == len(account.calls) + 1 and "PUT" not in account.calls[-1])
+    await take(stage, "account-working")
+    faulty.follow()
+    await person.click("Stop")
+    await person.until_sees("Stopped. What was done stays")
+    await person.click(START)
+    await person.until_sees("was added")
+    await take(stage, "account-done")
+    await person.click("Close")
+
+
+async def taken_away(stage: Stage, take: Take, account: AccountService) -> None:
+    """By the card's menu."""
+    account.store("answers/a-job/1/1", "orders/a-job/1", bucket="cf-batch-door-2-bucket")
+    card = stage.workspace._settings.connection.others.cards[0]
+    card.take_down_pressed.emit()
+    person = stage.person
+    await person.until_sees("Keep the bucket with the stored answers")
+    await person.type("Account ID", ACCOUNT)
+    await person.type("One-time API token", TOKEN)
+    await take(stage, "account-removal")
+    await person.click("Remove from my account")
+    await person.until_sees("is not in the account any more")
+    await take(stage, "account-removed")
+    await person.click("Close")

@@ -1,0 +1,214 @@
+"""docs/scheduling.md and its files: the page shows each file as it is, and the commands in them do what it says.
+
+They run as a schedule runs them, by a shell and a process, against the practice service behind a token.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cfbatch_gui.cli.exit_status import ExitStatus
+from tests.journeys.terminal import practice_service
+from tests.scheduled_machine import BOTH, FILES, NEEDS_A_PERSON, PAGE, ROWS, RUN, TOKEN, Machine, text_of
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="what is shown is for systems with a shell")
+
+WRONG = "token-that-the-service-does-not-know-000"
+
+
+# The page
+
+
+def test_the_page_shows_every_file_as_it_is() -> None:
+    shown = re.findall(r"\[([\w.-]+)\]\(scheduling/\1\)[^`]*\n```\w+\n(.*?)```\n", PAGE.read_text("utf-8"), re.DOTALL)
+    assert dict(shown) == {path.name: path.read_text("utf-8") for path in FILES.iterdir() if path.is_file()}
+
+
+def rows_of_statuses() -> dict[int, tuple[str, str]]:
+    section = PAGE.read_text("utf-8").split("## How a command ends")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \| [^|]+ \| ?(\w*) ?\|$", section, re.MULTILINE)
+    return {int(number): (words.strip(), again) for number, words, again in rows}
+
+
+def test_the_table_has_every_exit_status_in_the_words_of_the_help() -> None:
+    words = {int(status): str(status.words) or status.name.lower() for status in ExitStatus}
+    assert {number: each for number, (each, _) in rows_of_statuses().items()} == words
+
+
+def test_what_is_tried_again_is_the_same_everywhere() -> None:
+    assert {number for number, (_, again) in rows_of_statuses().items() if again == "no"} == NEEDS_A_PERSON
+    prevented = re.findall(r"^RestartPreventExitStatus=(.+)$", text_of("cfbatch.service"), re.MULTILINE)
+    assert [set(map(int, each.split())) for each in prevented] == [NEEDS_A_PERSON]
+
+
+def test_every_example_sends_by_the_same_line() -> None:
+    """Also those whose commands no test below runs as they stand."""
+    assert PAGE.read_text("utf-8").count(f"    cfbatch resume --data-dir data && cfbatch {RUN}\n") == 1
+    for name in ("crontab", "cfbatch.service", "cfbatch-credential.conf", "github-actions.yml"):
+        said = text_of(name)
+        assert f"cfbatch {RUN}" in said
+        assert said.index("resume") < said.index(f"cfbatch {RUN}"), "what was cut would be sent again"
+
+
+# A machine and a service
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with practice_service(tmp_path_factory.mktemp("service") / "data", token=TOKEN) as url:
+        yield url
+
+
+@pytest.fixture
+def machine(tmp_path: Path, url: str) -> Machine:
+    return Machine.made(tmp_path, url)
+
+
+# cron
+
+
+def cron_line() -> tuple[list[str], str, dict[str, str]]:
+    """Its five fields, its command, and the variables above it."""
+    lines = [line for line in text_of("crontab").splitlines() if line and not line.startswith("#")]
+    variables = dict(line.split("=", 1) for line in lines if re.match(r"\w+=", line))
+    (entry,) = (line for line in lines if not re.match(r"\w+=", line))
+    *fields, command = entry.split(maxsplit=5)
+    return fields, command, variables
+
+
+def write_account(machine: Machine, token: str) -> None:
+    lines = (f"{name}={value}\n" for name, value in {**machine.account, "CLOUDFLARE_API_TOKEN": token}.items())
+    (machine.work / "account.env").write_text("".join(lines))
+
+
+def test_the_crontab_has_five_fields_and_a_command_that_cron_leaves_as_it_is() -> None:
+    fields, command, variables = cron_line()
+    limits = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+    for field, (least, most) in zip(fields, limits, strict=True):
+        assert re.fullmatch(r"\*|\d+(-\d+)?", field), field
+        assert all(least <= int(number) <= most for number in re.findall(r"\d+", field)), field
+    assert "%" not in command, "cron takes it for the end of the line"
+    assert set(variables) == {"PATH", "MAILTO"} and "$" not in variables["PATH"], "cron puts nothing in"
+    assert len(text_of("crontab").splitlines()[-1]) < 998  # the longest that cron reads
+
+
+def test_the_line_of_cron_ranks_and_prints_nothing(machine: Machine) -> None:
+    write_account(machine, TOKEN)
+    done = machine.sh(cron_line()[1])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert machine.ranked_rows() == ROWS
+    log = (machine.work / "cfbatch.log").read_text("utf-8")
+    assert "nothing to resume" in log and "is done: 82 texts" in log and TOKEN not in log
+
+
+def test_the_line_of_cron_prints_what_failed_and_keeps_the_exit_status(machine: Machine) -> None:
+    write_account(machine, WRONG)
+    done = machine.sh(cron_line()[1])
+    assert (done.returncode, done.stderr) == (4, "")
+    assert "Cloudflare refused the API token" in done.stdout and "cfbatch resume" in done.stdout
+    assert not (machine.work / "ranked.csv").exists()
+
+
+# systemd
+
+
+def commands_of(name: str) -> list[str]:
+    """As systemd starts them: a doubled dollar is one."""
+    found = re.findall(r"^ExecStart=(.+)$", text_of(name), re.MULTILINE)
+    assert all("$" not in each.replace("$$", "") and "%" not in each for each in found)
+    return [each.replace("$$", "$") for each in found]
+
+
+def write_unit(name: str, folder: Path, command: Path) -> Path:
+    """The unit with the command that is here: systemd looks whether it is there."""
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(text_of(name).replace("/usr/bin/cfbatch", str(command)))
+    return path
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd here")
+@pytest.mark.parametrize("with_credential", [False, True])
+def test_systemd_has_nothing_to_say_about_the_units(machine: Machine, tmp_path: Path, *, with_credential: bool) -> None:
+    folder = tmp_path / "units"
+    units = [write_unit(name, folder, machine.command) for name in ("cfbatch.service", "cfbatch.timer")]
+    if with_credential:
+        write_unit("cfbatch-credential.conf", folder / "cfbatch.service.d", machine.command)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(machine.home), "LC_ALL": "C"}
+    verify = ["systemd-analyze", "verify", *map(str, units)]
+    done = subprocess.run(verify, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_unit_has_two_commands_in_their_order() -> None:
+    assert commands_of("cfbatch.service") == ["/usr/bin/cfbatch resume --data-dir data", f"/usr/bin/cfbatch {RUN}"]
+
+
+def test_the_commands_with_a_credential_are_those_of_the_unit_with_its_token(machine: Machine, tmp_path: Path) -> None:
+    credentials = tmp_path / "credentials"
+    credentials.mkdir(mode=0o700)
+    (credentials / "cloudflare-token").write_text(f"{TOKEN}\n")
+    machine.only_ends(0)
+    for each in commands_of("cfbatch-credential.conf"):
+        words = shlex.split(each.replace("/usr/bin/cfbatch", str(machine.command)))
+        assert words[:2] == ["/bin/sh", "-c"] and len(words) == 3
+        done = machine.sh(f"cd cfbatch\n{words[2]}", {"CREDENTIALS_DIRECTORY": str(credentials)})
+        assert done.returncode == 0, done.stderr
+        assert f"CLOUDFLARE_API_TOKEN={TOKEN}" in machine.environ_of_start()
+    assert machine.started() == BOTH
+
+
+# GitHub Actions
+
+
+def workflow() -> Any:
+    return yaml.safe_load(text_of("github-actions.yml"))
+
+
+def test_the_workflow_may_do_little_and_keeps_the_data_folder_whatever_happens() -> None:
+    found = workflow()
+    assert found[True]["schedule"] == [{"cron": "30 4 * * 1-5"}]  # "on", as YAML 1.1 has it
+    assert found["permissions"] == {"contents": "read"}
+    assert found["concurrency"]["cancel-in-progress"] is False
+    steps = found["jobs"]["rank"]["steps"]
+    used = re.findall(r"uses: (\S+)(.*)", text_of("github-actions.yml"))
+    assert all(re.fullmatch(r"actions/[\w/-]+@[0-9a-f]{40}", each) for each, _ in used) and len(used) == 5
+    assert all(re.fullmatch(r" # v\d+\.\d+\.\d+", words) for _, words in used)
+    assert not [step for step in steps if "${{" in step.get("run", "")]
+    (fetched,) = (step["with"] for step in steps if "cache/restore" in step.get("uses", ""))
+    (kept,) = (step for step in steps if "cache/save" in step.get("uses", ""))
+    assert kept["if"] == "always()" and kept["with"]["key"] == fetched["key"]
+    assert fetched["key"].startswith(fetched["restore-keys"]) and "run_attempt" in fetched["key"], "a key is for once"
+    with_secrets = [step["name"] for step in steps if "secrets." in str(step.get("env"))]
+    assert with_secrets == ["Go on with what was cut", "Send what is new"]
+
+
+def test_the_steps_of_the_workflow_rank_by_the_practice_service(machine: Machine) -> None:
+    install, *scripts = [step["run"] for step in workflow()["jobs"]["rank"]["steps"] if "run" in step]
+    assert install.startswith("python -m pip install ") and len(scripts) == 2
+    for script in scripts:
+        practice = script.replace("--connection cloudflare", "--connection practice")
+        done = machine.sh(f"cd cfbatch\n{practice}", {"CFBATCH_PRACTICE_SECONDS": "0", "INSTEAD": ""})
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert machine.ranked_rows() == ROWS
+
+
+@pytest.mark.parametrize(
+    ("instead", "words"), [("", ["resume"]), ("settle nothing --dismiss", ["settle", "nothing", "--dismiss"])]
+)
+def test_a_person_decides_by_another_command_in_the_first_step(
+    machine: Machine, instead: str, words: list[str]
+) -> None:
+    (script,) = (step["run"] for step in workflow()["jobs"]["rank"]["steps"] if "$" in step.get("run", ""))
+    machine.only_ends(3)
+    assert machine.sh(f"cd cfbatch\n{script}", {"INSTEAD": instead}).returncode == 3
+    assert machine.started() == [[*words, "--data-dir", "data"]]

@@ -1,0 +1,231 @@
+"""The dialog “In your account…”: what it lists, taking over with and without the file, removing, and its errors."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QWidget
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
+from cfbatch_gui.ui.jobs.take_over_dialog import TakeOverDialog
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import Theme
+from tests.core.endpoints.conftest import SECRET
+from tests.screen.past import run
+from tests.screen.stage import Stage
+from tests.screen.worker_stage import WorkerStage, on_stage, served
+from tests.ui.conftest import Until
+
+TEXTS = "id,text\n" + "".join(f"{n},a lamp of brass {n}\n" for n in range(20))
+
+
+@pytest.fixture
+async def worker(tmp_path: Path) -> AsyncIterator[WorkerStage]:
+    async with served(tmp_path / "service") as worker:
+        yield worker
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage, until: Until) -> AsyncIterator[Stage]:
+    async with on_stage(tmp_path / "data", theme, worker) as stage:
+        yield stage
+        await until(lambda: not stage.workspace._tasks.is_running("connection"))
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "lamps.csv"
+    path.write_text(TEXTS, encoding="utf-8")
+    return path
+
+
+async def sent_elsewhere(tmp_path: Path, worker: WorkerStage, path: Path, until: Until) -> Job:
+    """Another computer hands a job over and is switched off; its answers wait in the account."""
+    here = worker.connection_id
+    program = await Program.open(tmp_path / "elsewhere", environ={})
+    await worker.connect(program)
+    job = await worker.send(program, "Lamps", path, Kind.EMBED)
+    await until(lambda: account_progress(program.ledger.job(job.id)).lid_may_close)
+    await program.close()
+    worker.finish()
+    worker.connection_id = here
+    return job
+
+
+async def shown(kind: type[QDialog], until: Until) -> QDialog:
+    def there() -> list[QDialog]:
+        return [each for each in QApplication.topLevelWidgets() if isinstance(each, kind) and each.isVisible()]
+
+    await until(there)
+    return there()[0]
+
+
+async def account_dialog(stage: Stage, until: Until) -> AccountDialog:
+    """As the menu opens it, when it has its answer."""
+    job_menu = stage.workspace._menus._job
+    job_menu.aboutToShow.emit()
+    next(action for action in job_menu.actions() if action.text() == "In your account…").trigger()
+    dialog = await shown(AccountDialog, until)
+    assert isinstance(dialog, AccountDialog)
+    await until(lambda: not stage.workspace._tasks.is_running("account list"))
+    return dialog
+
+
+def click(button: QWidget) -> None:
+    assert button.isVisible() and button.isEnabled()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def cells(dialog: AccountDialog) -> list[list[str]]:
+    return [[dialog.rows.text(row, column) for column in range(5)] for row in range(dialog.rows.rowCount())]
+
+
+async def question(dialog: QWidget, until: Until, answer: str) -> str:
+    """Answer the question that is asked; its words."""
+    await until(lambda: dialog.findChild(QMessageBox) is not None)
+    box = dialog.findChild(QMessageBox)
+    assert isinstance(box, QMessageBox)
+    words = box.informativeText()
+    click(next(button for button in box.buttons() if button.text() == answer))
+    return words
+
+
+async def test_an_empty_account_says_what_will_stand_there(stage: Stage, until: Until) -> None:
+    dialog = await account_dialog(stage, until)
+    assert dialog.nothing.isVisible() and dialog.nothing.sentence().startswith("Nothing is in this account.")
+    assert not dialog.take_button.isEnabled() and dialog.take_button.toolTip() == "Choose a job first."
+    assert not dialog.problem.isVisible()
+
+
+async def test_while_it_asks_it_says_whom(stage: Stage, worker: WorkerStage, until: Until) -> None:
+    worker.service.follow(script.Stall(on="check", seconds=60.0))
+    tasks = Tasks(stage.workspace.window, lambda error: pytest.fail(error.message))
+    dialog = AccountDialog(stage.program, tasks, parent=stage.workspace.window)
+    dialog.open()
+    await until(lambda: dialog.nothing.sentence() == "Asking “My Worker”…")
+    assert not dialog.take_button.isEnabled() and not dialog.remove_button.isEnabled()
+    dialog.close()
+    await tasks.close()
+
+
+async def test_a_job_is_taken_over_with_its_file_and_opened(
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+) -> None:
+    job = await sent_elsewhere(tmp_path, worker, texts, until)
+    dialog = await account_dialog(stage, until)
+    assert cells(dialog) == [["Lamps", "Vectors", "1", "just now", "not here"]]
+    assert dialog.table.hasFocus() and dialog.take_button.text() == "Take over…"
+    QTest.keyClick(dialog.table, Qt.Key.Key_Return)
+    taking = await shown(TakeOverDialog, until)
+    assert isinstance(taking, TakeOverDialog)
+    assert not taking.files.kind.isVisible()  # it is known
+    taking.files.open(texts)
+    await until(lambda: taking.files.inputs() is not None)
+    click(taking.take_button)
+    await until(lambda: stage.workspace.window.library.opened_job() == job.id)
+    await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
+    known = await stage.program.runner.wait(job.id)
+    assert known.state is JobState.DONE and known.taken_over and known.source_name == "lamps.csv"
+    more = stage.workspace._job.header.more.menu()
+    offered = {action.text() for action in more.actions() if action.isVisible() and action.isEnabled()}
+    assert "Duplicate" in offered and not {"Collect in my account", "Delete the copies in my account"} & offered
+    dialog = await account_dialog(stage, until)
+    assert cells(dialog)[0][4] == "Finished" and dialog.take_button.text() == "Open"
+
+
+async def test_a_job_is_taken_over_without_its_file(
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+) -> None:
+    job = await sent_elsewhere(tmp_path, worker, texts, until)
+    dialog = await account_dialog(stage, until)
+    click(dialog.take_button)
+    taking = await shown(TakeOverDialog, until)
+    assert isinstance(taking, TakeOverDialog)
+    other = tmp_path / "other.csv"
+    other.write_text("id,text\n1,other\n", encoding="utf-8")
+    taking.files.open(other)
+    await until(lambda: taking.files.inputs() is not None)
+    click(taking.take_button)
+    await until(taking.problem.isVisible)
+    assert taking.problem.text().startswith("This is not the file that was sent")
+    assert stage.program.ledger.jobs() == () and taking.take_button.isEnabled()
+    click(taking.files.removes[0])
+    assert not taking.problem.isVisible()
+    click(taking.take_button)
+    await until(lambda: stage.workspace.window.library.opened_job() == job.id)
+    assert (await stage.program.runner.wait(job.id)).has_named_texts
+    more = stage.workspace._job.header.more.menu()
+    await until(lambda: stage.workspace._job.job() == stage.program.ledger.job(job.id))
+    offered = {action.text() for action in more.actions() if action.isVisible() and action.isEnabled()}
+    assert not {"Duplicate", "Copy as curl"} & offered
+
+
+async def test_removing_asks_and_says_what_is_lost(
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+) -> None:
+    await sent_elsewhere(tmp_path, worker, texts, until)
+    dialog = await account_dialog(stage, until)
+    for answer in ("Cancel", "Remove"):
+        assert len(worker.room.shards) == 1
+        click(dialog.remove_button)
+        words = await question(dialog, until, answer)
+        assert "Answers that no computer has fetched yet are lost" in words
+        await until(lambda: dialog.findChild(QMessageBox) is None)
+    await until(lambda: dialog.nothing.isVisible() and dialog.nothing.sentence().startswith("Nothing is"))
+    assert worker.room.shards == {}
+
+
+async def test_an_error_is_a_sentence_with_one_button(stage: Stage, worker: WorkerStage, until: Until) -> None:
+    worker.room.put("abcdefgh", "Orders, spring", kind="rank", batches=12)
+    worker.service.follow(script.Page(on="check", times=1))
+    dialog = await account_dialog(stage, until)
+    assert dialog.problem.isVisible() and "sign in first" in dialog.problem.text()
+    (again,) = dialog.problem.links()
+    assert again.text() == "Try again" and not dialog.table.isVisible()
+    click(again)
+    await until(dialog.table.isVisible)
+    assert cells(dialog)[0][:3] == ["Orders, spring", "Ranking", "12"] and not dialog.problem.isVisible()
+
+
+async def test_a_refused_secret_leads_to_the_connections(stage: Stage, worker: WorkerStage, until: Until) -> None:
+    saved = stage.program.address_book.saved()[1]
+    await stage.program.connections.save(saved, secret=SECRET + "-of-another")
+    dialog = await account_dialog(stage, until)
+    (link,) = dialog.problem.links()
+    assert link.text() == "Open connection"
+    click(link)
+    await until(stage.workspace._settings.page.isVisible)
+    assert not [each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog) and each.isVisible()]
+
+
+async def test_without_a_worker_it_says_what_one_is_for(stage: Stage, until: Until) -> None:
+    await stage.program.connections.remove(stage.program.address_book.saved()[1].id)
+    dialog = await account_dialog(stage, until)
+    assert dialog.nothing.sentence().startswith("A Worker of your own can collect answers")
+    assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()
+    click(dialog.nothing.button)
+    await until(stage.workspace._settings.page.isVisible)
+
+
+async def test_of_several_workers_the_one_that_was_asked_for_is_shown(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    first = worker.connection_id
+    second = await worker.connect(stage.program, name="Another", collects=False)
+    await run(stage.program, "Lamps", texts, Kind.EMBED)  # on the practice service: nothing of it is in an account
+    stage.workspace._commands.show_account(first)
+    dialog = await shown(AccountDialog, until)
+    assert isinstance(dialog, AccountDialog)
+    assert dialog.connection.value() == first
+    await until(lambda: dialog.nothing.sentence().startswith("Nothing is"))
+    dialog.connection.set_value(second)
+    dialog.connection.picked.emit(second)
+    await until(lambda: dialog.nothing.sentence() in ("Asking “Another”…", dialog.nothing.sentence()))
+    await until(lambda: dialog.nothing.sentence().startswith("Nothing is"))

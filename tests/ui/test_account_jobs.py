@@ -1,0 +1,248 @@
+"""A job whose answers the user's account collects, in the whole window: its page, its actions, and closing."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, STOPPED
+from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.ui.jobs.progress_view import ProgressView
+from cfbatch_gui.ui.theme import Theme
+from tests.screen.stage import Stage
+from tests.screen.worker_stage import WorkerStage, on_stage, served
+from tests.ui.conftest import Until
+
+CLOSE = "You can close this computer"
+
+
+@pytest.fixture
+async def worker(tmp_path: Path) -> AsyncIterator[WorkerStage]:
+    async with served(tmp_path / "service") as worker:
+        yield worker
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage, until: Until) -> AsyncIterator[Stage]:
+    async with on_stage(tmp_path / "data", theme, worker) as stage:
+        yield stage
+        await until(lambda: not stage.workspace._tasks.is_running("connection"))
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """Texts for three batches of a Worker on the Free plan."""
+    path = tmp_path / "texts.csv"
+    words = "an orange cloud over the harbour with a small boat and many words "
+    path.write_text("id,text\n" + "".join(f'id-{n},"{n} {words * 60}"\n' for n in range(600)), encoding="utf-8")
+    return path
+
+
+async def handed_over(stage: Stage, worker: WorkerStage, texts: Path, until: Until) -> Job:
+    """Send a job, open its page, and wait until the account has all of it."""
+    job = await worker.send(stage.program, "Harbour", texts, Kind.EMBED)
+    stage.workspace._show_jobs()
+    stage.workspace._open(job.id)
+    await until(lambda: account_progress(stage.program.ledger.job(job.id)).lid_may_close)
+    await until(lambda: shown(stage).account.line.text().startswith("All 3 batches are with your account."))
+    return stage.program.ledger.job(job.id)
+
+
+def shown(stage: Stage) -> ProgressView:
+    return stage.workspace._job.progress
+
+
+def click(button: QWidget) -> None:
+    assert button.isVisible() and button.isEnabled()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def offered(stage: Stage) -> set[str]:
+    """What the menu of the job offers."""
+    actions = stage.workspace._job.header.more.menu().actions()
+    return {action.text().partition("\t")[0] for action in actions if action.isVisible() and action.isEnabled()}
+
+
+def choose(stage: Stage, text: str) -> None:
+    actions = stage.workspace._job.header.more.menu().actions()
+    next(action for action in actions if action.text() == text and action.isVisible()).trigger()
+
+
+def states(stage: Stage) -> list[str]:
+    rows = shown(stage).table.batches
+    return [rows.row(index).state.text for index in range(rows.rowCount())]
+
+
+def figures(stage: Stage) -> list[str]:
+    return [label.text() for label in shown(stage).account.figures if label.isVisible()]
+
+
+async def test_from_the_service_to_here_by_way_of_the_account(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    job = await handed_over(stage, worker, texts, until)
+    page = stage.workspace._job
+    assert page.header.state.text() == "At the service" and states(stage) == ["At the service"] * 3
+    assert figures(stage) == ["3 at the service", "0 waiting in your account", "0 here"]
+    assert CLOSE in shown(stage).account.line.text() and not shown(stage)._foot.isVisible()
+    assert page.check_button.text() == "Fetch now"
+    assert "Ask the service directly" in offered(stage) and "Collect in my account" not in offered(stage)
+    worker.room.collects = lambda number: number != 2
+    worker.room.gives.clear()
+    worker.finish()
+    click(page.check_button)
+    await until(lambda: states(stage) == ["Waiting in your account", "At the service", "Waiting in your account"])
+    assert page.header.state.text() == "Waiting in your account"
+    waiting = account_progress(stage.program.ledger.job(job.id)).bytes_in_account
+    assert waiting > 1_000_000 and figures(stage)[1].startswith("2 waiting in your account · ")
+    worker.room.gives.set()
+    worker.room.collects = lambda number: True
+    click(page.check_button)
+    await stage.program.runner.wait(job.id)
+    await until(lambda: page.header.state.text() == "Finished")
+    page.tabs.choose("details")
+    assert page.details.as_text().count(": Here, ") == 3
+    await until(lambda: worker.room.shards == {})  # deleted there, once all is here
+    await until(lambda: "copies in your account" not in page.header.facts())
+    assert "Delete the copies in my account" not in offered(stage)
+
+
+async def test_the_service_is_asked_directly_and_the_account_again(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    job = await handed_over(stage, worker, texts, until)
+    worker.room.collects = lambda number: False
+    worker.finish()
+    choose(stage, "Ask the service directly")
+    await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)  # though the account has nothing
+    other = await worker.send(stage.program, "Another", texts, Kind.EMBED)
+    stage.workspace._open(other.id)
+    await until(
+        lambda: stage.workspace._job.header.title() == "Another" and "Ask the service directly" in offered(stage)
+    )
+    await stage.program.runner.pause(other.id)
+    choose(stage, "Ask the service directly")
+    await until(lambda: "Collect in my account" in offered(stage))
+    choose(stage, "Collect in my account")
+    await until(lambda: account_progress(stage.program.ledger.job(other.id)).lid_may_close)
+
+
+async def test_copies_that_are_kept_can_be_deleted(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    saved = stage.program.address_book.saved()[1]
+    await stage.program.connections.save(replace(saved, keep_days=7))
+    job = await handed_over(stage, worker, texts, until)
+    worker.finish()
+    click(stage.workspace._job.check_button)
+    await stage.program.runner.wait(job.id)
+    page = stage.workspace._job
+    await until(lambda: page.header.facts().endswith("copies in your account"))
+    page.tabs.choose("details")
+    kept = dict(page.details.lines())["In your account"]
+    assert kept.startswith("3 batches handed over · copies kept until ")
+    choose(stage, "Delete the copies in my account")
+    await until(lambda: worker.room.shards == {})
+    await until(lambda: "results are here" in " ".join(stage.workspace.window.notices.texts()))
+    await until(lambda: "Delete the copies in my account" not in offered(stage))
+    assert "copies deleted " in dict(page.details.lines())["In your account"]
+
+
+async def test_why_the_account_does_not_collect_is_one_line_with_one_button(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    worker.room.is_open = False
+    job = await worker.send(stage.program, "Harbour", texts, Kind.EMBED)
+    stage.workspace._show_jobs()
+    stage.workspace._open(job.id)
+    bar = shown(stage).account_bar
+    await until(bar.isVisible)
+    assert bar.text() == NO_ROOM_SENTENCE and [link.text() for link in bar.links()] == ["Collect in my account"]
+    assert not shown(stage).account.isVisible() and states(stage) == ["Queued"] * 3
+    worker.finish()
+    stage.program.runner.check_now(job.id)
+    await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)  # asked for by the program itself
+    await until(lambda: not bar.isVisible())  # nothing is left to be said
+
+
+async def test_the_button_of_that_line_hands_the_rest_over(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    job = await handed_over(stage, worker, texts, until)
+    known = await stage.program.runner.pause(job.id)
+    batches = [replace(batch, direct_only=True) for batch in known.batches]
+    await stage.program.store.change(job.id, lambda now: replace(now, batches=tuple(batches), account_problem=STOPPED))
+    stage.workspace._show_jobs()
+    bar = shown(stage).account_bar
+    await until(bar.isVisible)
+    assert bar.text() == STOPPED and not shown(stage).account.isVisible()
+    (link,) = bar.links()
+    assert link.text() == "Collect in my account"
+    click(link)
+    await until(lambda: account_progress(stage.program.ledger.job(job.id)).lid_may_close)
+    await until(lambda: not bar.isVisible() and CLOSE in shown(stage).account.line.text())
+
+
+async def test_a_disk_without_room_pauses_the_job_with_the_figures(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    job = await handed_over(stage, worker, texts, until)
+    stage.program.runner.account._free_bytes = lambda folder: 1_000_000
+    worker.finish()
+    click(stage.workspace._job.check_button)
+    await until(lambda: stage.program.ledger.job(job.id).state is JobState.PAUSED)
+    await until(shown(stage).pause_bar.isVisible)
+    assert "GB on this disk, and 0.0 GB are free. None of them was fetched." in shown(stage).pause_bar.text()
+    assert shown(stage).account.line.text().startswith("Your account goes on collecting")
+    assert "Waiting in your account" in states(stage)
+    stage.program.runner.account._free_bytes = lambda folder: 1 << 40
+    (carry_on,) = shown(stage).pause_bar.links()
+    assert carry_on.text() == "Carry on"
+    click(carry_on)
+    await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)
+
+
+async def test_closing_warns_of_nothing_that_the_account_looks_after(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    await handed_over(stage, worker, texts, until)
+    assert await stage.workspace._commands.may_close()
+    assert not stage.program.settings.seen_close_note  # it is still told of jobs that it concerns
+
+
+async def test_closing_says_what_is_not_handed_over(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until
+) -> None:
+    job = await handed_over(stage, worker, texts, until)
+    first, *others = stage.program.ledger.job(job.id).batches
+    waiting = (replace(first, shard=0, handed_over_at=0.0), *others)
+    await stage.program.runner.stop(job.id)
+    await stage.program.store.change(job.id, lambda now: replace(now, batches=waiting))
+    stage.workspace._show_jobs()
+    await until(lambda: shown(stage).account.line.text().startswith("1 of 3 batches is not handed over yet."))
+    assert shown(stage)._foot.isVisible()
+    stage.workspace.window.close_requested.emit()
+
+    def boxes() -> list[QMessageBox]:
+        return [each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox) and each.isVisible()]
+
+    await until(boxes)
+    assert boxes()[0].informativeText().endswith("What your account was not handed yet is handed over then.")
+    click(next(button for button in boxes()[0].buttons() if button.text() == "Cancel"))
+    await until(lambda: not boxes())
+
+
+async def test_a_finished_handover_is_announced(
+    stage: Stage, worker: WorkerStage, texts: Path, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    monkeypatch.setattr("cfbatch_gui.ui.window.announcements.announce", lambda window, text, **_: heard.append(text))
+    await handed_over(stage, worker, texts, until)
+    await until(lambda: "Harbour: with your account. You can close this computer." in heard)
+    assert heard.count("Harbour: with your account. You can close this computer.") == 1

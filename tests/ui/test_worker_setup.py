@@ -1,0 +1,336 @@
+"""The dialogs that put the user's Worker into their account and take it away: from the guide to the connection."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import keyring.backends.fail
+import pytest
+from keyring.backend import KeyringBackend
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.worker_setup.account import State
+from cfbatch_gui.core.workers_ai.own_worker import COSTS, REMOVAL
+from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
+from cfbatch_gui.ui.connections.worker_removal_dialog import WorkerRemovalDialog
+from cfbatch_gui.ui.connections.worker_setup_dialog import WorkerSetupDialog
+from cfbatch_gui.ui.notices import Notices
+from tests.account_service import ACCOUNT, SCRIPTS, AccountService
+from tests.canary import OTHER_TOKEN, TOKEN
+from tests.ui.conftest import Until
+from tests.ui.test_connection_page import MemoryKeyring, click, everything_said
+from tests.ui.test_other_connections import begin, entry
+
+TITLE = "Set up in my account"
+
+
+class Desk:
+    """A page of connections, and an account at a stand-in."""
+
+    def __init__(
+        self, program: Program, page: ConnectionPage, account: AccountService, faulty: FaultyService, until: Until
+    ) -> None:
+        self.program, self.page, self.account, self.faulty, self.until = program, page, account, faulty, until
+        self.opened_pages: list[str] = []
+
+    def set_up(self) -> WorkerSetupDialog:
+        """From a new card by the guide into the dialog."""
+        card = begin(self.page, "Your own Worker")
+        click(card.guide)
+        (guide,) = self.page.window().findChildren(WorkerGuide)
+        click(guide.set_up_button)
+        (dialog,) = self.page.window().findChildren(WorkerSetupDialog)
+        return dialog
+
+    async def do(self, dialog: WorkerSetupDialog | WorkerRemovalDialog, token: str = TOKEN) -> None:
+        """Type the token, press the button, and wait for the end."""
+        if token:
+            dialog.token.setText(token)
+        click(dialog.start_button)
+        await self.until(lambda: not dialog.is_working())
+
+    async def close(self, dialog: WorkerSetupDialog | WorkerRemovalDialog) -> None:
+        """Close it, and wait until it is gone."""
+        click(dialog.close_button)
+        kind = type(dialog)
+        await self.until(lambda: not self.page.window().findChildren(kind))
+        await self.until(lambda: not self.page.tasks.is_running("refresh"))
+
+
+@pytest.fixture
+def backend() -> KeyringBackend:
+    return MemoryKeyring()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, qtbot: Any, until: Until, backend: KeyringBackend) -> AsyncIterator[Desk]:
+    account = AccountService()
+    async with FaultyService(account) as faulty:
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
+        program = await Program.open(tmp_path / "data", environ=environ, credentials=Credentials(backend, environ))
+        pages: list[str] = []
+
+        def browser(address: str) -> bool:
+            pages.append(address)
+            return True
+
+        page = ConnectionPage(program, Notices(), open_in_browser=browser)
+        page.resize(1000, 820)
+        qtbot.addWidget(page)
+        page.show()
+        await until(lambda: not page.tasks.is_running("refresh"))
+        desk = Desk(program, page, account, faulty, until)
+        desk.opened_pages = pages
+        yield desk
+        await page.tasks.close()
+        await program.close()
+
+
+async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
+    dialog = desk.set_up()
+    assert dialog.windowTitle() == TITLE
+    rows = [(row.sentence(), row.words()) for row in dialog.calls.rows]
+    assert len(rows) == 10 and rows[5] == (
+        "Puts the Worker “cf-batch-door” there, with its secret.",
+        "PUT …/workers/scripts/cf-batch-door · needs Workers Scripts Write",
+    )
+    assert "Workers Scripts Write and Workers R2 Storage Write" in dialog.token_block.hint()
+    assert not desk.account.calls
+
+    dialog.account.setText(ACCOUNT)
+    dialog.paid_plan.setChecked(True)
+    await desk.do(dialog)
+
+    assert dialog.outcome.text() == "Done: connection “My Worker” was added."
+    assert "may take a minute" in dialog.afterwards.text() and "delete it in the dashboard" in dialog.afterwards.text()
+    assert [row.state for row in dialog.calls.rows[:8]] == [State.DONE] * 8
+    assert dialog.calls.rows[0].note() == "It is anna.workers.dev."
+    assert dialog.token.text() == "" and not dialog.start_button.isVisible() and not dialog.copy_secret.isVisible()
+    said = everything_said(dialog)
+    assert TOKEN not in said and desk.account.secret() not in said
+    await desk.close(dialog)
+
+    (card,) = desk.page.others.cards
+    assert card.title() == "My Worker" and card.url.text() == "https://cf-batch-door.anna.workers.dev"
+    assert card.paid_plan.isChecked() and card.state.text() == "Set up, not tested yet"
+    assert card.token_block.where() == "A secret is saved in this computer’s keyring"
+    assert not card.has_news()
+
+
+async def test_the_guide_shows_its_own_way_first_then_costs_and_removal(desk: Desk) -> None:
+    card = begin(desk.page, "Your own Worker")
+    click(card.guide)
+    (guide,) = desk.page.window().findChildren(WorkerGuide)
+    said = everything_said(guide)
+    assert said.index("npx wrangler deploy") < said.index("Or let this program do it") < said.index("2026")
+    assert COSTS in said and REMOVAL in said
+    QTest.keyClick(guide, Qt.Key.Key_Escape)
+
+
+async def test_a_worker_at_a_domain_of_ones_own_is_asked_for_its_name(desk: Desk) -> None:
+    await desk.program.connections.save(SavedConnection("", "Own", "worker", url="https://door.example.com"))
+    desk.page.refresh()
+    await desk.until(lambda: not desk.page.tasks.is_running("refresh"))
+    entry(desk.page.others.cards[0], "Remove from my account…")
+    (dialog,) = desk.page.window().findChildren(WorkerRemovalDialog)
+    assert dialog.worker.text() == "" and not dialog.calls.isVisible()
+    assert "Workers Scripts Write" in dialog.token_block.hint()
+    QTest.keyClicks(dialog.worker, "mine")
+    assert dialog.calls.isVisible() and "“mine”" in dialog.calls.rows[0].sentence()
+    await desk.close(dialog)
+
+
+async def test_what_is_missing_is_said_at_its_field_and_nothing_is_sent(desk: Desk) -> None:
+    dialog = desk.set_up()
+    dialog.worker.setText("My Worker")
+    click(dialog.start_button)
+    assert dialog.account_block.hint() == "Enter your account ID."
+    assert dialog.token_block.hint().startswith("There is no API token yet.")
+    assert dialog.worker_block.hint().startswith("“My Worker” cannot be the name of the Worker.")
+    assert not desk.account.calls and not dialog.is_working()
+    dialog.token.setText("cfk_0123456789abcdefghijklmnop")
+    click(dialog.start_button)
+    assert dialog.token_block.hint().startswith("This is a global API key")
+    await desk.close(dialog)
+
+
+async def test_the_link_makes_a_token_with_the_permissions_for_this_account(desk: Desk) -> None:
+    dialog = desk.set_up()
+    click(dialog.token_block.link)
+    dialog.account.setText(ACCOUNT)
+    click(dialog.token_block.link)
+    anywhere, here = desk.opened_pages
+    assert "accountId=%2A" in anywhere and f"accountId={ACCOUNT}" in here
+    assert "%22workers_scripts%22" in here and "%22workers_r2%22" in here and here.count("%22edit%22") == 2
+    await desk.close(dialog)
+
+
+async def test_another_name_changes_the_list(desk: Desk) -> None:
+    dialog = desk.set_up()
+    dialog.worker.selectAll()
+    QTest.keyClicks(dialog.worker, "mine")
+    assert dialog.calls.rows[6].sentence() == "Makes the Workflow “mine-workflow”, which collects answers."
+    QTest.keyClicks(dialog.worker, "-")
+    assert "mine-workflow" in dialog.calls.rows[6].sentence(), "what cannot be a name changes nothing"
+    await desk.close(dialog)
+
+
+async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(desk: Desk) -> None:
+    desk.account.foreign()
+    dialog = desk.set_up()
+    dialog.account.setText(ACCOUNT)
+    await desk.do(dialog)
+    assert "this program did not put there" in dialog.problem.text() and not desk.account.changes
+    assert dialog.worker.text() == "cf-batch-door-2"
+    assert dialog.replace.isVisible() and dialog.replace.text() == "Replace “cf-batch-door” instead"
+    assert dialog.token.text() == TOKEN, "it is needed once more"
+    dialog.replace.setChecked(True)
+    assert dialog.worker.text() == "cf-batch-door"
+    dialog.replace.setChecked(False)
+    await desk.do(dialog, token="")
+    assert dialog.outcome.text().startswith("Done")
+    assert desk.account.scripts.keys() == {"cf-batch-door", "cf-batch-door-2"}
+    assert desk.account.scripts["cf-batch-door"].modules == {"theirs.js": b"// theirs"}
+    await desk.close(dialog)
+
+    dialog = desk.set_up()
+    dialog.account.setText(ACCOUNT)
+    await desk.do(dialog)
+    dialog.replace.setChecked(True)
+    await desk.do(dialog, token="")
+    assert "index.js" in desk.account.scripts["cf-batch-door"].modules
+    await desk.close(dialog)
+    assert len(desk.page.others.cards) == 2
+
+
+async def test_storage_that_is_not_activated_leads_to_the_dashboard_and_goes_on(desk: Desk) -> None:
+    desk.account.r2_active = False
+    dialog = desk.set_up()
+    dialog.account.setText(ACCOUNT)
+    await desk.do(dialog)
+    assert dialog.problem.text().startswith("R2 is not activated in this account.")
+    assert dialog.problem.text().endswith("Nothing was changed in the account.")
+    assert "10042" in dialog.details.text() and dialog.calls.rows[3].state is State.FAILED
+    click(dialog.page_link)
+    assert desk.opened_pages == ["https://dash.cloudflare.com/?to=/:account/r2/overview"]
+    desk.account.r2_active = True
+    await desk.do(dialog, token="")
+    assert dialog.outcome.text().startswith("Done") and not dialog.problem.isVisible()
+    await desk.close(dialog)
+
+
+async def test_a_refused_token_is_taken_out_of_its_field(desk: Desk) -> None:
+    dialog = desk.set_up()
+    dialog.account.setText(ACCOUNT)
+    await desk.do(dialog, OTHER_TOKEN)
+    assert "does not know this token for this account" in dialog.problem.text() and dialog.token.text() == ""
+    desk.account.permissions = frozenset((SCRIPTS,))
+    await desk.do(dialog)
+    assert "it needs the permission Workers R2 Storage Write" in dialog.problem.text() and dialog.token.text() == ""
+    assert not desk.account.changes
+    await desk.close(dialog)
+
+
+async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again(desk: Desk) -> None:
+    desk.faulty.follow(script.Stall(on="any", number=6, billed=True))
+    dialog = desk.set_up()
+    dialog.account.setText(ACCOUNT)
+    dialog.token.setText(TOKEN)
+    click(dialog.start_button)
+    await desk.until(lambda: desk.account.changes[-1:] == ["PUT /accounts/{account}/workers/scripts/cf-batch-door"])
+    assert dialog.close_button.text() == "Stop" and not dialog.start_button.isEnabled()
+    assert dialog.calls.rows[5].state is State.RUNNING
+    click(dialog.close_button)
+    await desk.until(lambda: dialog.close_button.text() == "Cancel")
+    assert dialog.problem.text().startswith("Stopped. What was done stays") and dialog.calls.rows[5].state is None
+    await desk.do(dialog, token="")
+    assert dialog.outcome.text() == "Done: connection “My Worker” was added."
+    await desk.close(dialog)
+
+
+async def test_closing_it_ends_the_work_and_forgets_the_token(desk: Desk) -> None:
+    desk.faulty.follow(script.Stall(on="any", number=2))
+    dialog = desk.set_up()
+    dialog.account.setText(ACCOUNT)
+    dialog.token.setText(TOKEN)
+    click(dialog.start_button)
+    await desk.until(lambda: len(desk.faulty.arrivals) == 2)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    await desk.until(lambda: not desk.page.window().findChildren(WorkerSetupDialog))
+    await desk.until(lambda: not desk.page.tasks.running())
+    assert not desk.account.changes and desk.program.settings.connections == ()
+
+
+@pytest.mark.parametrize("backend", [keyring.backends.fail.Keyring()], ids=["no keyring"])  # type: ignore[no-untyped-call]
+async def test_without_a_keyring_the_secret_can_be_copied(desk: Desk) -> None:
+    dialog = desk.set_up()
+    dialog.account.setText(ACCOUNT)
+    await desk.do(dialog)
+    assert dialog.afterwards.text().startswith("No keyring took the Worker’s secret: copy it now")
+    click(dialog.copy_secret)
+    await desk.until(lambda: dialog.copy_secret.text() == "Copied")
+    assert QGuiApplication.clipboard().text() == desk.account.secret()
+    QGuiApplication.clipboard().clear()
+    await desk.close(dialog)
+
+
+async def removal(desk: Desk) -> WorkerRemovalDialog:
+    """After a set-up: the dialog of its card, with the account filled in."""
+    dialog = desk.set_up()
+    dialog.account.setText(ACCOUNT)
+    await desk.do(dialog)
+    await desk.close(dialog)
+    desk.account.store("answers/a-job/1/1", "orders/a-job/1")
+    desk.account.calls.clear()
+    entry(desk.page.others.cards[0], "Remove from my account…")
+    (taking,) = desk.page.window().findChildren(WorkerRemovalDialog)
+    taking.account.setText(ACCOUNT)
+    return taking
+
+
+async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(desk: Desk) -> None:
+    dialog = await removal(desk)
+    assert dialog.worker.text() == "cf-batch-door" and not dialog.forget.isChecked()
+    assert len(dialog.calls.rows) == 10
+    await desk.do(dialog)
+    assert dialog.outcome.text() == "Done: “cf-batch-door” is not in the account any more."
+    assert dialog.afterwards.text().startswith("2 stored objects were deleted.")
+    assert desk.account.state == ({}, {}, {}) and dialog.token.text() == ""
+    await desk.close(dialog)
+    assert [card.title() for card in desk.page.others.cards] == ["My Worker"]
+
+    entry(desk.page.others.cards[0], "Remove from my account…")
+    (again,) = desk.page.window().findChildren(WorkerRemovalDialog)
+    again.account.setText(ACCOUNT)
+    again.forget.setChecked(True)
+    await desk.do(again)
+    assert again.outcome.text().startswith("Done")
+    assert again.calls.rows[3].state is State.NOT_NEEDED and again.calls.rows[3].note() == "It is not there."
+    await desk.close(again)
+    assert desk.page.others.cards == [] and desk.program.settings.connections == ()
+
+
+async def test_the_bucket_is_kept_when_the_user_says_so(desk: Desk) -> None:
+    dialog = await removal(desk)
+    dialog.keep_bucket.setChecked(True)
+    assert len(dialog.calls.rows) == 6 and "R2" not in dialog.token_block.hint()
+    await desk.do(dialog)
+    assert len(desk.account.buckets["cf-batch-answers"]) == 2 and desk.account.scripts == {}
+    await desk.close(dialog)
+
+
+async def test_what_others_have_in_the_bucket_is_named(desk: Desk) -> None:
+    dialog = await removal(desk)
+    desk.account.store("holiday.jpg")
+    await desk.do(dialog)
+    assert "R2 deletes only empty ones" in dialog.problem.text() and "Taken away are:" in dialog.problem.text()
+    assert desk.account.buckets == {"cf-batch-answers": {"holiday.jpg": b"{}"}}
+    await desk.close(dialog)

@@ -1,0 +1,90 @@
+"""A caller of the Worker's collecting room, which waits for states without a fixed time."""
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Self
+
+import httpx
+
+from tests.worker.collecting_runtime import CollectingRuntime
+from tests.worker.runtime import SECRET
+from tests.worker.scripted_service import MODEL, ScriptedService
+
+Batches = Sequence[tuple[int, str]]
+_WAIT_SECONDS: Final = 30.0
+_PAUSE_SECONDS: Final = 0.01  # between two questions, or they would keep the runtime from its work
+_numbers: Final = itertools.count(1)
+
+
+class Room:
+    """The routes under /collect of a running Worker, with the secret, and the scripted service behind its binding."""
+
+    def __init__(self, runtime: CollectingRuntime, service: ScriptedService) -> None:
+        self.runtime = runtime
+        self.service = service
+        # Whoever takes compressed answers gets them compressed on the way: without length, and with another etag.
+        headers = {"Authorization": f"Bearer {SECRET}", "Accept-Encoding": "identity"}
+        self.http = httpx.Client(base_url=runtime.address, headers=headers, timeout=60, trust_env=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
+
+    def new_shard(self) -> str:
+        """The path of a shard that no other test has."""
+        return f"/collect/job-{next(_numbers)}/1"
+
+    def hand_over(self, shard: str, batches: Batches, **changes: object) -> httpx.Response:
+        """Hand batches over with short waits; `changes` are other values in the body."""
+        return self.http.put(shard, json=order(batches, **changes))
+
+    def collect(self, batches: Batches, **changes: object) -> str:
+        """Hand batches over under a new name, and wait until nothing more comes; the shard's path."""
+        shard = self.new_shard()
+        assert self.hand_over(shard, batches, **changes).json() == {"ok": True}
+        self.until(shard, "ended")
+        return shard
+
+    def state(self, shard: str) -> dict[str, Any]:
+        """What the room says of a shard, its batches in order."""
+        answer = self.http.get(shard)
+        assert answer.status_code == 200, answer.text
+        said: dict[str, Any] = answer.json()
+        said["batches"].sort(key=lambda batch: batch["number"])
+        return said
+
+    def until(self, shard: str, wanted: str | Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Ask until the state is the wanted one, or fails with the last one."""
+        reached = wanted if callable(wanted) else lambda said: said["state"] == wanted
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while not reached(said := self.state(shard)):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"after {_WAIT_SECONDS} seconds: {said}")
+            time.sleep(_PAUSE_SECONDS)
+        return said
+
+    def until_asked(self, request_id: str, times: int) -> None:
+        """Wait until a batch was asked for so many times."""
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while self.service.asked[request_id] < times:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"asked {self.service.asked[request_id]} times in {_WAIT_SECONDS} seconds")
+            time.sleep(_PAUSE_SECONDS)
+
+    def order_harness(self, do: str, shard: str, **more: Any) -> dict[str, Any]:
+        """Have the harness do something with the instance of a shard."""
+        return self.runtime.order(do, instance=instance_of(shard), **more)
+
+
+def order(batches: Batches, **changes: object) -> dict[str, object]:
+    """The body of a hand-over."""
+    waits = {"first_wait": 0.05, "longest_wait": 0.05}
+    return {"model": MODEL, "title": "Products", "kind": "embed", **waits, "batches": batches, **changes}
+
+
+def instance_of(shard: str) -> str:
+    """The id of the workflow's instance for /collect/{job}/{shard}."""
+    return "-".join(shard.split("/")[2:4])

@@ -1,0 +1,247 @@
+"""What the collecting room stores is what the service answered, byte for byte, and it is fetched so."""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.worker.collecting_room import Room
+from tests.worker.collecting_runtime import CollectingRuntime
+from tests.worker.conftest import BGE_M3, read_refusal
+from tests.worker.scripted_service import MODEL, QUEUED, Reply, refusal
+
+MEGABYTE = 1_000_000
+PART = 8 * 1024 * 1024  # bytes, of a multipart upload
+ANNOUNCED = pytest.mark.parametrize("announced", [True, False], ids=["content-length", "chunked"])
+
+
+def answer_of(size: int) -> bytes:
+    """A body of exactly that many bytes in the form of an answer, no two of its pieces alike."""
+    begin, end = b'{"responses":[{"id":0,"result":"', b'"}]}'
+    room = size - len(begin) - len(end)
+    numbers = b"".join(b"%0100d" % number for number in range(room // 100 + 1))
+    return begin + numbers[:room] + end
+
+
+def fetch(room: Room, shard: str, number: int = 1, **headers: str) -> httpx.Response:
+    return room.http.get(
+        f"{shard}/{number}", headers={name.replace("_", "-"): value for name, value in headers.items()}
+    )
+
+
+def test_an_answer_of_the_practice_service_is_stored_to_the_letter(room: Room) -> None:
+    address = f"/ai/run/{BGE_M3}?queueRequest=true"
+    request = {"requests": [{"text": ["ä", "\u2028 🤗"]}, {"text": ["b"]}]}
+    request_id = room.http.post(address, json=request).json()["request_id"]
+    direct = room.http.post(address, json={"request_id": request_id}).content
+    shard = room.collect([(7, request_id)], model=BGE_M3)
+    assert room.state(shard)["batches"] == [
+        {"number": 7, "size": len(direct), "etag": fetch(room, shard, 7).headers["etag"]}
+    ]
+    assert fetch(room, shard, 7).content == direct
+    assert len(json.loads(direct)["responses"]) == 2
+
+
+@ANNOUNCED
+@pytest.mark.parametrize("size", [60, 4095, 4096, 4097, 100_000, PART - 1, PART, PART + 1, 2 * PART])
+def test_an_answer_of_any_size_is_stored_to_the_letter(room: Room, size: int, announced: bool) -> None:
+    body = answer_of(size)
+    room.service.script("any-size", Reply(body, announced=announced))
+    answer = fetch(room, room.collect([(1, "any-size")]))
+    assert answer.content == body
+    assert room.service.asked["any-size"] == 1
+    assert answer.status_code == 200
+    assert answer.headers["content-length"] == str(size)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["accept-ranges"] == "bytes"
+    assert answer.headers["cache-control"] == "no-store, no-transform"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads a process's peak of memory from /proc")
+def test_answers_of_60_megabytes_are_stored_without_being_held(room: Room, tmp_path: Path) -> None:
+    """A Worker has 128 MB of memory.
+
+    Measured is the process of Worker and bucket together: 78 to 90 MB more for answers of 60 and of 200 MB. Read into
+    the Worker, an answer of 60 MB takes 220 MB more.
+    """
+    body = answer_of(60 * MEGABYTE)
+    with (
+        CollectingRuntime("", tmp_path, scripted_url=room.service.url) as runtime,
+        Room(runtime, room.service) as fresh,
+    ):
+        for announced in (True, False):
+            room.service.script("large", Reply(body, announced=announced))
+            before = forget_peak(runtime.runtime_process_id)
+            shard = fresh.collect([(1, "large")])
+            assert peak_megabytes(runtime.runtime_process_id) - before < 150
+            assert fetch(fresh, shard).content == body
+            fresh.http.delete(shard)
+
+
+def test_a_compressed_answer_is_stored_unpacked(room: Room) -> None:
+    """Its Content-Length is that of the packed bytes, which is not the length of what the Worker reads."""
+    body = answer_of(300_000)
+    room.service.script("packed", Reply(gzip.compress(body), encoding="gzip"))
+    assert fetch(room, room.collect([(1, "packed")])).content == body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"responses":[]}',
+        b'{"results":[{"id":0}],"status":"done"}',
+        b'{"result":{"responses":[{"id":0}]},"success":true}',
+        b'{"responses":[{"id":0}],"status":"queued"}  \n',
+        b'{"neither":"waiting","nor":"done"}',
+    ],
+)
+def test_a_small_body_is_an_answer_unless_it_says_that_the_batch_waits(room: Room, body: bytes) -> None:
+    room.service.script("small", Reply(body))
+    assert fetch(room, room.collect([(1, "small")])).content == body
+    assert room.service.asked["small"] == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"status":"queued"}',
+        b'{"status":"running","responses":[]}',
+        b'{"result":{"status":"queued","request_id":"7"},"success":true}',
+        b'{"request_id":"7"}',
+        b"",
+        b"null",
+        b"[]",
+        b'{"responses":[',
+        b"<h1>Please wait</h1>",
+        b"\xff\xfe",
+    ],
+)
+def test_a_body_that_says_that_the_batch_waits_or_nothing_is_no_answer(room: Room, body: bytes) -> None:
+    room.service.script("waits", Reply(body), Reply(body), Reply(answer_of(100)))
+    assert fetch(room, room.collect([(1, "waits")])).content == answer_of(100)
+    assert room.service.asked["waits"] == 3
+
+
+@ANNOUNCED
+@pytest.mark.parametrize("size", [200, 5000, 300_000, 9 * MEGABYTE])
+@pytest.mark.parametrize("cut", ["connection", "text, with spaces"])
+def test_an_answer_that_was_cut_is_not_stored_but_asked_for_again(
+    room: Room, size: int, announced: bool, cut: str
+) -> None:
+    whole = answer_of(size)
+    if cut == "connection":
+        broken = Reply(whole, announced=announced, cut=True)
+    else:
+        broken = Reply(whole[:-20] + b" \n" * 10, announced=announced)
+    room.service.script("cut", broken, QUEUED, Reply(whole, announced=announced))
+    shard = room.new_shard()
+    room.order_harness("skipWaits", shard)
+    room.hand_over(shard, [(1, "cut")], first_wait=3600, longest_wait=3600)
+    room.until(shard, "ended")
+    assert fetch(room, shard).content == whole
+    assert room.service.asked["cut"] == 3
+
+
+def test_a_fetch_that_was_cut_goes_on(room: Room) -> None:
+    body = answer_of(100_000)
+    room.service.script("ranges", Reply(body))
+    shard = room.collect([(1, "ranges")])
+    etag = fetch(room, shard).headers["etag"]
+    for start in (0, 1, 50_000, 99_999):
+        span = f"bytes={start}-"
+        for answer in (fetch(room, shard, Range=span), fetch(room, shard, Range=span, If_Range=etag)):
+            assert answer.status_code == 206
+            assert answer.content == body[start:]
+            assert answer.headers["content-range"] == f"bytes {start}-99999/100000"
+            assert answer.headers["content-length"] == str(100_000 - start)
+            assert answer.headers["etag"] == etag
+
+
+@pytest.mark.parametrize(
+    "etag", ['"00000000000000000000000000000000"', "other", "W/{etag}", "Wed, 25 Nov 2026 10:00:00 GMT"]
+)
+def test_the_whole_is_sent_when_it_is_another_answer_than_the_one_that_was_begun(room: Room, etag: str) -> None:
+    room.service.script("changed", Reply(answer_of(1000)))
+    shard = room.collect([(1, "changed")])
+    answer = fetch(room, shard, Range="bytes=10-", If_Range=etag.format(etag=fetch(room, shard).headers["etag"]))
+    assert answer.status_code == 200
+    assert answer.content == answer_of(1000)
+
+
+@pytest.mark.parametrize(
+    "asked", ["bytes=0-9", "bytes=-10", "bytes=5-,20-", "lines=1-", "bytes=-", "bytes=1e3-", "words"]
+)
+def test_other_ranges_get_the_whole(room: Room, asked: str) -> None:
+    room.service.script("other", Reply(answer_of(1000)))
+    answer = fetch(room, room.collect([(1, "other")]), Range=asked)
+    assert answer.status_code == 200
+    assert answer.content == answer_of(1000)
+
+
+def test_a_range_behind_the_end_is_refused(room: Room) -> None:
+    room.service.script("short", Reply(answer_of(1000)))
+    answer = fetch(room, room.collect([(1, "short")]), Range="bytes=1000-")
+    assert read_refusal(answer) == (416, 10416)
+    assert answer.headers["content-range"] == "bytes */1000"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refusal(5504, 404, "There is no such request"),
+        refusal(5001, 500, "The model failed", retry_after="9"),
+        refusal(5006, 400, "Bad input"),
+        refusal(3030),
+        refusal(5004),
+        refusal(3003),
+        refusal(3006, 413, "Too large"),
+        Reply(b'{"errors":[{"code":5006,"message":"Bad input"}]}', 400),
+        Reply(exception="5006: required properties are missing"),
+    ],
+    ids=lambda reply: reply.exception or reply.body.decode()[:30],
+)
+def test_a_batch_that_the_service_refused_is_refused_as_by_the_door(room: Room, reply: Reply) -> None:
+    room.service.script("refused", reply)
+    door = room.http.post(f"/ai/run/{MODEL}?queueRequest=true", json={"request_id": "refused"})
+    shard = room.collect([(3, "refused")])
+    answer = fetch(room, shard, 3)
+    assert read_refusal(answer) == read_refusal(door)
+    assert answer.json() == door.json()
+    assert answer.headers.get("retry-after") == door.headers.get("retry-after")
+    assert room.state(shard)["batches"] == [{"number": 3, "refused": True}]
+    assert room.state(shard)["left"] == []
+
+
+def test_a_stored_answer_is_not_lost_when_the_service_forgets_the_batch(room: Room) -> None:
+    """A step that was cut off after it stored an answer runs again."""
+    shard = room.new_shard()
+    job = shard.removeprefix("/collect/")
+    room.runtime.order("putObjects", keys=[f"answers/{job}/1"], text='{"responses":[]}')
+    room.service.script("forgotten", refusal(5504, 404))
+    room.hand_over(shard, [(1, "forgotten"), (2, "forgotten")])
+    found = room.until(shard, "ended")["batches"]
+    assert [batch.get("refused", False) for batch in found] == [False, True]
+    stored = room.runtime.order("listObjects", prefix=f"answers/{job}/")["keys"]
+    assert {key.rpartition("/")[2] for key in stored} == {"1", "2.refusal", "ended"}
+    assert fetch(room, shard).content == b'{"responses":[]}'
+
+
+def test_nothing_is_stored_under_another_number_job_or_shard(room: Room) -> None:
+    room.service.script("one", Reply(answer_of(100)))
+    shard = room.collect([(12, "one")])
+    for address in (f"{shard}/1", f"{shard}/2", f"{shard}/120", f"{shard}2/12", f"{shard[:-2]}x/1/12"):
+        assert read_refusal(room.http.get(address)) == (404, 10404)
+
+
+def forget_peak(process_id: int) -> float:
+    """Begin a new peak of a process's memory; the present use in MB."""
+    Path(f"/proc/{process_id}/clear_refs").write_text("5", "ascii")
+    return peak_megabytes(process_id)
+
+
+def peak_megabytes(process_id: int) -> float:
+    status = Path(f"/proc/{process_id}/status").read_text("ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024

@@ -1,0 +1,341 @@
+"""The routes of the collecting room, with good and bad input, in Cloudflare's runtime."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.worker.collecting_room import Room, order
+from tests.worker.conftest import BGE_M3, read_refusal
+from tests.worker.runtime import SECRET
+from tests.worker.scripted_service import MODEL, QUEUED, Reply
+
+ANSWER = Reply(b'{"responses":[]}')
+LAYOUT = bytes(range(256)) * 20
+EVERY_ROUTE = [
+    ("GET", "/"),
+    ("GET", "/collect"),
+    ("PUT", "/collect/secret/1"),
+    ("GET", "/collect/secret/1"),
+    ("DELETE", "/collect/secret/1"),
+    ("GET", "/collect/secret/1/order"),
+    ("PUT", "/collect/secret/1/layout"),
+    ("GET", "/collect/secret/1/layout"),
+    ("GET", "/collect/secret/1/1"),
+    ("PATCH", "/collect/secret/1/1"),
+    ("POST", f"/ai/run/{BGE_M3}"),
+    ("GET", "/collect/no/such/route"),
+]
+
+
+@pytest.fixture
+def shard(room: Room) -> Iterator[str]:
+    """A shard of two batches, of which the first is done and the second waits. It is removed after the test."""
+    room.service.script("done", ANSWER)
+    room.service.script("waits", QUEUED)
+    shard = room.new_shard()
+    assert room.http.put(f"{shard}/layout", content=LAYOUT).json() == {"ok": True}
+    assert room.hand_over(shard, [(1, "done"), (2, "waits")]).json() == {"ok": True}
+    room.until(shard, lambda said: len(said["batches"]) == 1)
+    yield shard
+    room.http.delete(shard)
+
+
+def test_the_room_says_that_it_is_there(room: Room) -> None:
+    assert room.http.get("/").json() == {"ok": True, "collects": 1}
+
+
+def test_the_door_beside_it_is_as_it_was(room: Room) -> None:
+    submitted = room.http.post(f"/ai/run/{BGE_M3}?queueRequest=true", json={"requests": [{"text": ["a"]}]})
+    asked = {"request_id": submitted.json()["request_id"]}
+    assert "responses" in room.http.post(f"/ai/run/{BGE_M3}?queueRequest=true", json=asked).json()
+    assert read_refusal(room.http.post("/ai/run/nothing", json=asked)) == (400, 5006)
+    assert read_refusal(room.http.get("/elsewhere")) == (404, 7003)
+    assert read_refusal(room.http.post("/")) == (405, 10405)
+
+
+@pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
+def test_without_the_secret_everything_is_refused(room: Room, shard: str, method: str, path: str) -> None:
+    with httpx.Client(base_url=room.runtime.address, trust_env=False) as anyone:
+        for secret in ("", "wrong", SECRET[:-1], SECRET + "x"):
+            headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+            answer = anyone.request(method, path.replace("/collect/secret/1", shard), headers=headers, content=b"{}")
+            assert read_refusal(answer) == (401, 10000)
+    assert room.state(shard)["state"] == "collecting"
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/", "GET"),
+        ("/collect", "GET"),
+        ("{shard}", "GET, PUT, DELETE"),
+        ("{shard}/order", "GET"),
+        ("{shard}/layout", "GET, PUT"),
+        ("{shard}/1", "GET"),
+    ],
+)
+def test_the_other_methods_are_refused(room: Room, shard: str, path: str, allowed: str) -> None:
+    for method in {"GET", "PUT", "DELETE", "POST", "PATCH", "OPTIONS"} - set(allowed.split(", ")):
+        answer = room.http.request(method, path.format(shard=shard), content=b"{}")
+        assert read_refusal(answer) == (405, 10405)
+        assert answer.headers["allow"] == allowed
+    assert len(room.state(shard)["batches"]) == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/collect/",
+        "/collect/job",
+        "/collect/job/",
+        "/collect/job/0",
+        "/collect/job/01",
+        "/collect/job/1/",
+        "/collect/job/-1",
+        "/collect/job/1.0",
+        "/collect/job/10000",
+        "/collect/Job/1",
+        "/collect/-job/1",
+        "/collect/jo_b/1",
+        "/collect/j%6Fb/1",
+        "/collect/job%2F1/1",
+        "/collect//1",
+        f"/collect/{'j' * 65}/1",
+        "/collect/job/1/0",
+        "/collect/job/1/07",
+        "/collect/job/1/1000000",
+        "/collect/job/1/ended",
+        "/collect/job/1/1.refusal",
+        "/collect/job/1/Order",
+        "/collect/job/1/order/",
+        "/collect/job/1/1/1",
+        "/collected",
+        "/x/collect/job/1",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_there_is_nothing_at_other_addresses(room: Room, path: str, method: str) -> None:
+    content = json.dumps(order([(1, "done")])).encode()
+    assert read_refusal(room.http.request(method, path, content=content)) == (404, 7003)
+
+
+def test_names_at_their_limits_are_taken(room: Room) -> None:
+    room.service.script("done", ANSWER)
+    shard = f"/collect/{'0-j' * 21}0/9999"
+    assert room.hand_over(shard, [(999_999, "done")]).json() == {"ok": True}
+    assert room.until(shard, "ended")["batches"][0]["number"] == 999_999
+    assert room.http.get(f"{shard}/999999").content == ANSWER.body
+    assert room.http.delete(shard).json() == {"ok": True}
+
+
+def bad_orders() -> Iterator[Any]:
+    batch = (1, "done")
+    for name in ("model", "title", "kind", "first_wait", "longest_wait", "batches"):
+        yield {key: value for key, value in order([batch]).items() if key != name}
+        others: tuple[object, ...] = (None, {}, True, [7])
+        for value in others:
+            yield {**order([batch]), name: value}
+    for changes in (
+        {"model": ""},
+        {"model": "bge-m3"},
+        {"title": "t" * 201},
+        {"title": 7},
+        {"kind": "ranked"},
+        {"first_wait": 0.04},
+        {"first_wait": 3601, "longest_wait": 86_400},
+        {"first_wait": "1"},
+        {"first_wait": 2, "longest_wait": 1.9},
+        {"longest_wait": 86_401},
+    ):
+        yield {**order([batch]), **changes}
+    for batches in (
+        [],
+        [[0, "a"]],
+        [[-1, "a"]],
+        [[1.5, "a"]],
+        [["1", "a"]],
+        [[1_000_000, "a"]],
+        [[1, ""]],
+        [[1, 7]],
+        [[1, "a b"]],
+        [[1, "ä"]],
+        [[1, "a" * 201]],
+        [[1]],
+        [[1, "a", "b"]],
+        [1],
+        [{"number": 1, "request_id": "a"}],
+        [[1, "a"], [1, "b"]],
+        [[number, "a"] for number in range(1, 102)],
+        {"1": "a"},
+    ):
+        yield {**order([]), "batches": batches}
+    yield from ([], "order", None, 7, {})
+
+
+def test_what_is_no_order_is_refused_and_nothing_is_stored(room: Room) -> None:
+    shard = room.new_shard()
+    for body in bad_orders():
+        answer = room.http.put(shard, json=body)
+        assert read_refusal(answer) == (400, 5006), f"{body} → {answer.text}"
+    assert read_refusal(room.http.get(shard)) == (404, 10404)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b'{"title":"\\ud800"', b"batches"])
+def test_what_is_no_json_is_refused(room: Room, body: bytes) -> None:
+    assert read_refusal(room.http.put(room.new_shard(), content=body)) == (400, 5006)
+
+
+def test_half_a_character_in_a_title_is_refused(room: Room) -> None:
+    """It could not be kept in the list of what is handed over."""
+    body = json.dumps(order([(1, "done")], title="\ud800"))
+    assert read_refusal(room.http.put(room.new_shard(), content=body.encode())) == (400, 5006)
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_an_order_of_64_kilobytes_is_too_large(room: Room, announced: bool) -> None:
+    body = json.dumps(order([(1, "done")])).encode().ljust(65_536)
+    answer = room.http.put(room.new_shard(), content=body if announced else iter([body[:7], body[7:]]))
+    assert read_refusal(answer) == (413, 3006)
+
+
+def test_a_hundred_batches_and_a_title_of_200_characters_are_taken(room: Room) -> None:
+    room.service.script("done", ANSWER)
+    batches = [(number, "done") for number in range(1, 101)]
+    shard = room.collect(batches, title="題" * 200)
+    assert [batch["number"] for batch in room.state(shard)["batches"]] == list(range(1, 101))
+    handed_over = room.http.get(f"{shard}/order").json()
+    assert handed_over == {
+        "model": MODEL,
+        "title": "題" * 200,
+        "kind": "embed",
+        "batches": [list(each) for each in batches],
+    }
+
+
+def test_to_hand_over_twice_is_the_same_as_once(room: Room, shard: str) -> None:
+    before = room.http.get(f"{shard}/order").json()
+    for batches in ([(1, "done"), (2, "waits")], [(2, "waits"), (1, "done")]):
+        assert room.hand_over(shard, batches, title="Another title", first_wait=7, longest_wait=8).json() == {
+            "ok": True
+        }
+    assert room.http.get(f"{shard}/order").json() == before
+    room.service.script("waits", ANSWER)
+    room.until(shard, "ended")
+    asked = room.service.asked.copy()
+    assert room.hand_over(shard, [(1, "done"), (2, "waits")]).json() == {"ok": True}
+    assert room.state(shard)["state"] == "ended"
+    assert room.service.asked == asked
+
+
+@pytest.mark.parametrize(
+    ("batches", "changes"),
+    [
+        ([(1, "done")], {}),
+        ([(1, "done"), (2, "other")], {}),
+        ([(1, "done"), (3, "waits")], {}),
+        ([(1, "done"), (2, "waits"), (3, "more")], {}),
+        ([(1, "done"), (2, "waits")], {"model": "@cf/scripted/other"}),
+    ],
+)
+def test_other_batches_under_the_same_name_change_nothing(
+    room: Room, shard: str, batches: list[tuple[int, str]], changes: dict[str, object]
+) -> None:
+    before = room.http.get(f"{shard}/order").json()
+    assert read_refusal(room.hand_over(shard, batches, **changes)) == (409, 10409)
+    assert room.http.get(f"{shard}/order").json() == before
+    assert room.state(shard)["state"] == "collecting"
+
+
+def test_a_layout_is_kept_and_given_back_to_the_letter(room: Room, shard: str) -> None:
+    answer = room.http.get(f"{shard}/layout")
+    assert answer.content == LAYOUT
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["content-length"] == str(len(LAYOUT))
+    large = LAYOUT * (20_000_000 // len(LAYOUT))
+    assert room.http.put(f"{shard}/layout", content=large.ljust(20_000_000)).json() == {"ok": True}
+    assert room.http.get(f"{shard}/layout").content == large.ljust(20_000_000)
+
+
+def test_a_layout_needs_its_size_announced_and_within_the_limit(room: Room) -> None:
+    address = f"{room.new_shard()}/layout"
+    assert read_refusal(room.http.put(address, content=iter([LAYOUT]))) == (411, 10411)
+    assert read_refusal(room.http.put(address, content=b" " * 20_000_001)) == (413, 3006)
+    assert read_refusal(room.http.put(address, content=b"")) == (400, 5006)
+    assert read_refusal(room.http.get(address)) == (404, 10404)
+
+
+def test_of_a_shard_that_was_never_handed_over_there_is_nothing(room: Room) -> None:
+    shard = room.new_shard()
+    for path in (shard, f"{shard}/1", f"{shard}/order", f"{shard}/layout"):
+        assert read_refusal(room.http.get(path)) == (404, 10404)
+    assert room.http.delete(shard).json() == {"ok": True}
+
+
+def test_what_is_removed_is_gone_and_nobody_asks_any_more(room: Room, shard: str) -> None:
+    for _ in range(2):
+        assert room.http.delete(shard).json() == {"ok": True}
+        for path in (shard, f"{shard}/1", f"{shard}/order", f"{shard}/layout"):
+            assert read_refusal(room.http.get(path)) == (404, 10404)
+    assert room.order_harness("status", shard) == {"status": "terminated"}
+    job = shard.split("/")[2]
+    for kind in ("orders", "layouts", "answers"):
+        assert room.runtime.order("listObjects", prefix=f"{kind}/{job}/")["keys"] == []
+
+
+def test_what_was_removed_can_be_handed_over_anew(room: Room, shard: str) -> None:
+    room.http.delete(shard)
+    room.service.script("another", ANSWER)
+    assert room.hand_over(shard, [(5, "another")]).json() == {"ok": True}
+    assert [batch["number"] for batch in room.until(shard, "ended")["batches"]] == [5]
+
+
+def test_one_shard_is_removed_and_its_neighbours_stay(room: Room) -> None:
+    room.service.script("done", ANSWER)
+    job = room.new_shard()[:-2]
+    shards = [f"{job}/1", f"{job}/11", f"{job}-1/1", f"{job}1/1"]
+    for shard in shards:
+        room.hand_over(shard, [(1, "done")])
+        room.until(shard, "ended")
+    room.http.delete(shards[0])
+    for shard in shards[1:]:
+        assert len(room.state(shard)["batches"]) == 1
+        assert room.http.get(f"{shard}/1").content == ANSWER.body
+
+
+def test_what_is_handed_over_is_listed_page_by_page(room: Room) -> None:
+    job = f"listed-{room.new_shard().split('/')[2]}"
+    metadata = {"title": "W%C3%B6rter%20%2F", "kind": "rank", "model": BGE_M3, "batches": "25"}
+    keys = [f"orders/{job}/{number}" for number in range(1, 451)]
+    room.runtime.order("putObjects", keys=keys, text="{}", metadata=metadata)
+    found: list[dict[str, Any]] = []
+    sizes = []
+    cursor = ""
+    for _ in itertools.count():
+        page = room.http.get("/collect", params={"cursor": cursor} if cursor else {}).json()
+        sizes.append(len(page["shards"]))
+        found += page["shards"]
+        if not (cursor := page["cursor"]):
+            break
+    assert max(sizes) <= 200
+    assert len(sizes) >= 3
+    listed = [each for each in found if each["job"] == job]
+    assert sorted(each["shard"] for each in listed) == list(range(1, 451))
+    now = listed[0].pop("at")
+    assert isinstance(now, int)
+    del listed[0]["shard"]
+    assert listed[0] == {"job": job, "title": "Wörter /", "kind": "rank", "model": BGE_M3, "batches": 25}
+    room.runtime.order("deleteObjects", keys=keys)
+
+
+def test_a_shard_is_listed_with_its_time_until_it_is_removed(room: Room, shard: str) -> None:
+    job = shard.split("/")[2]
+    listed = [each for each in room.http.get("/collect").json()["shards"] if each["job"] == job]
+    assert [(each["shard"], each["title"], each["kind"], each["model"], each["batches"]) for each in listed] == [
+        (1, "Products", "embed", MODEL, 2)
+    ]
+    room.http.delete(shard)
+    assert job not in [each["job"] for each in room.http.get("/collect").json()["shards"]]
