@@ -98,7 +98,7 @@ class AccountStage:
                 )
                 urllib.request.urlopen(request, timeout=30).close()
         for key in self.left():
-            self.runtime.order("deleteObject", key=key)
+            self.runtime.order("deleteObjects", keys=[key])
 
     def answer(self, request_id: str) -> bytes:
         """What the service itself answers for a batch, as the Worker passes it on."""

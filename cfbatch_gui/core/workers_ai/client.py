@@ -37,7 +37,7 @@ from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
 from cfbatch_gui.core.workers_ai.refusals import Refuse, read_retry_after, refusal, refusal_to_poll
 from cfbatch_gui.core.workers_ai.transport import Body, ExchangeError, Headers, HttpAnswer, Transport, What
-from cfbatch_gui.core.workers_ai.unreached import BROKEN, NOT_REACHED
+from cfbatch_gui.core.workers_ai.unreached import BROKEN, DAY_USED_UP, NO_CLEAR_ANSWER, NOT_REACHED
 from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
@@ -365,22 +365,11 @@ class WorkersAI:
             sentence = message("{title}, or something on the way to it, has a fault just now.", title=title)
         elif answer.status == 429 and self.connection.kind is ConnectionKind.WORKER:
             # Its page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
-            sentence = message(
-                "Cloudflare lets no calls through to {title} just now. On the Workers Free plan a Worker may be called "
-                "100,000 times a day, and a day ends at midnight UTC.",
-                title=title,
-            )
+            sentence = DAY_USED_UP.filled(title=title)
         return Unreachable(sentence, detail=f"HTTP {answer.status}, {kind}")
 
     def _unknown(self, detail: str) -> OutcomeUnknown:
-        return OutcomeUnknown(
-            message(
-                "This batch was sent to {title}, but no clear answer came back. It may have been accepted and "
-                "billed, so it is not sent again by itself.",
-                title=self.connection.title,
-            ),
-            detail=detail,
-        )
+        return OutcomeUnknown(NO_CLEAR_ANSWER.filled(title=self.connection.title), detail=detail)
 
 
 def is_passing(error: UserError) -> bool:

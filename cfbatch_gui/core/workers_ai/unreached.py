@@ -1,9 +1,18 @@
-"""The sentences for exchanges without an answer, by the reason of an ExchangeError. `title` is the connection's."""
+"""The sentences for exchanges without an answer of the service. `title` is the connection's."""
 
 from typing import Final
 
 from cfbatch_gui.core.messages import message
 
+NO_CLEAR_ANSWER: Final = message(
+    "This batch was sent to {title}, but no clear answer came back. It may have been accepted and billed, so it is not "
+    "sent again by itself."
+)
+# For page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
+DAY_USED_UP: Final = message(
+    "Cloudflare lets no calls through to {title} just now. On the Workers Free plan a Worker may be called 100,000 "
+    "times a day, and a day ends at midnight UTC."
+)
 BROKEN: Final = message("The connection to {title} broke.")
 NOT_REACHED: Final = {
     "name": message("{title} could not be found. Check that this computer is connected to the internet."),

@@ -75,7 +75,7 @@ class Scene:
 
     def put_copy(self, job_id: str, number: int, data: bytes) -> None:
         """Put something in place of what the account has of a batch."""
-        self.account.runtime.order("putObject", key=f"answers/{job_id}/1/{number}", text=data.decode("utf-8"))
+        self.account.runtime.order("putObjects", keys=[f"answers/{job_id}/1/{number}"], text=data.decode("utf-8"))
 
     async def remove(self, job_id: str) -> None:
         """Another computer removes the job from the account."""
