@@ -126,6 +126,7 @@ def worker(
     connection_id: str,
     title: str,
     paid_plan: bool = False,
+    collects: bool = False,
     keep_days: int = 0,
 ) -> Connection:
     """A connection to a Worker of the user's own. Raises NotConnected for an address that is unsafe for a secret.
@@ -142,6 +143,7 @@ def worker(
         kind=ConnectionKind.WORKER,
         base_url=address.partition("/ai/run")[0],
         body_bytes=MAX_BODY_BYTES if paid_plan else MAX_FREE_WORKER_BODY_BYTES,
+        collects=collects,
         keep_days=max(0, keep_days),
     )
 
