@@ -37,13 +37,12 @@ from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
 from cfbatch_gui.core.workers_ai.refusals import Refuse, read_retry_after, refusal, refusal_to_poll
 from cfbatch_gui.core.workers_ai.transport import Body, ExchangeError, Headers, HttpAnswer, Transport, What
-from cfbatch_gui.core.workers_ai.unreached import BROKEN, DAY_USED_UP, NO_CLEAR_ANSWER, NOT_REACHED
+from cfbatch_gui.core.workers_ai.unreached import BROKEN, NO_CLEAR_ANSWER, NOT_REACHED, not_the_service
 from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
 from cfbatch_gui.core.workers_ai.wire.requests import encode_poll
 
-_SIGN_IN_FIRST = 511  # HTTP's own status for a captive portal
 PER_PAGE = 100  # models of the catalogue in one answer
 NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # no batch has this id
 LARGE_ANSWER = 256 * 1024  # bytes; a larger one is decoded in a thread, so that a window stays live
@@ -356,17 +355,9 @@ class WorkersAI:
         return Unreachable(words, detail=error.detail)
 
     def _not_the_service(self, answer: HttpAnswer) -> Unreachable:
-        title, kind = self.connection.title, answer.headers.get("content-type", "no content type").split(";")[0][:60]
-        sentence = message(
-            "Something other than {title} answered. If this network wants you to sign in first, do so in a browser.",
-            title=title,
-        )
-        if answer.status >= 500 and answer.status != _SIGN_IN_FIRST:
-            sentence = message("{title}, or something on the way to it, has a fault just now.", title=title)
-        elif answer.status == 429 and self.connection.kind is ConnectionKind.WORKER:
-            # Its page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
-            sentence = DAY_USED_UP.filled(title=title)
-        return Unreachable(sentence, detail=f"HTTP {answer.status}, {kind}")
+        here, kind = self.connection, answer.headers.get("content-type", "no content type").split(";")[0][:60]
+        sentence = not_the_service(answer.status, is_worker=here.kind is ConnectionKind.WORKER)
+        return Unreachable(sentence.filled(title=here.title), detail=f"HTTP {answer.status}, {kind}")
 
     def _unknown(self, detail: str) -> OutcomeUnknown:
         return OutcomeUnknown(NO_CLEAR_ANSWER.filled(title=self.connection.title), detail=detail)

@@ -162,6 +162,18 @@ def cut_at(byte: int) -> Do:
     return do
 
 
+def first_of(number: int, do: Do) -> Do:
+    """Of the answers to this batch, the first; all others are passed on. For a rule about all calls."""
+    seen: list[str] = []
+
+    async def chosen(exchange: Exchange) -> Delivery:
+        is_first = exchange.head.target.endswith(f"/{number}") and not seen
+        seen.extend([exchange.head.target] * is_first)
+        return await (do if is_first else passed_on)(exchange)
+
+    return chosen
+
+
 async def cut_in_the_head(exchange: Exchange) -> Delivery:
     """Not even the answer's head comes whole."""
     return await exchange.pass_on(), script.ResetInReplyHeaders()
