@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cfbatch_gui import __version__
 from cfbatch_gui.cli import (
+    account,
     attach,
     backup,
     check,
@@ -147,6 +148,11 @@ def command_parser() -> Parser:
     add("attach", tr("add a job that was made elsewhere, by its request ID"), attach.add_arguments).set_defaults(
         run=attach.run
     )
+    add(
+        "account",
+        tr("the jobs that your account collects, also those of other computers"),
+        lambda command: account.add_arguments(command, parents=[everywhere]),
+    ).set_defaults(run=account.run)
     add(
         "connections",
         tr("list, add, test and remove the ways to the service"),

@@ -1,4 +1,4 @@
-"""`cfbatch connections`: list, add, set up, test, check and remove the connections to the service."""
+"""`cfbatch connections`: list, add, change, set up, test, check and remove the connections to the service."""
 
 import argparse
 import json
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.cli import probe, worker_setup
+from cfbatch_gui.cli import collecting, probe, worker_setup
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
@@ -29,6 +29,7 @@ from cfbatch_gui.core.workers_ai.pasted import read_pasted
 EXAMPLES = """
   cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef
   cfbatch connections add worker --url https://batch.example.workers.dev --secret-from SHARED_SECRET
+  cfbatch connections add worker --url https://batch.example.workers.dev --collects --keep-days 7
   cfbatch connections add gateway --account 0123… --gateway my-gateway --name Logged < token.txt
 """
 _TITLES = {"cloudflare": "Cloudflare", "worker": "My Worker", "gateway": "AI Gateway"}
@@ -51,6 +52,7 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     listing.set_defaults(act=_list)
     adding = command("add", tr("add a connection, and test it"))
     _add_options(adding)
+    collecting.add_arguments(command("change", tr(collecting.WORDS)))
     testing = command("test", tr("ask four questions that cost nothing and send no text"))
     testing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
     testing.add_argument(
@@ -95,6 +97,7 @@ def _add_options(parser: Parser) -> None:
     parser.add_argument(
         "--secret-from", metavar=tr("VARIABLE"), default="", help=tr("where the token or secret stands")
     )
+    collecting.add_collecting_options(parser)
     parser.add_argument(
         "--gateway-token-from",
         metavar=tr("VARIABLE"),
@@ -117,7 +120,8 @@ async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console)
     facts = await book.summaries()
     used = settings.connection or PRACTICE.id
     if arguments.json:
-        console.print_result([json.dumps({"connections": [_object(each, used) for each in facts]}, indent=2)])
+        found = [_object(each, used, settings.connections) for each in facts]
+        console.print_result([json.dumps({"connections": found}, indent=2)])
         return ExitStatus.DONE
     rows = [
         (
@@ -126,7 +130,7 @@ async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console)
             each.kind,
             tr("ready") if each.is_ready else tr("not ready"),
             tr("default", "connection") if each.id == used else "",
-            said(each.sentence),
+            _list_words(each, settings.connections),
         )
         for each in facts
     ]
@@ -148,6 +152,8 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         if arguments.use:
             await program.keep_settings(connection=record.id)
         console.say(tr("Added “{name}”, {id}.").format(name=record.name, id=record.id))
+        if record.collects:
+            console.say(collecting.collecting_words(record))
         for secret_id in (record.id, gateway_secret_id(record.id)):
             await say_where(program, record.name, secret_id, console)
         model = program.settings.model
@@ -192,7 +198,7 @@ def _record(arguments: argparse.Namespace, given: str, program: Program) -> tupl
     """The connection to save, and its secret. An account id that was pasted together with the secret is used too."""
     saved = program.address_book.saved()
     name = arguments.name or free_name(_TITLES[arguments.kind], (each.name for each in saved))
-    record = SavedConnection("", name, arguments.kind)
+    record = collecting.as_asked(SavedConnection("", name, arguments.kind), arguments)
     if arguments.kind == "worker":
         if not arguments.url:
             raise UsageError(message("Give the Worker's address: --url https://….workers.dev"))
@@ -230,7 +236,8 @@ async def _answer(
     facts = next(each for each in await program.connections.summaries() if each.id == connection_id)
     if arguments.json:
         tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in results]
-        found = {**_object(facts, program.settings.connection or PRACTICE.id), "test": tested}
+        used = program.settings.connection or PRACTICE.id
+        found = {**_object(facts, used, program.settings.connections), "test": tested}
         console.print_result([json.dumps(found, indent=2)])
     else:
         console.print_result(
@@ -241,7 +248,15 @@ async def _answer(
     return ExitStatus.DONE if not results or has_passed(results) else ExitStatus.NO_CONNECTION
 
 
-def _object(facts: ConnectionSummary, used: str) -> dict[str, object]:
+def _list_words(facts: ConnectionSummary, saved: Sequence[SavedConnection]) -> str:
+    """What the list says of a connection in its last column."""
+    if any(each.id == facts.id and each.collects for each in saved):
+        return tr("{sentence} It collects in your account.").format(sentence=said(facts.sentence))
+    return said(facts.sentence)
+
+
+def _object(facts: ConnectionSummary, used: str, saved: Sequence[SavedConnection]) -> dict[str, object]:
+    record = next((each for each in saved if each.id == facts.id and each.kind == "worker"), None)
     return {
         "id": facts.id,
         "name": facts.title,
@@ -250,4 +265,5 @@ def _object(facts: ConnectionSummary, used: str) -> dict[str, object]:
         "confirmed": facts.is_confirmed,
         "for_new_jobs": facts.id == used,
         "sentence": facts.sentence,
+        **({"collects": record.collects, "keep_days": record.keep_days} if record else {}),
     }

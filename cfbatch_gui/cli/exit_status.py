@@ -1,6 +1,7 @@
 """The table of exit statuses, and the status for an error and for a job."""
 
 import signal
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Self
 
@@ -32,6 +33,8 @@ class ExitStatus(IntEnum):
     WORSE = 6, message("a ranking is worse than --fail-if-worse allows")
     CANNOT_TELL = 7, message("it may be worse, which these judgements cannot tell")
     TOO_FEW_JUDGED = 8, message("too few of the first texts are judged")
+    LEFT = 9, message("left to your account, which collects the answers")
+    NOT_LEFT = 10, message("not left, as your account does not collect them")
     INTERRUPTED = 128 + signal.SIGINT  # 128 + SIGINT, as shells report it
     TERMINATED = 128 + signal.SIGTERM
 
@@ -40,6 +43,12 @@ def exit_statuses_help() -> str:
     """The line of `cfbatch --help` that lists the exit statuses."""
     statuses = ", ".join(f"{status:d} {said(status.words)}" for status in ExitStatus if status.words)
     return tr("exit status: {statuses}").format(statuses=statuses)
+
+
+def worst_of(statuses: Iterable[ExitStatus]) -> ExitStatus:
+    """The status for several jobs. What goes on by itself in the account comes before nothing but what is done."""
+    mild = (ExitStatus.DONE, ExitStatus.LEFT)
+    return max(statuses, key=lambda status: (status not in mild, status), default=ExitStatus.DONE)
 
 
 def status_of_error(error: UserError) -> ExitStatus:

@@ -66,3 +66,21 @@ class Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         sentence = tr("{program}: error: {sentence}").format(program=self.prog, sentence=said(message))
         self.exit(2, f"{sentence}\n")
+
+
+class IntermixedParser(Parser):
+    """A parser that takes options between its positional arguments, which argparse does for whole programs only."""
+
+    _is_parsing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """See argparse, which calls it for a command, and from within `parse_known_intermixed_args`."""
+        if self._is_parsing:
+            return super().parse_known_args(args, namespace)
+        # Otherwise argparse would cut seven letters off the usage that it prints with errors, for its word "usage: ".
+        usage = self.format_usage().removeprefix(tr("usage: ")).rstrip()
+        self.usage, self._is_parsing = usage.replace("%", "%%"), True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.usage, self._is_parsing = None, False

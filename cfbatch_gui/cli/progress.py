@@ -3,22 +3,27 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Final
 
+from cfbatch_gui.cli.account_words import FINAL, Place, place_of, problem_line
 from cfbatch_gui.cli.console import Console, elided, width_of
 from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.push_values import PushProgress, PushStage
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _SECONDS_BETWEEN = 0.1  # between two redraws of the line while a file is read
 
-_WORDS = {
+_WORDS: Final[dict[BatchState | Place, Message]] = {
     BatchState.PLANNED: message("{n:,} to send"),
     BatchState.SENDING: message("{n:,} sending"),
     BatchState.QUEUED: message("{n:,} queued"),
     BatchState.RUNNING: message("{n:,} running"),
+    Place.AT_SERVICE: message("{n:,} at the service"),
+    Place.IN_ACCOUNT: message("{n:,} waiting in your account"),
     BatchState.COLLECTING: message("{n:,} collecting"),
     BatchState.FAILED: message("{n:,} failed"),
     BatchState.GONE: message("{n:,} no longer known to the service"),
@@ -33,6 +38,7 @@ class Progress:
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.console, self._clock = console, clock
         self._jobs: dict[str, Job] = {}
+        self._in_account: set[str] = set()  # jobs of which it was said that the account collects all of their answers
         self._shown = ""
         self._drawn_at = 0.0
 
@@ -45,15 +51,29 @@ class Progress:
             else:
                 self._draw(plural(read, "reading {name}: {n} row", "reading {name}: {n} rows", name=name))
 
-    def follow(self, *jobs: Job) -> None:
-        """Show these jobs, and only these, from now on."""
+    def follow(self, *jobs: Job, is_leaving: bool = False) -> None:
+        """Show these jobs, and only these, from now on.
+
+        Unless the command is about to leave them to the account, it says when they no longer need this computer.
+        """
         self._jobs = {job.id: job for job in jobs}
+        self._in_account = {job.id for job in jobs if is_leaving or account_progress(job).lid_may_close}
+        for job in jobs:
+            self._say_problem(job, before="")
         self._show_jobs()
 
     def show_job(self, job: Job) -> None:
         """Show the new state of a job, if it is one of those followed."""
         if job.id in self._jobs:
-            self._jobs[job.id] = job
+            before, self._jobs[job.id] = self._jobs[job.id], job
+            self._say_problem(job, before=before.account_problem)
+            if job.id not in self._in_account and account_progress(job).lid_may_close:
+                self._in_account.add(job.id)
+                words = tr(
+                    "Your account collects the answers of job {id} now. You may stop this with Ctrl+C and turn the"
+                    " computer off; “cfbatch resume {id}” fetches them."
+                )
+                self._say(words.format(id=job.id))
             self._show_jobs()
 
     def show_push(self, push: PushProgress) -> None:
@@ -73,6 +93,17 @@ class Progress:
         if self.console.is_interactive and self._shown:
             self.console.write_error(self.console.line_clearing)
         self._jobs, self._shown = {}, ""
+
+    def _say_problem(self, job: Job, *, before: str) -> None:
+        """Say why the account does not collect, if that is news and not the past."""
+        if job.account_problem != before and job.state not in FINAL and (line := problem_line(job)):
+            self._say(line)
+
+    def _say(self, text: str) -> None:
+        """Say something above the line."""
+        if self.console.is_interactive and self._shown:
+            self.console.write_error(self.console.line_clearing)
+        self.console.say(text)
 
     def _show_jobs(self) -> None:
         batches = [batch for job in self._jobs.values() for batch in job.batches]
@@ -97,7 +128,7 @@ class Progress:
 
 def describe(batches: Sequence[Batch]) -> str:
     """A job's batches in words, "2 of 5 batches done · 2 running · 1 to send", and the reason for waiting, if any."""
-    counts = Counter(batch.state for batch in batches)
+    counts = Counter(place_of(batch) or batch.state for batch in batches)
     done = number(counts[BatchState.DONE])
     parts = [plural(len(batches), "{done} of {n} batch done", "{done} of {n} batches done", done=done)]
     parts += [said(words.filled(n=counts[state])) for state, words in _WORDS.items() if counts[state]]

@@ -106,6 +106,11 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
             " option they are skipped and listed, and the exit status is {status}"
         ).format(status=f"{ExitStatus.FAILED:d}"),
     )
+    add_split_argument(parser)
+
+
+def add_split_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--split`."""
     parser.add_argument(
         "--split",
         metavar=tr("TOKENS[:OVERLAP]"),

@@ -7,6 +7,13 @@ from itertools import chain, groupby
 from operator import attrgetter
 from time import localtime
 
+from cfbatch_gui.cli.account_words import (
+    PLACES,
+    account_cell,
+    facts_of_account,
+    json_of_account,
+    place_of,
+)
 from cfbatch_gui.cli.console import elided, filled_up, labelled, one_line, width_of
 from cfbatch_gui.cli.language import figures, number, plural, tr
 from cfbatch_gui.cli.row_list import RowLines, json_of_row, reason_of
@@ -67,6 +74,7 @@ def json_of_job(
             "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
             "doubtful_sent": [_problem(problem) for problem in _doubtful_sent(folder)] if has_data else [],
             "usage": {"total_tokens": job.tokens},
+            "account": json_of_account(job),
             "taken_from_earlier_jobs": [asdict(each) for each in origins(folder)] if has_data else [],
             "scores": json_of_scores(score_figures(folder)) if has_data and job.kind is Kind.RANK else None,
             "vectors": json_of_vector_checks(Embeddings(folder).checks()) if has_vectors else None,
@@ -78,7 +86,14 @@ def json_of_job(
 
 def json_of_jobs(jobs: Iterable[Job]) -> str:
     """One object with the list of all jobs, without the content of their folders."""
-    return _json({"jobs": [{**_summary(job), "batches": [_batch(each) for each in job.batches]} for job in jobs]})
+    return _json(
+        {
+            "jobs": [
+                {**_summary(job), "account": json_of_account(job), "batches": [_batch(each) for each in job.batches]}
+                for job in jobs
+            ]
+        }
+    )
 
 
 def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
@@ -90,14 +105,20 @@ def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
 
 
 def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
-    """A table of jobs, the newest first; `title` returns the title of a connection by its id."""
+    """A table of jobs, the newest first; `title` returns the title of a connection by its id.
+
+    What the user's account has of them is a column where it has anything.
+    """
     titles = {connection: one_line(said(title(connection))) for connection in {job.connection for job in jobs}}
+    cells = [account_cell(job) for job in jobs]
+    has_account = any(cells)
     rows = [
-        (job.id, said(_JOB_STATES[job.state]), _kind(job), f"{job.batches_done}/{len(job.batches)}",
-         titles[job.connection], _time(job.created_at), one_line(job.name))
-        for job in jobs
+        (job.id, said(_JOB_STATES[job.state]), kind_words(job.kind), f"{job.batches_done}/{len(job.batches)}",
+         *((cell,) if has_account else ()), titles[job.connection], time_words(job.created_at), one_line(job.name))
+        for job, cell in zip(jobs, cells, strict=True)
     ]  # fmt: skip
-    columns = (tr("JOB"), tr("STATE"), tr("KIND"), tr("DONE"), tr("CONNECTION"), tr("MADE"), tr("NAME"))
+    account = (tr("YOUR ACCOUNT"),) if has_account else ()
+    columns = (tr("JOB"), tr("STATE"), tr("KIND"), tr("DONE"), *account, tr("CONNECTION"), tr("MADE"), tr("NAME"))
     return table(columns, rows, width)
 
 
@@ -114,7 +135,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
         rows = [
             (
                 str(each.number),
-                said(_BATCH_STATES[each.state]),
+                said(PLACES[place] if (place := place_of(each)) else _BATCH_STATES[each.state]),
                 number(each.requests),
                 number(each.bytes),
                 each.request_id,
@@ -137,22 +158,23 @@ def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]
     yield tr("Job"), job.id
     yield tr("Name"), job.name
     yield tr("State"), said(_JOB_STATES[job.state])
-    yield tr("Kind"), _kind(job)
+    yield tr("Kind"), kind_words(job.kind)
     yield tr("Model"), job.model
     yield (
         tr("Connection"),
         tr("practice service, on this computer") if job.connection == PRACTICE else said(title),
     )
     yield tr("File"), job.source_name
-    yield tr("Made"), _time(job.created_at)
-    yield tr("Sent"), _time(job.sent_at)
-    yield tr("Finished"), _time(job.finished_at)
+    yield tr("Made"), time_words(job.created_at)
+    yield tr("Sent"), time_words(job.sent_at)
+    yield tr("Finished"), time_words(job.finished_at)
     yield tr("Rows"), tr("{n} in the file").format(n=number(job.rows_in))
     yield tr("Doubtful"), plural(doubtful, "{n} row, sent as read", "{n} rows, sent as read") if doubtful else ""
     yield tr("Queries"), number(job.queries) if job.kind is Kind.RANK else ""
     yield tr("Texts"), number(job.texts)
     yield tr("Taken"), _taken(job, folder)
     yield tr("Tokens"), number(job.tokens) if job.tokens else ""
+    yield from facts_of_account(job)
     yield tr("Error"), said(job.error)
 
 
@@ -213,6 +235,7 @@ def _batch(batch: Batch) -> dict[str, object]:
         "request_id": batch.request_id,
         "requests": batch.requests,
         "bytes": batch.bytes,
+        "account": place_of(batch),
     }
 
 
@@ -230,11 +253,13 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2)
 
 
-def _kind(job: Job | ListedJob) -> str:
-    return tr("rank", "kind of job") if job.kind is Kind.RANK else tr("embed", "kind of job")
+def kind_words(kind: Kind) -> str:
+    """What is done in a job."""
+    return tr("rank", "kind of job") if kind is Kind.RANK else tr("embed", "kind of job")
 
 
-def _time(seconds: float) -> str:
+def time_words(seconds: float) -> str:
+    """A time in seconds since 1970, UTC, in local time to the minute; "" for 0.0."""
     if not seconds:
         return ""
     at = localtime(seconds)  # formatting with strftime takes twice as long as all the rest of a line

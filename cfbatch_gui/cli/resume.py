@@ -6,20 +6,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cfbatch_gui.cli import report
+from cfbatch_gui.cli.account_words import FINAL
 from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
+from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.leaving import (
+    add_collect_arguments,
+    add_leave_argument,
+    check_may_leave,
+    is_fetched,
+    leave,
+    leaving_status,
+)
 from cfbatch_gui.cli.outputs import owed
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import conclude, has_results, opened, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.jobs.account.shards import has_copies
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
-
-_FINAL = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=[answer.value for answer in FolderAnswer],
         help=tr("when asked: whether the data folder was only moved, or is a copy or a restored backup"),
     )
+    add_collect_arguments(parser)
+    add_leave_argument(parser)
     add_budget_argument(parser)
 
 
@@ -46,14 +56,25 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         await _settle_doubt(program, arguments.folder_was, console)
         if arguments.failed and not arguments.job:
             raise UsageError(message("Say whose failed requests are to be sent again: cfbatch resume JOB --failed."))
-        if arguments.failed:
-            await send_again(program, program.ledger.find(arguments.job).id, asked=arguments.budget)
+        if arguments.collect is not None and not arguments.job:
+            raise UsageError(
+                message("Say which job your account is to collect: cfbatch resume JOB --collect-in-account.")
+            )
         if arguments.job:
-            status = await _resume_one(program, program.ledger.find(arguments.job), progress, as_json=arguments.json)
+            status = await _resume_named(program, arguments, progress)
         else:
-            status = await _resume_all(program, progress, as_json=arguments.json)
+            status = await _resume_all(program, progress, arguments)
         await program.clear_copies()
         return status
+
+
+async def _resume_named(program: Program, arguments: argparse.Namespace, progress: Progress) -> int:
+    job = program.ledger.find(arguments.job)
+    if arguments.failed:
+        if arguments.leave:
+            check_may_leave(program, [job], collect=arguments.collect)
+        job = await send_again(program, job.id, asked=arguments.budget)
+    return await _resume_one(program, job, progress, arguments)
 
 
 async def _settle_doubt(program: Program, answer: str | None, console: Console) -> None:
@@ -64,16 +85,18 @@ async def _settle_doubt(program: Program, answer: str | None, console: Console) 
         console.say(tr("Nobody asks whether this data folder was moved or copied, so --folder-was changes nothing."))
 
 
-async def _resume_one(program: Program, job: Job, progress: Progress, *, as_json: bool) -> int:
+async def _resume_one(program: Program, job: Job, progress: Progress, arguments: argparse.Namespace) -> int:
     if job.state is JobState.DRAFT:
         raise UsageError(
             message("Job {id} was never sent, so there is nothing to resume. Send it from the window.", id=job.id)
         )
-    (job,) = await _carry_on(program, [job], progress)
-    return present(program, job, progress.console, as_json=as_json)
+    (job,) = await _carry_on(program, [job], progress, arguments)
+    if arguments.leave and (left := leaving_status(job)) is not None:
+        return leave(program, job, left, progress.console, as_json=arguments.json)
+    return present(program, job, progress.console, as_json=arguments.json)
 
 
-async def _resume_all(program: Program, progress: Progress, *, as_json: bool) -> int:
+async def _resume_all(program: Program, progress: Progress, arguments: argparse.Namespace) -> int:
     console = progress.console
     waiting = [job for job in program.ledger.jobs() if job.paused_because in WAITS_FOR_WORD]
     for job in waiting:
@@ -82,35 +105,65 @@ async def _resume_all(program: Program, progress: Progress, *, as_json: bool) ->
     jobs: Sequence[Job] = [job for job in program.ledger.jobs() if _is_unfinished(program, job)]
     if not (jobs or waiting):
         console.say(tr("There is nothing to resume: every job that was sent is finished."))
-    jobs = await _carry_on(program, jobs, progress)
-    statuses = [_concluded(program, job, console) for job in jobs] + [ExitStatus.FAILED] * bool(waiting)
-    if as_json:
+    jobs = await _carry_on(program, jobs, progress, arguments)
+    await _clear_copies(program)
+    statuses = [_concluded(program, job, console, may_leave=arguments.leave) for job in jobs]
+    if arguments.json:
         console.print_result([report.json_of_jobs(jobs)])
     elif jobs:
         console.print_result(report.lines_of_jobs(jobs, console.width, program.address_book.title))
-    return max(statuses, default=ExitStatus.DONE)
+    return worst_of(statuses + [ExitStatus.FAILED] * bool(waiting))
 
 
-async def _carry_on(program: Program, jobs: Sequence[Job], progress: Progress) -> Sequence[Job]:
-    """Continue the jobs and return them when each is final or needs the user. Final jobs are returned unchanged."""
+async def _carry_on(
+    program: Program, jobs: Sequence[Job], progress: Progress, arguments: argparse.Namespace
+) -> Sequence[Job]:
+    """Continue the jobs and return them when each is final, needs the user, or may be left as the arguments say.
+
+    Final jobs are returned unchanged. Raises UsageError when one cannot be collected in the account, or left.
+    """
+    unfinished = [job for job in jobs if job.state not in FINAL]
+    if arguments.leave:
+        check_may_leave(program, unfinished, collect=arguments.collect)
+
+    def may_leave(job: Job) -> bool:
+        return leaving_status(job) is ExitStatus.NOT_LEFT or is_fetched(program, job)
+
     try:
-        going_on = [job if job.state in _FINAL else await program.runner.carry_on(job.id) for job in jobs]
-        return await wait_for(program, going_on, progress)
+        for job in unfinished:
+            if arguments.collect or (arguments.leave and job.account_problem):
+                await program.actions.collect_in_account(job.id)
+            elif arguments.collect is False:
+                await program.actions.collect_here(job.id)
+            await program.runner.carry_on(job.id)
+        going_on = [program.ledger.job(job.id) for job in jobs]
+        return await wait_for(program, going_on, progress, may_leave=may_leave if arguments.leave else None)
     except asyncio.CancelledError:
         progress.console.say(stopped_sentence(program.ledger.job(jobs[0].id), others=len(jobs) > 1))
         raise
+
+
+async def _clear_copies(program: Program) -> None:
+    """Delete what the account still has of finished jobs, where its time is over."""
+    kept = [job.id for job in program.ledger.jobs() if job.state in FINAL and has_copies(job)]
+    for job_id in kept:
+        program.runner.start(job_id)
+    for job_id in kept:
+        await program.runner.wait(job_id)
 
 
 def _is_unfinished(program: Program, job: Job) -> bool:
     """Whether the job is not final, or a file that was asked for has not been written."""
     if job.state is JobState.DRAFT or job.paused_because in WAITS_FOR_WORD:
         return False
-    return job.state not in _FINAL or (has_results(job) and bool(owed(program.folder(job.id))))
+    return job.state not in FINAL or (has_results(job) and bool(owed(program.folder(job.id))))
 
 
-def _concluded(program: Program, job: Job, console: Console) -> ExitStatus:
-    """Conclude one job. An error is shown and not raised, so that the files of other jobs are written."""
+def _concluded(program: Program, job: Job, console: Console, *, may_leave: bool) -> ExitStatus:
+    """Conclude or leave one job. An error is shown and not raised, so that the files of other jobs are written."""
     try:
+        if may_leave and (left := leaving_status(job)) is not None:
+            return leave(program, job, left, console)
         return conclude(program, job, console)
     except UserError as error:
         console.say_error(error)

@@ -11,6 +11,14 @@ from cfbatch_gui.cli import report
 from cfbatch_gui.cli.columns import Inputs, open_inputs
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import plural, tr
+from cfbatch_gui.cli.leaving import (
+    add_collect_arguments,
+    add_leave_argument,
+    check_may_collect,
+    leave,
+    leaving_status,
+    say_limit,
+)
 from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
 from cfbatch_gui.cli.parser import RawHelpFormatter
 from cfbatch_gui.cli.pricing import add_budget_argument, check_budget, price_words, tokens_words
@@ -35,6 +43,7 @@ EXAMPLES = """
   cfbatch run questions.csv answers.txt --rank --role question=query
   cfbatch run texts.jsonl --embed --role body=text --out vectors.npy --connection cloudflare
   cfbatch run may.csv --recipe "Product texts" --budget 0.50 --out vectors.parquet
+  cfbatch run texts.csv --embed --connection "My Worker" --collect-in-account --leave
 """
 
 
@@ -54,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=tr("without the queue, request by request: an answer in seconds for few texts"),
     )
+    add_collect_arguments(parser)
+    add_leave_argument(parser)
     add_reuse_arguments(parser)
     add_budget_argument(parser)
     parser.add_argument("--name", metavar=tr("NAME"), help=tr("what to call the job (default: the file's name)"))
@@ -76,6 +87,7 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         job: Job | None = None
         try:
             connection = await usable_connection(program, arguments.connection, console)
+            check_may_collect(program, connection, arguments)
             inputs = await asyncio.to_thread(
                 open_inputs,
                 arguments.kind,
@@ -88,19 +100,29 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
             job = await _send(
                 program, job, inputs, outputs, progress, budget=arguments.budget, doubtful=arguments.doubtful
             )
-            (job,) = await wait_for(program, [job], progress)
+            may_leave = _may_be_left if arguments.leave else None
+            (job,) = await wait_for(program, [job], progress, may_leave=may_leave)
         except asyncio.CancelledError:
             console.say(stopped_sentence(job and program.ledger.job(job.id)))
             raise
+        if arguments.leave and (left := leaving_status(job)) is not None:
+            return leave(program, job, left, console, as_json=arguments.json)
         status = present(program, job, console, as_json=arguments.json)
         left_out = (await asyncio.to_thread(read_planned, program.folder(job.id))).doubtful
         return status_with_doubtful(status, left_out, arguments.doubtful, console)
 
 
+def _may_be_left(job: Job) -> bool:
+    return leaving_status(job) is not None
+
+
 def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> Job:
     name = (arguments.name or "").strip() or arguments.file.stem
     job = program.drafts.create(arguments.kind, name, arguments.model or program.settings.model, connection)
-    return program.drafts.change(job.id, options=replace(job.options, at_once=arguments.at_once, reuse=arguments.reuse))
+    options = replace(
+        job.options, at_once=arguments.at_once, reuse=arguments.reuse, collect_in_account=arguments.collect
+    )
+    return program.drafts.change(job.id, options=options)
 
 
 async def _send(
@@ -128,6 +150,7 @@ async def _send(
         count = sum(each.count for each in preflight.problems if each.kind is ProblemKind.DOUBTFUL_ROW)
         rows = lines_of_doubtful(program.folder(job.id), count, doubtful, console.width) if count else ()
         _say_plan(inputs, job, preflight, console, doubtful=rows)
+        say_limit(program, job, len(preflight.batches), console)
         if job.connection != report.PRACTICE:
             check_budget(preflight, budget, program.settings.budget, await asyncio.to_thread(program.spent_today))
         remember(program.folder(job.id), outputs)

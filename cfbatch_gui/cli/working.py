@@ -1,5 +1,6 @@
 """Functions of the commands that run jobs: open the program, wait for jobs, print and write their results."""
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -21,6 +22,8 @@ from cfbatch_gui.core.connections.credentials import (
     variable_of,
 )
 from cfbatch_gui.core.errors import NotConnected, UserError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK
 from cfbatch_gui.core.messages import Message, message
@@ -31,6 +34,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 
+_GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
 _WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
@@ -59,17 +63,33 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
         goes_on = tr(
             "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
         )
+    elif account_progress(job).lid_may_close and not others:
+        goes_on = tr(
+            "Stopped. Your account goes on collecting the answers, and you may turn this computer off. “{command}”"
+            " fetches them."
+        )
     else:
         goes_on = tr("Stopped. The work goes on at the service. “{command}” picks it up.")
     return "\n" + goes_on.format(command="cfbatch resume" if others else f"cfbatch resume {job.id}")
 
 
-async def wait_for(program: Program, jobs: Sequence[Job], progress: Progress) -> tuple[Job, ...]:
-    """Wait until each job is final or needs the user, and return the jobs in their new state."""
-    progress.follow(*jobs)
+async def wait_for(
+    program: Program, jobs: Sequence[Job], progress: Progress, *, may_leave: Callable[[Job], bool] | None = None
+) -> tuple[Job, ...]:
+    """Wait until each job is final, needs the user, or may be left, and return the jobs in their new state."""
+    progress.follow(*jobs, is_leaving=may_leave is not None)
+    waiting = {job.id: asyncio.ensure_future(program.runner.wait(job.id)) for job in jobs}
     try:
-        return tuple([await program.runner.wait(job.id) for job in jobs])
+        while going_on := {
+            task
+            for job_id, task in waiting.items()
+            if not task.done() and not (may_leave and may_leave(program.ledger.job(job_id)))
+        }:
+            await asyncio.wait(going_on, timeout=_GLANCE if may_leave else None, return_when=asyncio.FIRST_COMPLETED)
+        return tuple([program.ledger.job(job.id) for job in jobs])
     finally:
+        for task in waiting.values():
+            task.cancel()
         progress.end()
 
 
@@ -146,9 +166,15 @@ def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Expo
 
     if has_results(job):
         write_owed(folder, job, program.address_book.title(job.connection), written)
-    elif paths := owed(folder):
-        console.say(tr("Not written yet: {paths}.").format(paths=", ".join(map(str, paths))))
+    else:
+        say_owed(folder, console)
     return status_of_job(job, program.runner.pause_error(job.id))
+
+
+def say_owed(folder: JobFolder, console: Console) -> None:
+    """Say which files were asked for that cannot be written yet."""
+    if paths := owed(folder):
+        console.say(tr("Not written yet: {paths}.").format(paths=", ".join(map(str, paths))))
 
 
 def present(program: Program, job: Job, console: Console, *, as_json: bool = False) -> ExitStatus:

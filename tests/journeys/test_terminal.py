@@ -66,7 +66,7 @@ def test_the_json_object_has_exactly_what_other_programs_rely_on(
     found = ended.json
     assert list(found) == [
         *("job", "name", "kind", "model", "connection", "state", "batches", "rows_in", "rows_sent", "problems"),
-        *("doubtful_sent", "usage", "taken_from_earlier_jobs", "scores", "vectors", "files"),
+        *("doubtful_sent", "usage", "account", "taken_from_earlier_jobs", "scores", "vectors", "files"),
     ]
     (batch,) = found["batches"]
     assert list(batch) == ["number", "state", "request_id", "requests", "bytes"]

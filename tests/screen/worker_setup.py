@@ -14,7 +14,7 @@ from tests.screen.past import MemoryKeyring
 from tests.screen.stage import Stage, opened
 
 Take = Callable[[Stage, str], Awaitable[None]]
-NAMES = ("account",)  # what its pictures begin with
+NAMES = ("setup",)  # what its pictures begin with
 TOKEN = "practice-takes-any-token-0000000000000000"
 START = "Set up in my account"
 
@@ -38,32 +38,32 @@ async def put(stage: Stage, take: Take, account: AccountService, faulty: FaultyS
     await person.choose("Your own Worker")
     await person.click("Save the Worker…")
     await person.until_sees("Give it a secret")
-    await take(stage, "account-guide")
+    await take(stage, "setup-guide")
     await person.click("Set up in my account…")
     await person.until_sees("One-time API token", "Reads the account's address")
-    await take(stage, "account-calls")
+    await take(stage, "setup-calls")
     await person.type("Account ID", ACCOUNT)
     await person.type("One-time API token", TOKEN)
     account.r2_active = False
     await person.click(START)
     await person.until_sees("R2 is not activated")
-    await take(stage, "account-storage")
+    await take(stage, "setup-storage")
     account.r2_active = True
     account.foreign()
     await person.click(START)
     await person.until_sees("Replace “cf-batch-door” instead")
-    await take(stage, "account-foreign")
+    await take(stage, "setup-foreign")
     account.scripts.clear()
     faulty.follow(script.Stall(on="any", number=6, seconds=60.0))
     await person.click(START)
     await person.until(lambda: len(faulty.arrivals) == len(account.calls) + 1 and "PUT" not in account.calls[-1])
-    await take(stage, "account-working")
+    await take(stage, "setup-working")
     faulty.follow()
     await person.click("Stop")
     await person.until_sees("Stopped. What was done stays")
     await person.click(START)
     await person.until_sees("was added")
-    await take(stage, "account-done")
+    await take(stage, "setup-done")
     await person.click("Close")
 
 
@@ -76,8 +76,8 @@ async def taken_away(stage: Stage, take: Take, account: AccountService) -> None:
     await person.until_sees("Keep the bucket with the stored answers")
     await person.type("Account ID", ACCOUNT)
     await person.type("One-time API token", TOKEN)
-    await take(stage, "account-removal")
+    await take(stage, "setup-removal")
     await person.click("Remove from my account")
     await person.until_sees("is not in the account any more")
-    await take(stage, "account-removed")
+    await take(stage, "setup-removed")
     await person.click("Close")

@@ -231,14 +231,9 @@ class AddressBook:
         base_url = self._api_base_url()
         match record.kind:
             case "worker":
-                return worker(
-                    record.url,
-                    connection_id=record.id,
-                    title=record.name,
-                    paid_plan=record.paid_plan,
-                    collects=record.collects,
-                    keep_days=record.keep_days,
-                )
+                paid, days = record.paid_plan, record.keep_days
+                made = worker(record.url, connection_id=record.id, title=record.name, paid_plan=paid, keep_days=days)
+                return replace(made, collects=record.collects)
             case "gateway":
                 return gateway(
                     record.account_id,

@@ -220,6 +220,20 @@ class ListedBatch(msgspec.Struct, frozen=True, gc=False):
     state: BatchState
     requests: int
     failed_requests: int = 0
+    at_once: bool = False
+    handed_over_at: float = 0.0
+    stored_bytes: int = 0
+    direct_only: bool = False
+
+    @property
+    def is_in_account(self) -> bool:
+        """As of `Batch`."""
+        return self.state.is_at_service and self.stored_bytes > 0
+
+    @property
+    def is_handed_over(self) -> bool:
+        """As of `Batch`."""
+        return self.state.is_at_service and self.handed_over_at > 0.0 and not self.direct_only
 
 
 class ListedJob(msgspec.Struct, gc=False):
@@ -235,6 +249,7 @@ class ListedJob(msgspec.Struct, gc=False):
     deleted_at: float = 0.0
     reused: int = 0
     reused_lost: int = 0
+    account_problem: str = ""
     batches: Sequence[ListedBatch] = ()
 
     @property

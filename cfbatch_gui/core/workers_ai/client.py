@@ -37,7 +37,7 @@ from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
 from cfbatch_gui.core.workers_ai.refusals import Refuse, read_retry_after, refusal, refusal_to_poll
 from cfbatch_gui.core.workers_ai.transport import Body, ExchangeError, Headers, HttpAnswer, Transport, What
-from cfbatch_gui.core.workers_ai.unreached import BROKEN, NOT_REACHED, not_the_service
+from cfbatch_gui.core.workers_ai.unreached import BROKEN, NO_CLEAR_ANSWER, NOT_REACHED, not_the_service
 from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
@@ -360,14 +360,7 @@ class WorkersAI:
         return Unreachable(sentence.filled(title=here.title), detail=f"HTTP {answer.status}, {kind}")
 
     def _unknown(self, detail: str) -> OutcomeUnknown:
-        return OutcomeUnknown(
-            message(
-                "This batch was sent to {title}, but no clear answer came back. It may have been accepted and "
-                "billed, so it is not sent again by itself.",
-                title=self.connection.title,
-            ),
-            detail=detail,
-        )
+        return OutcomeUnknown(NO_CLEAR_ANSWER.filled(title=self.connection.title), detail=detail)
 
 
 def is_passing(error: UserError) -> bool:

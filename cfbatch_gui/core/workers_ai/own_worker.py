@@ -36,6 +36,14 @@ GUIDE = (
         "npx wrangler secret put SHARED_SECRET",
     ),
     Step(message("Connect"), message("Enter the Worker's address and the same secret here, and check the connection.")),
+    Step(
+        message("Collecting while your computer is off"),
+        message(
+            "If you like: answers then wait in your account. On the dashboard activate R2 once and make a "
+            "bucket called cf-batch-answers, then enter this, and switch collecting on at the connection."
+        ),
+        "npx wrangler deploy --config collect.jsonc",
+    ),
 )
 
 # Prices of https://developers.cloudflare.com/r2/pricing/ and https://developers.cloudflare.com/workflows/reference/pricing/

@@ -4,6 +4,10 @@ from typing import Final
 
 from cfbatch_gui.core.messages import Message, message
 
+NO_CLEAR_ANSWER: Final = message(
+    "This batch was sent to {title}, but no clear answer came back. It may have been accepted and billed, so it is not "
+    "sent again by itself."
+)
 BROKEN: Final = message("The connection to {title} broke.")
 NOT_REACHED: Final = {  # by the reason of an ExchangeError
     "name": message("{title} could not be found. Check that this computer is connected to the internet."),

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from cfbatch_gui.core.connections import address_book
@@ -26,7 +28,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.fault_scene import FIRST_CHECK, TEXTS_PER_BATCH, Scene
 from tests.core.account.worker_stand_in import WorkerStandIn
 from tests.worker.collecting_runtime import CollectingRuntime
-from tests.worker.runtime import SECRET
+from tests.worker.runtime import SECRET, running_worker
 
 BGE_M3 = "@cf/baai/bge-m3"
 DEADLINE = 60.0  # seconds until something that does not come fails a test
@@ -80,17 +82,24 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
         yield Account(runtime, practice, runtime.address, clock, folder)
 
 
+@pytest.fixture(scope="session")
+def plain_door(account: Account) -> Iterator[str]:
+    """The address of a Worker without a collecting room, before the same service."""
+    with running_worker(httpx.URL(account.practice.url).netloc.decode()) as running:
+        yield running.addresses["with-secret"]
+
+
 class Computer:
     """A data folder of its own, and the program that is at work in it."""
 
     def __init__(self, folder: Path, address: str) -> None:
-        self._folder, self._address = folder, address
+        self.folder, self._address = folder, address
         self.program: Program
         self.connection_id = ""
 
-    async def start(self, *, collects: bool = True, secret: str = SECRET) -> Program:
-        """Start the program, and connect it to the Worker the first time."""
-        self.program = await Program.open(self._folder, environ={}, credentials=Credentials(environ={}))
+    async def start(self, *, collects: bool = True, secret: str = SECRET, **options: Any) -> Program:
+        """Start the program, by the options of `Program.open`, and connect it to the Worker the first time."""
+        self.program = await Program.open(self.folder, environ={}, credentials=Credentials(environ={}), **options)
         if not self.connection_id:
             record = SavedConnection("", "My Worker", "worker", url=self._address, collects=collects)
         else:

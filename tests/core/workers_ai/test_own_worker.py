@@ -65,7 +65,7 @@ def test_a_folder_with_the_name_of_a_file_is_an_error(tmp_path: Path) -> None:
 
 def test_the_guide_says_the_same_as_the_files(tmp_path: Path) -> None:
     readme = resource("worker/README.md").read_text("utf-8")
-    assert len(GUIDE) == 3
+    assert len(GUIDE) == 4
     for step in GUIDE:
         assert step.title in readme
         assert step.command in readme

@@ -67,7 +67,8 @@ _log = logging.getLogger(__name__)
 class AccountCollection:
     """What the account has of the jobs at work. Every method belongs to the loop's thread.
 
-    `free_bytes` is how much room there is on the disk of a folder.
+    `free_bytes` is how much room there is on the disk of a folder. `patience` is after how many looks in a row that
+    do not reach the account the failure is raised; None: never, as looks are repeated for ever.
     """
 
     def __init__(
@@ -75,19 +76,22 @@ class AccountCollection:
         store: JobStore,
         *,
         clock: Callable[[], float],
+        patience: int | None = None,
         free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
     ) -> None:
-        self._store, self._clock, self._free_bytes = store, clock, free_bytes
+        self._store, self._clock, self._patience, self._free_bytes = store, clock, patience, free_bytes
         self._stored: dict[tuple[str, int], StoredAnswer] = {}  # by job and number of the batch
         self._due: dict[tuple[str, int], float] = {}  # when to look at a shard again, by job and shard
-        self._looks: dict[tuple[str, int], int] = {}
+        self._looks: dict[tuple[str, int], int] = {}  # that were answered, by job and shard
+        self._missed: dict[tuple[str, int], int] = {}  # looks in a row that were not, by job and shard
         self._failures: dict[str, int] = {}  # to hand over, in a row
         self._fetching: dict[tuple[str, int], asyncio.Task[None]] = {}
 
     async def look(self, job: Job, *, is_hurried: bool) -> None:
         """Hand over what is due, and look at the shards whose time has come, or at all of them.
 
-        Raises what only the user can mend, such as TokenRefused; DataError when the ledger cannot be written.
+        Raises what only the user can mend, such as TokenRefused; DataError when the ledger cannot be written;
+        Unreachable when patience is at its end.
         """
         await self._hand_over(job, is_hurried=is_hurried)
         for shard in unfetched_shards(self._store.job(job.id)):
@@ -100,6 +104,10 @@ class AccountCollection:
         if self._is_to_be_handed_over(job):
             times.append(self._due.get((job.id, 0), 0.0))
         return min(times, default=None)
+
+    def has_looked(self, job: Job) -> bool:
+        """Whether it is known what the account has of the job: each shard was seen since the start of the program."""
+        return all((job.id, shard) in self._looks for shard in unfetched_shards(job))
 
     def has(self, batch: Batch) -> bool:
         """Whether the account has something of this batch to be fetched."""
@@ -226,29 +234,49 @@ class AccountCollection:
             status = await AccountCollector(self._store.client(job)).status(job.id, shard)
         except (Unreachable, ServiceRefused, ReplyError) as error:
             if not isinstance(error, ServiceRefused) or error.code not in (NO_ROOM, NOT_THERE):
-                self._looks[key] = self._looks.get(key, 0) + 1
-                self._due[key] = self._clock() + self._backed_off(job, self._looks[key], error)
+                self._not_seen(job, shard, error)
                 return
             await self._ask_directly(self._missing(job, shard))
             await self._say(job, NO_ROOM_SENTENCE if error.code == NO_ROOM else REMOVED)
             return
         await self._learn(job, shard, status)
+        self._missed.pop(key, None)
         self._looks[key] = self._looks.get(key, 0) + 1
         self._due[key] = self._clock() + self._interval(self._store.job(job.id), shard)
+
+    def _not_seen(self, job: Job, shard: int, error: UserError) -> None:
+        key = job.id, shard
+        missed = self._missed[key] = self._missed.get(key, 0) + 1
+        if self._patience is not None and missed >= self._patience and isinstance(error, Unreachable):
+            del self._missed[key]
+            raise error
+        for batch in self._missing(job, shard):
+            if not self.has(batch):
+                self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
+        self._due[key] = self._clock() + self._backed_off(job, missed, error)
 
     async def _learn(self, job: Job, shard: int, status: ShardStatus) -> None:
         stored, now = {each.number: each for each in status.batches}, self._clock()
         is_first = (job.id, shard) not in self._looks
+        moved = []
         for batch in self._missing(job, shard):
-            found = stored.get(batch.number)
+            found, seen = stored.get(batch.number), replace(batch, error="", error_detail="")
             if found is None:
                 self._stored.pop((job.id, batch.number), None)
                 due = now + DIRECT_AFTER if is_first else batch.next_check_at
-                self._store.show_batch(replace(batch, stored_bytes=0, next_check_at=due))
+                seen = replace(seen, stored_bytes=0, next_check_at=due)
             elif self._stored.get((job.id, batch.number)) != found or batch.next_check_at > now:
                 # Also after a fetch that failed: that the account answers again is known by now.
                 self._stored[job.id, batch.number] = found
-                self._store.show_batch(replace(batch, stored_bytes=found.size, next_check_at=now))
+                seen = replace(seen, stored_bytes=found.size, next_check_at=now)
+            else:
+                continue
+            if seen.stored_bytes != batch.stored_bytes:
+                moved.append(seen)
+            else:
+                self._store.show_batch(seen)
+        if moved:  # on the disk, so that other processes can say where the answers are
+            await self._store.save_all(moved)
         if status.state is ShardState.COLLECTING:
             return
         missing = [each for each in self._missing(self._store.job(job.id), shard) if each.number not in stored]

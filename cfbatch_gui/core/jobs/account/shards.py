@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.collector.wire import MOST_BATCHES, MOST_SHARDS
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 
@@ -17,10 +19,10 @@ WAIT_FOR_MORE: Final = 300.0  # seconds that an accepted batch waits for others 
 
 @dataclass(frozen=True, slots=True)
 class AccountProgress:
-    """The batches of a job by where their answers are; synchronous requests are left out.
+    """The batches of a job by where their answers are; synchronous requests count until they are final.
 
     `here` are final, `in_account` wait there to be fetched, `at_service` are asked for by the account, and `direct` by
-    this program: they are not handed over yet, or cannot be. `to_send` have no answer coming.
+    this program: they are not handed over yet, or cannot be. `to_send` have no answer that comes without this program.
     """
 
     here: int = 0
@@ -41,6 +43,17 @@ class AccountProgress:
         return self.is_used and not self.direct and not self.to_send
 
 
+def check_is_worker(connection: Connection) -> None:
+    """Raise UsageError unless it is a Worker, which alone can collect."""
+    if connection.kind is not ConnectionKind.WORKER:
+        raise UsageError(
+            message(
+                "Only a Worker of your own can collect answers in your account. Send the job through one; the page of "
+                "connections shows how to set it up."
+            )
+        )
+
+
 def wants_account(job: Job, connection: Connection) -> bool:
     """Whether a job's batches are to be handed over: the job's own switch, else the connection's.
 
@@ -51,14 +64,14 @@ def wants_account(job: Job, connection: Connection) -> bool:
     return wanted and connection.kind is ConnectionKind.WORKER
 
 
-def account_progress(job: Job) -> AccountProgress:
+def account_progress(job: Job | ListedJob) -> AccountProgress:
     """Where the answers of a job are."""
     here = in_account = at_service = direct = to_send = stored = 0
     for batch in job.batches:
-        if batch.at_once:
-            continue
         if batch.state.is_final:
-            here += 1
+            here += not batch.at_once
+        elif batch.at_once:
+            to_send += 1
         elif batch.is_in_account:
             in_account += 1
             stored += batch.stored_bytes

@@ -1,7 +1,8 @@
 """The jobs in the user's account, whichever computer handed them over: listed, taken over, and removed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -16,7 +17,7 @@ from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import submission_of
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector.client import NOT_THERE, AccountCollector
+from cfbatch_gui.core.workers_ai.collector.client import NO_ROOM, NOT_THERE, AccountCollector
 from cfbatch_gui.core.workers_ai.collector.wire import ListedShard
 
 
@@ -38,7 +39,11 @@ class AccountJob:
 
 
 class AccountJobs:
-    """`start` lets a job that was taken over go to work. Every method belongs to the loop's thread."""
+    """`start` lets a job that was taken over go to work. Every method belongs to the loop's thread.
+
+    All that call the account raise UserError as `AccountCollector`, and UsageError for a connection that is no Worker
+    or a Worker without a collecting room.
+    """
 
     def __init__(
         self, store: JobStore, drafts: Drafts, *, start: Callable[[str], Awaitable[object]], clock: Callable[[], float]
@@ -46,10 +51,11 @@ class AccountJobs:
         self._store, self._drafts, self._start, self._clock = store, drafts, start, clock
 
     async def listed(self, connection_id: str) -> tuple[AccountJob, ...]:
-        """The jobs in the account, newest first. Raises UserError as `AccountCollector`."""
+        """The jobs in the account, newest first."""
         shards: dict[str, list[ListedShard]] = {}
-        async for each in AccountCollector(self._client(connection_id)).shards():
-            shards.setdefault(each.job, []).append(each)
+        with _room_expected():
+            async for each in AccountCollector(self._client(connection_id)).shards():
+                shards.setdefault(each.job, []).append(each)
         here = {job.id for job in self._store.jobs() if job.is_sent}
         jobs = [_account_job(job_id, found, is_here=job_id in here) for job_id, found in shards.items()]
         return tuple(sorted(jobs, key=lambda job: job.at, reverse=True))
@@ -63,8 +69,9 @@ class AccountJobs:
         """
         await self._check_is_new(found.id)
         client, layouts = self._client(connection_id), []
-        for shard in found.shards:
-            layouts.append(await self._layout(client, found.id, shard))
+        with _room_expected():
+            for shard in found.shards:
+                layouts.append(await self._layout(client, found.id, shard))
         first, kind = layouts[0].job, layouts[0].job.kind
         if inputs is not None and inputs.mapping.kind is not kind:
             raise UsageError(message("The file is read for another kind of result than this job has."))
@@ -83,8 +90,9 @@ class AccountJobs:
     async def remove(self, connection_id: str, found: AccountJob) -> None:
         """Delete a job from the account; answers that nobody has fetched are lost with it."""
         collector = AccountCollector(self._client(connection_id))
-        for shard in found.shards:
-            await collector.forget(found.id, shard)
+        with _room_expected():
+            for shard in found.shards:
+                await collector.forget(found.id, shard)
 
     def _client(self, connection_id: str) -> WorkersAI:
         return self._store.client_for(connection_id)
@@ -148,6 +156,23 @@ class AccountJobs:
         lines = [submission_of(job, each, now) for each in batches]
         await self._store.on_disk(self._store.write_down, *lines)
         await self._store.change(job_id, taken)
+
+
+@contextmanager
+def _room_expected() -> Iterator[None]:
+    """Raise UsageError when the Worker turns out to have no collecting room."""
+    try:
+        yield
+    except ServiceRefused as error:
+        if error.code != NO_ROOM:
+            raise
+        raise UsageError(
+            message(
+                "This Worker has no collecting room, so it keeps no jobs. Put it on Cloudflare again with “npx "
+                "wrangler deploy --config collect.jsonc”, then try again."
+            ),
+            detail=error.detail,
+        ) from error
 
 
 def _account_job(job_id: str, shards: Sequence[ListedShard], *, is_here: bool) -> AccountJob:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.forgetting import check_has_texts, forget_texts
+from cfbatch_gui.core.jobs.account.shards import check_is_worker
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
 from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults
@@ -26,7 +27,6 @@ from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
-from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.wire.replies import Waiting
 
 MAY_BE_SENT_AGAIN = ENDED | {BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED}
@@ -172,13 +172,7 @@ class JobActions:
         Raises UsageError unless the job's connection is a Worker.
         """
         job = self._store.job(job_id)
-        if self._store.client(job).connection.kind is not ConnectionKind.WORKER:
-            raise UsageError(
-                message(
-                    "Only a Worker of your own can collect answers in your account. Send the job through one; the "
-                    "page of connections shows how to set it up."
-                )
-            )
+        check_is_worker(self._store.client(job).connection)
         await self._store.change(job_id, _handed_to_account)
         if job.is_sent and not all(batch.state.is_final for batch in job.batches):
             await self._runner.carry_on(job_id)

@@ -54,7 +54,7 @@ class Runner:
         self._more: dict[str, asyncio.Event] = {}  # set when a job has something to send
         self._errors: dict[str, UserError] = {}
         self._submitter = Submitter(store, clock=clock, sleep=sleep)
-        self.account = AccountCollection(store, clock=clock)
+        self.account = AccountCollection(store, clock=clock, patience=patience)
         self._watcher = Watcher(store, clock=clock, sleep=sleep, patience=patience, account=self.account)
         self._synchronous = SynchronousCalls(
             store, self._submitter, clock=clock, sleep=sleep, arrived=self._watcher.hurry

@@ -1,0 +1,246 @@
+"""`cfbatch account`: the jobs that the user's account collects, listed, taken over, removed and cleared."""
+
+import argparse
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from cfbatch_gui.cli.account_words import FINAL
+from cfbatch_gui.cli.agreeing import agreed
+from cfbatch_gui.cli.columns import Inputs, open_inputs
+from cfbatch_gui.cli.console import Console, one_line
+from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
+from cfbatch_gui.cli.parser import IntermixedParser, Parser, RawHelpFormatter
+from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.reading import Doubtful, add_reading_arguments, add_split_argument, reading_of, settle_kind
+from cfbatch_gui.cli.report import kind_words, table, time_words
+from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
+from cfbatch_gui.core.errors import EncodingUnknown, UsageError
+from cfbatch_gui.core.inputs.input_values import AttachedInput
+from cfbatch_gui.core.jobs.account.shards import has_copies
+from cfbatch_gui.core.jobs.account.taking_over import AccountJob
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.paths import Paths
+
+EXAMPLES = """
+  cfbatch account take-over k4m8n2pq --connection "My Worker"
+  cfbatch account take-over questions questions.csv --connection "My Worker" --out ranked.csv
+"""
+
+
+def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
+    """Add the actions of `cfbatch account` and their options; `parents` hold the options of all commands."""
+    parser_class: type[Parser] = IntermixedParser
+    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True, parser_class=parser_class)
+
+    def command(name: str, words: str, act: Callable[..., object]) -> Parser:
+        added = actions.add_parser(name, help=words, description=words, parents=list(parents))
+        added.set_defaults(act=act)
+        return added
+
+    listing = command("list", tr("list the jobs in your account, whichever computer sent them"), _list)
+    listing.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+    taking = command("take-over", tr("fetch a job here that another computer has sent"), _take_over)
+    removing = command("remove", tr("delete a job from your account; answers that nobody fetched are lost"), _remove)
+    for each in (taking, removing):
+        each.add_argument("job", metavar=tr("JOB"), help=tr("its id, the beginning of it, or its name in the account"))
+    for each in (listing, taking, removing):
+        each.add_argument(
+            "--connection", metavar="C", help=tr("the Worker in the account (default: as set in the window)")
+        )
+    _add_taking_options(taking)
+    removing.add_argument("--yes", action="store_true", help=tr("do not ask"))
+    clearing = command("clear", tr("delete your account's copies of a finished job now; its results stay here"), _clear)
+    clearing.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
+
+
+def _add_taking_options(parser: Parser) -> None:
+    parser.epilog = tr("examples:") + EXAMPLES
+    parser.formatter_class = RawHelpFormatter
+    parser.add_argument(
+        "files",
+        metavar=tr("FILE"),
+        type=Path,
+        nargs="*",
+        default=[],
+        help=tr("what was sent, with the options that it was read by; without it texts get names"),
+    )
+    add_reading_arguments(parser)
+    parser.add_argument(
+        "--doubtful",
+        type=Doubtful,
+        choices=list(Doubtful),
+        help=tr("rows that may have been misread: whether they were sent as they are read here (default: skip)"),
+    )
+    add_split_argument(parser)
+    add_output_arguments(parser)
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Run one action and return its exit status. Raises UserError."""
+    progress = Progress(console)
+    async with opened(data_dir, progress) as program:
+        return int(await arguments.act(program, arguments, progress))
+
+
+async def _list(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+    console = progress.console
+    connection = await usable_connection(program, arguments.connection, console)
+    jobs = await program.account_jobs.listed(connection)
+    if arguments.json:
+        console.print_result([json.dumps({"jobs": [_as_json(job) for job in jobs]}, indent=2)])
+    elif jobs:
+        titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))
+        rows = [
+            (
+                job.id,
+                kind_words(job.kind),
+                number(job.batches),
+                _moment(job.at),
+                tr("yes") if job.is_here else tr("no"),
+                one_line(job.title),
+            )
+            for job in jobs
+        ]
+        console.print_result(table(titles, rows, console.width))
+    else:
+        console.say(
+            tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one.")
+        )
+    return ExitStatus.DONE
+
+
+def _moment(seconds: float) -> str:
+    """As `time_words`; "" for what the account calls a time and no clock can show."""
+    with suppress(ValueError, OverflowError, OSError):
+        return time_words(seconds)
+    return ""
+
+
+def _as_json(job: AccountJob) -> dict[str, object]:
+    return {
+        "job": job.id,
+        "name": job.title,
+        "kind": job.kind.value,
+        "model": job.model,
+        "batches": job.batches,
+        "handed_over_at": job.at,
+        "is_here": job.is_here,
+    }
+
+
+async def _take_over(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+    console = progress.console
+    if len(arguments.files) > 2:
+        raise UsageError(message("Two files at most: one of queries and one of contexts."))
+    job: Job | None = None
+    try:
+        connection = await usable_connection(program, arguments.connection, console)
+        found = _find(await program.account_jobs.listed(connection), arguments.job)
+        outputs = check_outputs(arguments.out, found.kind, arguments.files)
+        inputs = await asyncio.to_thread(_inputs, arguments, found, program.paths) if arguments.files else None
+        job = await _taken_over(program, connection, found, inputs)
+        remember(program.folder(job.id), outputs)
+        for sentence in inputs.guesses() if inputs else ():
+            console.say(sentence)
+        console.say(
+            plural(
+                found.batches,
+                "Took job {id} over, “{name}”: {n} batch, which your account collects.",
+                "Took job {id} over, “{name}”: {n} batches, which your account collects.",
+                id=job.id,
+                name=one_line(job.name),
+            )
+        )
+        (job,) = await wait_for(program, [job], progress)
+    except asyncio.CancelledError:
+        console.say(stopped_sentence(job and program.ledger.job(job.id)))
+        raise
+    return present(program, job, console, as_json=arguments.json)
+
+
+async def _taken_over(program: Program, connection: str, found: AccountJob, inputs: Inputs | None) -> Job:
+    """Take a job over; a file whose encoding is not known is read by the same guess as when it was sent."""
+    try:
+        return await program.account_jobs.take_over(connection, found, _attached(inputs))
+    except EncodingUnknown as error:
+        if inputs is None:
+            raise
+        return await program.account_jobs.take_over(connection, found, _attached(inputs.as_guessed(error)))
+
+
+def _attached(inputs: Inputs | None) -> AttachedInput | None:
+    return AttachedInput(inputs.source, inputs.mapping, inputs.second) if inputs else None
+
+
+def _inputs(arguments: argparse.Namespace, found: AccountJob, paths: Paths) -> Inputs:
+    """The files as they are read for the kind of job that the account names. Raises InputError and UsageError."""
+    if arguments.kind is None and not arguments.recipe:
+        arguments.kind = found.kind
+    settle_kind(arguments, paths)
+    first, *second = arguments.files
+    return open_inputs(arguments.kind, first, second[0] if second else None, arguments.roles, reading_of(arguments))
+
+
+async def _remove(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+    console = progress.console
+    connection = await usable_connection(program, arguments.connection, console)
+    found = _find(await program.account_jobs.listed(connection), arguments.job)
+    words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
+    console.say(words.format(id=found.id, name=one_line(found.title)))
+    if not arguments.yes and not agreed(console, message("Nothing was deleted. Agree to it with --yes.")):
+        console.say(tr("Nothing was deleted."))
+        return ExitStatus.FAILED
+    await program.account_jobs.remove(connection, found)
+    console.say(tr("Deleted job {id} from your account.").format(id=found.id))
+    return ExitStatus.DONE
+
+
+async def _clear(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:
+    job = program.ledger.find(arguments.job)
+    if job.state not in FINAL:
+        raise UsageError(
+            message("Job {id} is not finished. Its copies go when all of its answers are here.", id=job.id)
+        )
+    if job.taken_over:
+        raise UsageError(
+            message(
+                "Job {id} was sent by another computer, which may not have its answers yet. To delete it from your "
+                "account all the same: cfbatch account remove {id}.",
+                id=job.id,
+            )
+        )
+    if not has_copies(job):
+        progress.console.say(tr("Your account has no copies of job {id}.").format(id=job.id))
+        return ExitStatus.DONE
+    await program.runner.account.clear(job.id, at_once=True)
+    progress.console.say(tr("Deleted your account's copies of job {id}. Its results are here.").format(id=job.id))
+    return ExitStatus.DONE
+
+
+def _find(jobs: Sequence[AccountJob], words: str) -> AccountJob:
+    """A job by its id, its name, or the beginning of its id. Raises UsageError for none, or for several."""
+    for fits in (
+        [job for job in jobs if job.id == words],
+        [job for job in jobs if job.title == words],
+        [job for job in jobs if words and job.id.startswith(words)],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            raise UsageError(
+                message(
+                    "“{name}” fits {n} jobs in your account. Use the id that “cfbatch account list” shows.",
+                    name=words,
+                    n=len(fits),
+                )
+            )
+    raise UsageError(
+        message("There is no job “{name}” in your account. “cfbatch account list” lists them.", name=words)
+    )
