@@ -281,7 +281,8 @@ class WorkersAI:
             raise self._unreachable(error) from error
         self._budget.heed(answer.headers.get("ratelimit", ""))
         if what == "account" and 200 <= answer.status < 300:  # in no envelope: read by the caller
-            if sink is None and "json" not in answer.headers.get("content-type", "").lower():
+            kind = answer.headers.get("content-type", "").lower()
+            if "html" in kind or (sink is None and "json" not in kind):
                 raise self._not_the_service(answer)  # such as the page of a network that wants a sign-in
             return answer
         if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it

@@ -126,7 +126,7 @@ class Transport:
 
         `seconds` limits the whole exchange, `most_bytes` the decompressed body. A body in pieces is sent piece by
         piece, with its length before it. `hidden` are secrets in the body, replaced in the answer as those in headers.
-        With `sink` the body of a 2xx goes there, and that of the result is empty.
+        With `sink` the body of a 2xx goes there, but for a page in HTML, and that of the result is empty.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
             raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
@@ -269,7 +269,8 @@ async def _pieces(body: tuple[bytes, ...]) -> AsyncIterator[bytes]:
 
 
 async def _body(response: httpx.Response, most_bytes: int, feeder: SinkFeeder | None) -> bytes:
-    if feeder is not None and 200 <= response.status_code < 300:
+    is_page = "html" in response.headers.get("content-type", "").lower()
+    if feeder is not None and 200 <= response.status_code < 300 and not is_page:
         feeder.begin(response.status_code, _plain(response.headers))
         async for chunk in cast(httpx.AsyncByteStream, response.stream):
             await feeder.add(chunk)
