@@ -23,7 +23,6 @@ from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import conclude, has_results, opened, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.jobs.account.shards import has_copies
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.messages import message
@@ -106,7 +105,6 @@ async def _resume_all(program: Program, progress: Progress, arguments: argparse.
     if not (jobs or waiting):
         console.say(tr("There is nothing to resume: every job that was sent is finished."))
     jobs = await _carry_on(program, jobs, progress, arguments)
-    await _clear_copies(program)
     statuses = [_concluded(program, job, console, may_leave=arguments.leave) for job in jobs]
     if arguments.json:
         console.print_result([report.json_of_jobs(jobs)])
@@ -141,15 +139,6 @@ async def _carry_on(
     except asyncio.CancelledError:
         progress.console.say(stopped_sentence(program.ledger.job(jobs[0].id), others=len(jobs) > 1))
         raise
-
-
-async def _clear_copies(program: Program) -> None:
-    """Delete what the account still has of finished jobs, where its time is over."""
-    kept = [job.id for job in program.ledger.jobs() if job.state in FINAL and has_copies(job)]
-    for job_id in kept:
-        program.runner.start(job_id)
-    for job_id in kept:
-        await program.runner.wait(job_id)
 
 
 def _is_unfinished(program: Program, job: Job) -> bool:
