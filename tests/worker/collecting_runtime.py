@@ -56,7 +56,7 @@ class CollectingRuntime:
         self._plan: dict[str, Any] = {
             "config": config,
             "main": str(main or WORKER / config["main"]),
-            "root": str(ROOT),
+            "root": str(ROOT if main is None or main.is_relative_to(ROOT) else main.parent),
             "folder": str(folder),
             "ai": str(HERE / "collecting_ai.mjs"),
             "harness": str(HERE / "collecting_harness.mjs"),
