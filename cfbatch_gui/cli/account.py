@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cfbatch_gui.cli.account_words import FINAL
 from cfbatch_gui.cli.agreeing import agreed
-from cfbatch_gui.cli.columns import Inputs, open_inputs
+from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs, open_inputs
 from cfbatch_gui.cli.console import Console, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
@@ -19,7 +19,7 @@ from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import Doubtful, add_reading_arguments, add_split_argument, reading_of, settle_kind
 from cfbatch_gui.cli.report import kind_words, table, time_words
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
-from cfbatch_gui.core.errors import EncodingUnknown, UsageError
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
 from cfbatch_gui.core.jobs.account.shards import has_copies
 from cfbatch_gui.core.jobs.account.taking_over import AccountJob
@@ -69,7 +69,7 @@ def _add_taking_options(parser: Parser) -> None:
         type=Path,
         nargs="*",
         default=[],
-        help=tr("what was sent, with the options that it was read by; without it texts get names"),
+        help=tr("what was sent; it is read as it was read there. Without it texts get names"),
     )
     add_reading_arguments(parser)
     parser.add_argument(
@@ -145,10 +145,9 @@ async def _take_over(program: Program, arguments: argparse.Namespace, progress: 
         found = _find(await program.account_jobs.listed(connection), arguments.job)
         outputs = check_outputs(arguments.out, found.kind, arguments.files)
         inputs = await asyncio.to_thread(_inputs, arguments, found, program.paths) if arguments.files else None
-        job = await _taken_over(program, connection, found, inputs)
+        attached = AttachedInput(inputs.source, inputs.mapping, inputs.second) if inputs else None
+        job = await program.account_jobs.take_over(connection, found, attached)
         remember(program.folder(job.id), outputs)
-        for sentence in inputs.guesses() if inputs else ():
-            console.say(sentence)
         console.say(
             plural(
                 found.batches,
@@ -165,27 +164,20 @@ async def _take_over(program: Program, arguments: argparse.Namespace, progress: 
     return present(program, job, console, as_json=arguments.json)
 
 
-async def _taken_over(program: Program, connection: str, found: AccountJob, inputs: Inputs | None) -> Job:
-    """Take a job over; a file whose encoding is not known is read by the same guess as when it was sent."""
-    try:
-        return await program.account_jobs.take_over(connection, found, _attached(inputs))
-    except EncodingUnknown as error:
-        if inputs is None:
-            raise
-        return await program.account_jobs.take_over(connection, found, _attached(inputs.as_guessed(error)))
-
-
-def _attached(inputs: Inputs | None) -> AttachedInput | None:
-    return AttachedInput(inputs.source, inputs.mapping, inputs.second) if inputs else None
-
-
 def _inputs(arguments: argparse.Namespace, found: AccountJob, paths: Paths) -> Inputs:
-    """The files as they are read for the kind of job that the account names. Raises InputError and UsageError."""
+    """The files for the kind of job that the account names; what else they are taken for, the account knows mostly.
+
+    Raises InputError and UsageError.
+    """
     if arguments.kind is None and not arguments.recipe:
         arguments.kind = found.kind
     settle_kind(arguments, paths)
     first, *second = arguments.files
-    return open_inputs(arguments.kind, first, second[0] if second else None, arguments.roles, reading_of(arguments))
+    reading = reading_of(arguments)
+    try:
+        return open_inputs(arguments.kind, first, second[0] if second else None, arguments.roles, reading)
+    except ColumnsUnsettled as error:
+        return error.inputs
 
 
 async def _remove(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:

@@ -10,10 +10,9 @@ from cfbatch_gui.cli.report import json_of_job
 from cfbatch_gui.cli.working import say_owed, sentence
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.account.shards import (
-    FREE_BATCHES,
-    FREE_SHARDS,
     account_progress,
     check_is_worker,
+    most_batches,
     wants_account,
 )
 from cfbatch_gui.core.jobs.states import BatchState, Job
@@ -92,7 +91,7 @@ def _check_may_leave(job: Job, connection: Connection, *, collect: bool | None) 
 def say_limit(program: Program, job: Job, batches: int, console: Console) -> None:
     """Say how many of a new job's batches the account does not take, where its plan has a limit."""
     connection = program.address_book.connection(job.connection)
-    most = FREE_BATCHES * FREE_SHARDS
+    most = most_batches(connection)
     if not wants_account(job, connection) or connection.has_paid_worker or batches <= most:
         return
     console.say(

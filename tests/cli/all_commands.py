@@ -72,7 +72,9 @@ def people_read(run: Run, folder: Path) -> Iterator[tuple[Sequence[object], Ende
         ("compare", "1", "--top", "много"), ("connections", "add", "другое"),
         ("export", "дело", "--threshold", "много"), ("vectorize",), ("vectorize", "push", "дело"),
         ("vectorize", "push", "дело", "--index", "1", "--metric", "другое"),
-        ("vectorize", "push", "дело", "--index", "1", "--row-ids", "--ids", "id"),
+        ("vectorize", "push", "дело", "--index", "1", "--row-ids", "--ids", "id"), ("account",),
+        ("account", "take-over"), ("account", "take-over", "дело", "--rank", "--embed"),
+        ("connections", "change", "практика", "--keep-days", "много"),
     ):  # fmt: skip
         yield from said(*wrong)
     yield from said("jobs")
@@ -162,6 +164,19 @@ def people_read(run: Run, folder: Path) -> Iterator[tuple[Sequence[object], Ende
     yield from said("connections", "take-down", "--forget")
     yield from said("connections", "take-down", "practice", "--account", "0" * 32)
     yield from said("connections", "take-down", "--worker", "door", "--account", "0" * 32)
+    yield from said("run", pairs, "--rank", *practice, "--leave")
+    yield from said("resume", "--collect-in-account")
+    yield from said("account", "list", *practice)
+    yield from said("account", "clear", "первое")
+    yield from said("account", "clear", "нет")
+    worker = ("connections", "add", "worker", "--no-test", "--url", "http://127.0.0.1:1", "--name")
+    yield from said(*worker, "рабочий", "--collects", "--keep-days", "2")
+    yield from said("account", "list", "--connection", "рабочий")
+    yield from said("run", pairs, "--rank", "--connection", "рабочий", "--at-once", "--leave")
+    yield from said("run", pairs, "--rank", "--connection", "рабочий", "--no-collect-in-account", "--leave")
+    for change in ((), ("--keep-days", "0"), ("--keep-days", "1"), ("--no-collects",)):
+        yield from said("connections", "change", "рабочий", *change)
+    yield from said("connections", "change", "practice", "--collects")
     push = ("vectorize", "push", "третье", "--index")
     yield from said("vectorize", "list", *practice)
     yield from said(*push, "нет")

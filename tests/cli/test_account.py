@@ -1,81 +1,12 @@
 """Collecting in the account from the terminal: leave, fetch later, take over, and what is said when it cannot be."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from cfbatch_gui.core.connections.credentials import variable_of
-from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.server import PracticeServer
-from cfbatch_gui.core.system.resources import resource
 from tests.canary import OTHER_TOKEN
-from tests.core.account.conftest import ServiceClock
-from tests.journeys.terminal import Ended, Terminal, read_csv
-from tests.worker.collecting_runtime import CollectingRuntime
-from tests.worker.runtime import SECRET, running_worker
+from tests.cli.account_world import DOOR, EXAMPLE, World, account, leave, run, scores, world
+from tests.journeys.terminal import read_csv
 
-EXAMPLE = resource("examples/help-centre-ranking.csv")
-DOOR = "door"
-
-
-class World:
-    """The account's Worker with the service behind it, and terminals that are connected to it."""
-
-    def __init__(self, folder: Path, address: str, clock: ServiceClock) -> None:
-        self.folder, self.address, self.clock = folder, address, clock
-
-    def terminal(self, name: str, *arguments: str, secret: str = SECRET, address: str = "") -> Terminal:
-        """A data folder with the connection `door`, whose secret is in its environment."""
-        terminal = Terminal(self.folder / name)
-        added = terminal.run(
-            *("connections", "add", "worker", "--url", address or self.address, "--name", DOOR, "--no-test"),
-            *arguments,
-            given=secret,
-        )
-        assert added.status == 0, added.err
-        listed = terminal.run("connections", "list", "--json").json["connections"]
-        (door,) = [each for each in listed if each["name"] == DOOR]
-        terminal.environ[variable_of(door["id"])] = secret
-        return terminal
-
-
-@pytest.fixture(scope="module")
-def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, ServiceClock]]:
-    folder, clock = tmp_path_factory.mktemp("practice"), ServiceClock()
-    with (
-        PracticeServer(
-            folder, seconds_queued=0.2, seconds_running=0.2, clock=clock, load_model=HashedNgrams
-        ) as practice,
-        CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime,
-    ):
-        yield runtime.address, practice.url, clock
-
-
-@pytest.fixture
-def world(account: tuple[str, str, ServiceClock], tmp_path: Path) -> World:
-    return World(tmp_path, account[0], account[2])
-
-
-def run(terminal: Terminal, out: Path, *arguments: str) -> Ended:
-    return terminal.run("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse", "--out", out, *arguments)
-
-
-def leave(world: World, terminal: Terminal, out: Path) -> str:
-    """Run a job that is left to the account while the service is still at work; its id."""
-    with world.clock.held():
-        left = run(terminal, out, "--collect-in-account", "--leave")
-        assert left.status == 9, left.err
-        assert "You may turn this computer off" in left.err
-        assert terminal.run("resume", "--leave").status == 9, "nothing is there yet"
-        (job,) = terminal.jobs()
-        shown = terminal.run("show", job["job"])
-        assert "at the service" in shown.out + shown.err
-    return str(job["job"])
-
-
-def scores(path: Path) -> list[tuple[str, str, str]]:
-    return [(row["query"], row["doc_id"], row["score"]) for row in read_csv(path)]
+__all__ = ["account", "world"]  # fixtures
 
 
 def test_a_job_is_left_and_fetched_by_a_later_start(world: World, tmp_path: Path) -> None:
@@ -161,12 +92,10 @@ def test_a_wrong_secret_stops_the_command_and_loses_nothing(world: World, tmp_pa
     assert len(scores(tmp_path / "ranked.csv")) == 82
 
 
-def test_a_worker_without_the_room_is_not_left(
-    world: World, account: tuple[str, str, ServiceClock], tmp_path: Path
-) -> None:
+def test_a_worker_without_the_room_is_not_left(world: World, tmp_path: Path) -> None:
     """It is the plain door, which has the batches all the same."""
-    with running_worker(account[1].removeprefix("http://").partition("/")[0]) as running:
-        terminal = world.terminal("one", "--collects", address=running.addresses["with-secret"])
+    with world.plain_door() as address:
+        terminal = world.terminal("one", "--collects", address=address)
         with world.clock.held():
             ended = run(terminal, tmp_path / "ranked.csv", "--leave")
         assert ended.status == 10

@@ -69,7 +69,7 @@ def test_the_json_object_has_exactly_what_other_programs_rely_on(
         *("doubtful_sent", "usage", "account", "taken_from_earlier_jobs", "scores", "vectors", "files"),
     ]
     (batch,) = found["batches"]
-    assert list(batch) == ["number", "state", "request_id", "requests", "bytes"]
+    assert list(batch) == ["number", "state", "request_id", "requests", "bytes", "account"]
     assert (batch["number"], batch["state"], batch["requests"]) == (1, "done", 1)
     assert batch["request_id"]
     assert batch["bytes"] > 0

@@ -1,0 +1,103 @@
+"""The account as terminals see it: a Worker with a collecting room, and data folders that are connected to it."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from cfbatch_gui.core.connections.credentials import variable_of
+from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.practice.queue import accepted
+from cfbatch_gui.core.practice.server import PracticeServer
+from cfbatch_gui.core.system.resources import resource
+from tests.core.account.conftest import ServiceClock
+from tests.journeys.terminal import Ended, Terminal, read_csv
+from tests.worker.collecting_runtime import CollectingRuntime
+from tests.worker.runtime import SECRET, running_worker
+
+EXAMPLE = resource("examples/help-centre-ranking.csv")
+DOOR = "door"
+
+
+@dataclass(frozen=True)
+class Account:
+    """The address of the account's Worker, and the service behind it: its address, its folder and its clock."""
+
+    address: str
+    practice_url: str
+    practice_folder: Path
+    clock: ServiceClock
+
+
+class World:
+    """The account, and terminals that are connected to its Worker, each with a data folder below `folder`."""
+
+    def __init__(self, folder: Path, account: Account) -> None:
+        self.folder, self.account, self.address, self.clock = folder, account, account.address, account.clock
+
+    @contextmanager
+    def plain_door(self) -> Iterator[str]:
+        """The address of a Worker without a collecting room, before the same service."""
+        with running_worker(urlsplit(self.account.practice_url).netloc) as running:
+            yield running.addresses["with-secret"]
+
+    def times_sent(self, request_ids: Collection[str]) -> list[int]:
+        """How often the service has accepted the body of each of these batches."""
+        known = accepted(self.account.practice_folder)
+        bodies = [each.sha256 for each in known]
+        return [bodies.count(each.sha256) for each in known if each.request_id in request_ids]
+
+    def terminal(self, name: str, *arguments: str, secret: str = SECRET, address: str = "") -> Terminal:
+        """A data folder with the connection `door`, whose secret is in its environment."""
+        terminal = Terminal(self.folder / name)
+        added = terminal.run(
+            *("connections", "add", "worker", "--url", address or self.address, "--name", DOOR, "--no-test"),
+            *arguments,
+            given=secret,
+        )
+        assert added.status == 0, added.err
+        listed = terminal.run("connections", "list", "--json").json["connections"]
+        (door,) = [each for each in listed if each["name"] == DOOR]
+        terminal.environ[variable_of(door["id"])] = secret
+        return terminal
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
+    folder, clock = tmp_path_factory.mktemp("practice"), ServiceClock()
+    with (
+        PracticeServer(
+            folder, seconds_queued=0.2, seconds_running=0.2, clock=clock, load_model=HashedNgrams
+        ) as practice,
+        CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime,
+    ):
+        yield Account(runtime.address, practice.url, folder, clock)
+
+
+@pytest.fixture
+def world(account: Account, tmp_path: Path) -> World:
+    return World(tmp_path, account)
+
+
+def run(terminal: Terminal, out: Path, *arguments: str) -> Ended:
+    return terminal.run("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse", "--out", out, *arguments)
+
+
+def leave(world: World, terminal: Terminal, out: Path) -> str:
+    """Run a job that is left to the account while the service is still at work; its id."""
+    with world.clock.held():
+        left = run(terminal, out, "--collect-in-account", "--leave")
+        assert left.status == 9, left.err
+        assert "You may turn this computer off" in left.err
+        assert terminal.run("resume", "--leave").status == 9, "nothing is there yet"
+        (job,) = terminal.jobs()
+        shown = terminal.run("show", job["job"])
+        assert "at the service" in shown.out + shown.err
+    return str(job["job"])
+
+
+def scores(path: Path) -> list[tuple[str, str, str]]:
+    return [(row["query"], row["doc_id"], row["score"]) for row in read_csv(path)]

@@ -1,0 +1,223 @@
+"""Jobs that are left to the account: in which states, with which status, and after which interruptions."""
+
+import asyncio
+import io
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.exit_status import ExitStatus, worst_of
+from cfbatch_gui.cli.leaving import leaving_status, say_limit
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.account.shards import FREE_BATCHES, FREE_SHARDS
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import SavedConnection, Settings
+from tests.cli.account_world import DOOR, EXAMPLE, World, account, leave, run, scores, world
+from tests.journeys.terminal import Terminal, read_until
+
+__all__ = ["account", "world"]  # fixtures
+
+_DIRECT = Batch("j", 1, BatchState.QUEUED, requests=1, texts=1, bytes=10, request_id="r")
+_HANDED_OVER = replace(_DIRECT, shard=1, handed_over_at=5.0)
+_WAITING = replace(_HANDED_OVER, stored_bytes=7)
+_HERE = replace(_HANDED_OVER, state=BatchState.DONE)
+_UNKNOWN = replace(_DIRECT, state=BatchState.OUTCOME_UNKNOWN)
+
+
+def job(*batches: Batch, problem: str = "", paused: str = "") -> Job:
+    numbered = tuple(replace(batch, number=number) for number, batch in enumerate(batches, start=1))
+    made = Job("j", "n", Kind.EMBED, "m", "c", 0.0, is_sent=True, batches=numbered)
+    return replace(made, account_problem=problem, paused_because=paused)
+
+
+@pytest.mark.parametrize(
+    ("job", "status"),
+    [
+        (job(_HANDED_OVER, _WAITING, _HERE), ExitStatus.LEFT),
+        (job(_HANDED_OVER, _WAITING, problem="It has stopped."), ExitStatus.LEFT),
+        (job(_HANDED_OVER, _UNKNOWN), ExitStatus.OUTCOME_UNKNOWN),
+        (job(_HANDED_OVER, _DIRECT), None),
+        (job(_HANDED_OVER, replace(_DIRECT, state=BatchState.PLANNED)), None),
+        (job(_HANDED_OVER, _DIRECT, problem="It has stopped."), ExitStatus.NOT_LEFT),
+        (job(_DIRECT, problem="It has no room."), ExitStatus.NOT_LEFT),
+        (job(_UNKNOWN), None),
+        (job(_HERE, _HERE), None),
+        (job(_HERE, problem="It has stopped."), None),
+        (job(_HANDED_OVER, paused="The token was refused."), None),
+    ],
+)
+def test_a_job_is_left_when_only_the_account_is_needed(job: Job, status: ExitStatus | None) -> None:
+    assert leaving_status(job) is status
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [((), 0), ((0, 9), 9), ((0, 9, 1), 1), ((9, 4), 4), ((9, 10), 10), ((10, 3), 10), ((3, 1), 3)],
+)
+def test_of_several_jobs_the_worst_counts(statuses: tuple[int, ...], status: int) -> None:
+    assert worst_of(map(ExitStatus, statuses)) == status
+
+
+@pytest.mark.parametrize(("paid", "batches", "is_said"), [(False, 501, True), (False, 500, False), (True, 501, False)])
+def test_what_the_free_plan_does_not_take_is_said(tmp_path: Path, paid: bool, batches: int, is_said: bool) -> None:
+    async def said() -> str:
+        program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
+        record = SavedConnection("", "mine", "worker", url="https://1.example.com", collects=True, paid_plan=paid)
+        connection = (await program.connections.save(record)).id
+        err = io.StringIO()
+        say_limit(program, replace(job(_DIRECT), connection=connection), batches, Console(io.StringIO(), err))
+        await program.close()
+        return err.getvalue()
+
+    assert FREE_BATCHES * FREE_SHARDS == 500
+    words = "your account collects 500 batches of a job. This computer asks for the other 1,"
+    assert (words in asyncio.run(said())) is is_said
+
+
+def test_a_command_that_is_killed_after_the_hand_over_is_gone_on_with(world: World, tmp_path: Path) -> None:
+    terminal, out = world.terminal("one"), tmp_path / "killed.csv"
+    arguments = ("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse", "--out", out, "--collect-in-account")
+    with world.clock.held():
+        with terminal.start(*arguments) as process:
+            read_until(process, "Your account collects the answers of job")
+            process.send_signal(signal.SIGKILL)
+            process.wait(60)
+        before = terminal.jobs()
+        assert {batch["account"] for batch in before[0]["batches"]} == {"at_service"}
+    resumed = terminal.run_apart("resume", "--json")
+    assert (resumed.status, resumed.json["jobs"][0]["state"]) == (0, "done"), resumed.err
+    request_ids = [batch["request_id"] for batch in before[0]["batches"]]
+    assert [batch["request_id"] for batch in resumed.json["jobs"][0]["batches"]] == request_ids
+    assert world.times_sent(request_ids) == [1] * len(request_ids)
+    assert run(terminal, tmp_path / "direct.csv", "--no-collect-in-account").status == 0
+    assert scores(out) == scores(tmp_path / "direct.csv")
+
+
+def test_one_that_is_interrupted_says_that_the_account_goes_on(world: World, tmp_path: Path) -> None:
+    terminal = world.terminal("one", "--collects")
+    arguments = ("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse")
+    with world.clock.held():
+        ended = terminal.run_until("You may stop this with Ctrl.C and turn the computer off", signal.SIGINT, *arguments)
+    assert ended.status == 130
+    (left,) = terminal.jobs()
+    assert "Stopped. Your account goes on collecting the answers" in ended.err
+    assert f"“cfbatch resume {left['job']}” fetches them." in ended.err
+    assert terminal.run("resume", left["job"]).status == 0
+
+
+def test_a_program_reads_where_the_answers_are(world: World, tmp_path: Path) -> None:
+    terminal = world.terminal("one", "--collects", "--keep-days", "3")
+    with world.clock.held():
+        left = run(terminal, tmp_path / "ranked.csv", "--leave", "--json")
+        assert (left.status, left.json["state"]) == (9, "working")
+        assert f"Not written yet: {tmp_path / 'ranked.csv'}." in left.err
+        count = len(left.json["batches"])
+        found = left.json["account"]
+        assert found == {
+            "here": 0,
+            "in_account": 0,
+            "at_service": count,
+            "direct": 0,
+            "to_send": 0,
+            "bytes_in_account": 0,
+            "lid_may_close": True,
+            "problem": None,
+            "has_copies": True,
+        }
+        listed = terminal.run("jobs").out.splitlines()
+        assert "YOUR ACCOUNT" in listed[0] and f"{count} at the service" in listed[1]
+    done = terminal.run("resume", left.json["job"], "--json").json
+    assert (done["account"]["here"], done["account"]["lid_may_close"]) == (count, False)
+    shown = terminal.run("show", left.json["job"]).out
+    assert f"{count} here" in shown
+    assert f"in your account; “cfbatch account clear {left.json['job']}” deletes them" in shown
+    assert "YOUR ACCOUNT" not in terminal.run("jobs").out
+
+
+def test_starts_that_leave_again_come_to_the_end(world: World, tmp_path: Path) -> None:
+    terminal = world.terminal("one", "--collects")
+    leave(world, terminal, tmp_path / "ranked.csv")
+    statuses = [9]
+    while statuses[-1] == 9:
+        statuses.append(terminal.run("resume", "--leave").status)
+        assert len(statuses) < 1_000
+    assert statuses[-1] == 0
+    assert len(scores(tmp_path / "ranked.csv")) == 82
+
+
+@contextmanager
+def unreachable(terminal: Terminal) -> Iterator[None]:
+    """The Worker is at an address at which nobody listens, until the end of the block."""
+    path = Paths(terminal.data).settings
+    settings = Settings.load(path)
+    replace(settings, connections=tuple(replace(each, url="http://127.0.0.1:1") for each in settings.connections)).save(
+        path
+    )
+    yield
+    settings.save(path)
+
+
+def test_an_account_that_cannot_be_reached_ends_the_command(world: World, tmp_path: Path) -> None:
+    terminal = world.terminal("one", "--collects")
+    left = leave(world, terminal, tmp_path / "ranked.csv")
+    with unreachable(terminal):
+        ended = terminal.run("resume", left)
+        assert ended.status == 4
+        assert f"“cfbatch resume {left}” goes on with it" in ended.err
+        assert terminal.run("account", "list", "--connection", DOOR).status == 4
+    assert terminal.run("resume", left).status == 0
+    assert len(scores(tmp_path / "ranked.csv")) == 82
+
+
+def test_a_job_that_the_account_has_refused_is_handed_over_by_leaving_it_again(world: World, tmp_path: Path) -> None:
+    """The Worker was the plain door when the job was sent, and has its room by now."""
+    terminal = world.terminal("one", "--collects")
+    path = Paths(terminal.data).settings
+    settings = Settings.load(path)
+    with world.clock.held():
+        with world.plain_door() as address:
+            replace(settings, connections=tuple(replace(each, url=address) for each in settings.connections)).save(path)
+            ended = run(terminal, tmp_path / "ranked.csv", "--leave", "--json")
+            assert ended.status == 10
+            assert "no collecting room" in ended.json["account"]["problem"]
+            assert f"“cfbatch resume {ended.json['job']} --collect-in-account” hands the job over again." in ended.err
+            assert f"Job {ended.json['job']} was not left" in ended.err
+            shown = terminal.run("show", ended.json["job"]).out
+            assert "no collecting room" in shown and "asked for by this computer" in shown
+            assert "stopped" in terminal.run("jobs").out
+            assert terminal.run("resume", "--leave").status == 10, "it was tried again"
+        settings.save(path)
+        again = terminal.run("resume", ended.json["job"], "--leave")
+        assert again.status == 9, again.err
+        assert terminal.jobs()[0]["account"]["problem"] is None
+        here = terminal.run("resume", ended.json["job"], "--no-collect-in-account", "--leave")
+        assert (here.status, "is not collected in your account" in here.complaint) == (2, True)
+    assert terminal.run("resume", ended.json["job"], "--no-collect-in-account").status == 0
+    assert len(scores(tmp_path / "ranked.csv")) == 82
+
+
+def test_what_cannot_be_left_is_not_gone_on_with(world: World, tmp_path: Path) -> None:
+    terminal = world.terminal("one")
+    assert terminal.run("resume", "--collect-in-account").status == 2
+    with world.clock.held():
+        with terminal.start("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse") as process:
+            read_until(process, "queued")
+            process.send_signal(signal.SIGKILL)
+            process.wait(60)
+        (known,) = terminal.jobs()
+        for arguments in ((), (known["job"],)):
+            ended = terminal.run("resume", *arguments, "--leave")
+            assert ended.status == 2
+            assert ended.complaint.startswith(f"Job {known['job']}: This job is not collected in your account")
+        handed = terminal.run("resume", known["job"], "--collect-in-account", "--leave")
+        assert handed.status == 9, handed.err
+    assert terminal.run("resume").status == 0
+    assert terminal.run("resume", "--leave").status == 0, "there is nothing to leave"
