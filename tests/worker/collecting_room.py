@@ -12,6 +12,9 @@ from tests.worker.runtime import SECRET
 from tests.worker.scripted_service import MODEL, ScriptedService
 
 Batches = Sequence[tuple[int, str]]
+# The runtime may close a connection whose last body it has not read, just when the next request goes into it. So each
+# request has a connection of its own, as those of the program have.
+ONE_REQUEST: Final = httpx.Limits(max_keepalive_connections=0)
 _WAIT_SECONDS: Final = 30.0
 _PAUSE_SECONDS: Final = 0.01  # between two questions, or they would keep the runtime from its work
 _numbers: Final = itertools.count(1)
@@ -25,7 +28,8 @@ class Room:
         self.service = service
         # Whoever takes compressed answers gets them compressed on the way: without length, and with another etag.
         headers = {"Authorization": f"Bearer {SECRET}", "Accept-Encoding": "identity"}
-        self.http = httpx.Client(base_url=runtime.address, headers=headers, timeout=60, trust_env=False)
+        options: dict[str, Any] = {"timeout": 60, "trust_env": False, "limits": ONE_REQUEST}
+        self.http = httpx.Client(base_url=runtime.address, headers=headers, **options)
 
     def __enter__(self) -> Self:
         return self

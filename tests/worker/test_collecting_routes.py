@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.worker.collecting_room import Room, order
+from tests.worker.collecting_room import ONE_REQUEST, Room, order
 from tests.worker.conftest import BGE_M3, read_refusal
 from tests.worker.runtime import SECRET
 from tests.worker.scripted_service import MODEL, QUEUED, Reply
@@ -59,7 +59,7 @@ def test_the_door_beside_it_is_as_it_was(room: Room) -> None:
 
 @pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
 def test_without_the_secret_everything_is_refused(room: Room, shard: str, method: str, path: str) -> None:
-    with httpx.Client(base_url=room.runtime.address, trust_env=False) as anyone:
+    with httpx.Client(base_url=room.runtime.address, trust_env=False, limits=ONE_REQUEST) as anyone:
         for secret in ("", "wrong", SECRET[:-1], SECRET + "x"):
             headers = {"Authorization": f"Bearer {secret}"} if secret else {}
             answer = anyone.request(method, path.replace("/collect/secret/1", shard), headers=headers, content=b"{}")
