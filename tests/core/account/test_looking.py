@@ -61,6 +61,8 @@ async def test_an_account_that_cannot_be_reached_is_said_until_it_can(
     computer = await new_computer()
     job = await handed_over(account, computer, texts_file)
     await computer.change_connection(url=closed_address)
+    await computer.stop()  # it may have looked at the account before it was paused
+    await computer.start()
     await computer.program.runner.carry_on(job.id)
     failing = await computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
     assert failing.state is JobState.WORKING
