@@ -58,10 +58,10 @@ class TakingDown:
         workflow = False
         if owner in (None, names.worker):
             workflow = await account.delete(calls[Step.DELETE_WORKFLOW])
+            self._gone.append(message("the Workflow “{name}”", name=names.workflow))
         else:
             sentence = message("It belongs to the Worker “{name}” and stays.", name=owner)
             account.skip(calls[Step.DELETE_WORKFLOW], sentence)
-        self._gone.append(message("the Workflow “{name}”", name=names.workflow))
         if self._keep_bucket:
             return TakenDown(worker, workflow)
         if not has_bucket:

@@ -2,13 +2,15 @@
 
 import resource
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from cfbatch_gui.core.errors import DiskFull
-from cfbatch_gui.core.jobs.account.collection import AccountCollection
+from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, AccountCollection
+from cfbatch_gui.core.jobs.run.watching import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.workers_ai import answer_sink
 from cfbatch_gui.core.workers_ai.collector import download
@@ -134,6 +136,56 @@ async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scen
     scene.check_accepted_once(job)
     scene.check_vectors(job)
     assert (scene.parts(job), scene.left(job)) == ([], [])
+
+
+async def test_a_batch_is_not_gone_as_long_as_it_is_not_known_what_the_account_has(scene: Scene) -> None:
+    """The lid was closed for more than a week, and the bucket has a fault when it is opened."""
+    job = await scene.stored(Rule("status", refuses(502, 0), times=3))
+    scene.account.clock.skip(WEEKS)
+    await scene.computer.stop()
+    await scene.computer.start(clock=lambda: time.time() + WEEKS)
+    job = await scene.end(job)
+    assert scene.stand_in.count("ask") > 0, "the service was asked, and knew nothing of them"
+    assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
+    scene.check_vectors(job)
+
+
+async def test_answers_behind_a_worker_that_has_lost_its_room_are_fetched_when_it_has_one_again(scene: Scene) -> None:
+    job = await scene.stored(Rule("status", refuses(404, 7003), times=0))
+    scene.account.clock.skip(WEEKS)
+    await scene.computer.program.runner.carry_on(job.id)
+    waiting = await scene.computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
+    assert (waiting.state, waiting.account_problem) == (JobState.WORKING, NO_ROOM_SENTENCE)
+    assert {batch.error for batch in waiting.batches} == {NOT_SEEN}
+    scene.stand_in.follow()
+    await scene.computer.program.actions.collect_in_account(job.id)
+    job = await scene.end(job)
+    assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
+    scene.check_vectors(job)
+    assert scene.left(job) == []
+
+
+async def test_a_job_does_not_wait_for_a_room_that_is_not_to_come_back(scene: Scene) -> None:
+    job = await scene.stored(Rule("status", refuses(404, 7003), times=0))
+    scene.account.clock.skip(WEEKS)
+    await scene.computer.program.runner.carry_on(job.id)
+    await scene.computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
+    await scene.computer.program.actions.collect_here(job.id)
+    job = await scene.end(job)
+    assert {(batch.state, batch.error) for batch in job.batches} == {(BatchState.GONE, FORGOTTEN)}
+
+
+async def test_what_waits_in_the_account_is_fetched_also_when_the_service_is_to_be_asked_directly(
+    scene: Scene,
+) -> None:
+    job = await scene.stored()
+    scene.account.clock.skip(WEEKS)
+    await scene.computer.stop()
+    await scene.computer.start()
+    await scene.computer.program.actions.collect_here(job.id)
+    job = await scene.end(job)
+    assert (job.state, scene.from_account(job)) == (JobState.DONE, 3)
+    scene.check_vectors(job)
 
 
 async def test_what_the_service_has_forgotten_before_the_account_asked_is_gone(scene: Scene) -> None:

@@ -113,6 +113,15 @@ class AccountCollection:
         """Whether the account has something of this batch to be fetched."""
         return batch.is_handed_over and (batch.job_id, batch.number) in self._stored
 
+    def may_have(self, batch: Batch) -> bool:
+        """Whether the account may have an answer to this batch of which nothing is known here: it was not looked at
+        since the start of the program, could not be seen the last time, or has a Worker without the room by now.
+        """
+        key = batch.job_id, batch.shard
+        if self._store.job(batch.job_id).account_problem == NO_ROOM_SENTENCE:
+            return batch.handed_over_at > 0.0
+        return batch.is_handed_over and (key not in self._looks or key in self._missed)
+
     async def fetch(self, job: Job, batch: Batch) -> Reply | None:
         """The answer from the account, on the disk before it is read; None when it is not there after all.
 
@@ -188,7 +197,11 @@ class AccountCollection:
         return True
 
     async def give_up(self, job_id: str) -> None:
-        """Ask the service directly from now on, but for the answers that wait in the account already."""
+        """Ask the service directly from now on, but for the answers that wait in the account already, as far as it can
+        be seen now. Raises ConnectionProblem, with nothing changed.
+        """
+        for shard in unfetched_shards(self._store.job(job_id)):
+            await self._look_at(self._store.job(job_id), shard)
         job = self._store.job(job_id)
         await self._ask_directly([batch for batch in job.batches if batch.is_handed_over and not self.has(batch)])
 

@@ -67,12 +67,17 @@ async def _learn_order(store: JobStore, collector: AccountCollector, job: Job, s
         for batch in store.job(job.id).batches
         if batch.shard == shard or (batch.state.is_at_service and not batch.shard and not batch.direct_only)
     ]
-    known = [batch for batch in batches if (batch.number, batch.request_id) in theirs]
+    is_theirs = [(batch.number, batch.request_id) in theirs for batch in batches]
     # Without one, the next shard is tried: the numbers have to come to an end.
-    other = 0 if known else max(shard, _free_shard(job) - 1) + 1
-    changed = [replace(batch, shard=shard, handed_over_at=now, next_check_at=now + DIRECT_AFTER) for batch in known]
-    changed += [replace(batch, shard=other) for batch in batches if batch not in known and batch.shard == shard]
-    await store.save_all(changed, account_cleared_at=0.0)
+    other = 0 if any(is_theirs) else max(shard, _free_shard(job) - 1) + 1
+    changed = []
+    for batch, is_known in zip(batches, is_theirs, strict=True):
+        if is_known:
+            changed.append(replace(batch, shard=shard, handed_over_at=now, next_check_at=now + DIRECT_AFTER))
+        elif batch.shard == shard:
+            changed.append(replace(batch, shard=other))
+    if changed:  # none is left when all of them were sent again meanwhile
+        await store.save_all(changed, account_cleared_at=0.0)
 
 
 def order_of(job: Job, batches: Sequence[Batch], connection: Connection) -> Order:

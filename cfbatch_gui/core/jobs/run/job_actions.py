@@ -180,12 +180,17 @@ class JobActions:
         return self._store.job(job_id)
 
     async def collect_here(self, job_id: str) -> Job:
-        """Ask the service directly from now on, and end the account's collecting. Raises as `AccountCollection`."""
+        """Ask the service directly from now on; what waits in the account already is fetched from there.
+
+        Raises ConnectionProblem, with nothing changed.
+        """
+        if self._store.job(job_id).is_sent:
+            await self._runner.account.give_up(job_id)
         job = await self._store.change(
-            job_id, lambda known: replace(known, options=replace(known.options, collect_in_account=False))
+            job_id,
+            lambda known: replace(known, options=replace(known.options, collect_in_account=False), account_problem=""),
         )
         if job.is_sent:
-            await self._runner.account.give_up(job_id)
             self._runner.check_now(job_id)
         return self._store.job(job_id)
 
@@ -231,15 +236,16 @@ class JobActions:
 
 def _handed_to_account(job: Job) -> Job:
     batches = tuple(
-        batch if batch.state.is_final or not batch.direct_only else _without_shard(batch) for batch in job.batches
+        batch if batch.state.is_final or not batch.direct_only else _not_confirmed(batch) for batch in job.batches
     )
     options = replace(job.options, collect_in_account=True)
     job = replace(job, options=options, account_problem="")
     return job if batches == job.batches else replace(job, batches=batches)
 
 
-def _without_shard(batch: Batch) -> Batch:
-    return replace(batch, shard=0, handed_over_at=0.0, stored_bytes=0, direct_only=False)
+def _not_confirmed(batch: Batch) -> Batch:
+    """A batch that is handed over once more, under the name it had: the account may have its answer already."""
+    return replace(batch, handed_over_at=0.0, stored_bytes=0, direct_only=False)
 
 
 def _check_is_ours(job: Job) -> None:

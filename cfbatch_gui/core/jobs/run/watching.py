@@ -35,6 +35,10 @@ NOT_THERE = message(
     "{service} does not know this request ID. Is it of this account, and of this model? Results are not kept for ever,"
     " either."
 )
+NOT_SEEN = message(
+    "The service does not have this answer any more, and your account, which may have it, cannot be seen just now. The"
+    " program asks again by itself."
+)
 READINGS = 3  # how often an answer is asked for that cannot be read
 
 
@@ -144,7 +148,10 @@ class Watcher:
                     NOT_THERE.filled(service=self._store.client(job).connection.title), detail=error.detail
                 )
                 error.action = Action.NONE
-            await self._end(batch, BatchState.GONE, error)
+            if self._account.may_have(batch):
+                await self._passing(job, batch, Unreachable(NOT_SEEN, detail=error.detail))
+            else:
+                await self._end(batch, BatchState.GONE, error)
         except (Unreachable, ServiceBusy) as error:
             await self._passing(job, batch, error)
         except ServiceRefused as error:
