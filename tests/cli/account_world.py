@@ -2,34 +2,20 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from cfbatch_gui.core.connections.credentials import variable_of
-from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.queue import accepted
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.resources import resource
-from tests.core.account.conftest import ServiceClock
+from tests.core.account.conftest import Account, running_account
 from tests.journeys.terminal import Ended, Terminal, read_csv
-from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET, running_worker
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 DOOR = "door"
-
-
-@dataclass(frozen=True)
-class Account:
-    """The address of the account's Worker, and the service behind it: its address, its folder and its clock."""
-
-    address: str
-    practice_url: str
-    practice_folder: Path
-    clock: ServiceClock
 
 
 class World:
@@ -41,12 +27,12 @@ class World:
     @contextmanager
     def plain_door(self) -> Iterator[str]:
         """The address of a Worker without a collecting room, before the same service."""
-        with running_worker(urlsplit(self.account.practice_url).netloc) as running:
+        with running_worker(urlsplit(self.account.practice.url).netloc) as running:
             yield running.addresses["with-secret"]
 
     def times_sent(self, request_ids: Collection[str]) -> list[int]:
         """How often the service has accepted the body of each of these batches."""
-        known = accepted(self.account.practice_folder)
+        known = accepted(self.account.folder)
         bodies = [each.sha256 for each in known]
         return [bodies.count(each.sha256) for each in known if each.request_id in request_ids]
 
@@ -67,14 +53,8 @@ class World:
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    folder, clock = tmp_path_factory.mktemp("practice"), ServiceClock()
-    with (
-        PracticeServer(
-            folder, seconds_queued=0.2, seconds_running=0.2, clock=clock, load_model=HashedNgrams
-        ) as practice,
-        CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime,
-    ):
-        yield Account(runtime.address, practice.url, folder, clock)
+    with running_account(tmp_path_factory) as account:
+        yield account
 
 
 @pytest.fixture

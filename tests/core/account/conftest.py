@@ -70,16 +70,23 @@ class Account:
     folder: Path
 
 
-@pytest.fixture(scope="session")
-def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    folder, clock = tmp_path_factory.mktemp("practice"), ServiceClock()
+@contextmanager
+def running_account(folders: pytest.TempPathFactory) -> Iterator[Account]:
+    """An account in folders of its own, until the end of the block."""
+    folder, clock = folders.mktemp("practice"), ServiceClock()
     with (
         PracticeServer(
             folder, seconds_queued=0.2, seconds_running=0.2, clock=clock, load_model=HashedNgrams
         ) as practice,
-        CollectingRuntime(practice.url, tmp_path_factory.mktemp("account")) as runtime,
+        CollectingRuntime(practice.url, folders.mktemp("account")) as runtime,
     ):
         yield Account(runtime, practice, runtime.address, clock, folder)
+
+
+@pytest.fixture(scope="session")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
+    with running_account(tmp_path_factory) as account:
+        yield account
 
 
 @pytest.fixture(scope="session")

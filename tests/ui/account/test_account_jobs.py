@@ -1,6 +1,5 @@
 """A job whose answers the user's account collects, in the whole window: its page, its actions, and closing."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,25 +13,11 @@ from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, STOPPED
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
-from cfbatch_gui.ui.theme import Theme
 from tests.screen.stage import Stage
-from tests.screen.worker_stage import WorkerStage, on_stage, served
+from tests.screen.worker_stage import WorkerStage
 from tests.ui.conftest import Until
 
 CLOSE = "You can close this computer"
-
-
-@pytest.fixture
-async def worker(tmp_path: Path) -> AsyncIterator[WorkerStage]:
-    async with served(tmp_path / "service") as worker:
-        yield worker
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage, until: Until) -> AsyncIterator[Stage]:
-    async with on_stage(tmp_path / "data", theme, worker) as stage:
-        yield stage
-        await until(lambda: not stage.workspace._tasks.is_running("connection"))
 
 
 @pytest.fixture
@@ -236,13 +221,3 @@ async def test_closing_says_what_is_not_handed_over(
     assert boxes()[0].informativeText().endswith("What your account was not handed yet is handed over then.")
     click(next(button for button in boxes()[0].buttons() if button.text() == "Cancel"))
     await until(lambda: not boxes())
-
-
-async def test_a_finished_handover_is_announced(
-    stage: Stage, worker: WorkerStage, texts: Path, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard: list[str] = []
-    monkeypatch.setattr("cfbatch_gui.ui.window.announcements.announce", lambda window, text, **_: heard.append(text))
-    await handed_over(stage, worker, texts, until)
-    await until(lambda: "Harbour: with your account. You can close this computer." in heard)
-    assert heard.count("Harbour: with your account. You can close this computer.") == 1

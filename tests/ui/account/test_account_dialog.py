@@ -1,6 +1,5 @@
 """The dialog “In your account…”: what it lists, taking over with and without the file, removing, and its errors."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,27 +15,13 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
 from cfbatch_gui.ui.jobs.take_over_dialog import TakeOverDialog
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints.conftest import SECRET
 from tests.screen.past import run
 from tests.screen.stage import Stage
-from tests.screen.worker_stage import WorkerStage, on_stage, served
+from tests.screen.worker_stage import WorkerStage
 from tests.ui.conftest import Until
 
 TEXTS = "id,text\n" + "".join(f"{n},a lamp of brass {n}\n" for n in range(20))
-
-
-@pytest.fixture
-async def worker(tmp_path: Path) -> AsyncIterator[WorkerStage]:
-    async with served(tmp_path / "service") as worker:
-        yield worker
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage, until: Until) -> AsyncIterator[Stage]:
-    async with on_stage(tmp_path / "data", theme, worker) as stage:
-        yield stage
-        await until(lambda: not stage.workspace._tasks.is_running("connection"))
 
 
 @pytest.fixture
