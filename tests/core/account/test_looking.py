@@ -1,5 +1,6 @@
 """What the account has is looked at: told on the disk, said when it cannot be seen, and given up in time."""
 
+import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
@@ -14,6 +15,8 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.account.conftest import Account, Computer
+from tests.core.account.fault_scene import Scene
+from tests.core.account.worker_stand_in import Delivery, Exchange, Rule
 
 NewComputer = Callable[..., Awaitable[Computer]]
 
@@ -88,3 +91,27 @@ async def test_a_program_at_the_end_of_its_patience_pauses_the_job_when_it_does_
     await computer.program.runner.carry_on(job.id)
     done = await computer.program.runner.wait(job.id)
     assert (done.state, {batch.shard for batch in done.batches}) == (JobState.DONE, {1})
+
+
+async def test_a_look_that_is_under_way_does_not_undo_what_the_user_decides_meanwhile(scene: Scene) -> None:
+    job = await scene.send()
+    seen, decided = asyncio.Event(), asyncio.Event()
+
+    async def late(exchange: Exchange) -> Delivery:
+        answer = await exchange.pass_on()
+        seen.set()
+        await decided.wait()
+        return answer, None
+
+    scene.stand_in.follow(Rule("status", late))
+    with scene.account.clock.held():
+        scene.computer.program.runner.check_now(job.id)
+        await seen.wait()
+        await scene.computer.program.actions.collect_here(job.id)
+        decided.set()
+        before = scene.stand_in.count("ask")
+        while scene.stand_in.count("ask") < before + 3:  # the service itself is asked for all three
+            await asyncio.sleep(0.01)
+    assert {batch.direct_only for batch in scene.computer.program.ledger.job(job.id).batches} == {True}
+    job = await scene.end(job)
+    assert (job.state, scene.from_account(job)) == (JobState.DONE, 0)

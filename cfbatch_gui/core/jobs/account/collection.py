@@ -34,10 +34,9 @@ from cfbatch_gui.core.jobs.poll_schedule import SLICE, age_of, backed_off, inter
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.system.moving import remove_file
 from cfbatch_gui.core.workers_ai.client import Reply, is_passing
 from cfbatch_gui.core.workers_ai.collector.client import NO_ROOM, NOT_THERE, AccountCollector
-from cfbatch_gui.core.workers_ai.collector.download import AnswerFile
+from cfbatch_gui.core.workers_ai.collector.download import AnswerFile, remove_parts
 from cfbatch_gui.core.workers_ai.collector.wire import ShardState, ShardStatus, StoredAnswer
 
 TOGETHER = 3  # answers that are fetched at a time
@@ -154,9 +153,7 @@ class AccountCollection:
         stored = self._stored.get((batch.job_id, batch.number))
         if stored is not None:
             await asyncio.to_thread(self._file(batch, stored).remove)
-        batch = self._store.batch(batch.job_id, batch.number)
-        is_half_stored = batch.state is BatchState.COLLECTING
-        await self._ask_directly([replace(batch, state=BatchState.QUEUED) if is_half_stored else batch])
+        await self._ask_directly([batch], half_stored=True)
 
     async def is_here(self, batch: Batch) -> None:
         """The answer is stored in the job: what was fetched of it is not needed any more."""
@@ -180,7 +177,7 @@ class AccountCollection:
         job = self._store.job(job_id)
         if not all(batch.state.is_final for batch in job.batches):
             return False
-        await asyncio.to_thread(_remove_parts, self._store.folder(job_id).path / "replies")
+        await asyncio.to_thread(remove_parts, self._store.folder(job_id).path / "replies")
         if not has_copies(job):
             return False
         client = self._store.client(job)
@@ -247,12 +244,12 @@ class AccountCollection:
             status = await AccountCollector(self._store.client(job)).status(job.id, shard)
         except (Unreachable, ServiceRefused, ReplyError) as error:
             if not isinstance(error, ServiceRefused) or error.code not in (NO_ROOM, NOT_THERE):
-                self._not_seen(job, shard, error)
+                self._not_seen(self._store.job(job.id), shard, error)
                 return
-            await self._ask_directly(self._missing(job, shard))
+            await self._ask_directly(self._missing(self._store.job(job.id), shard))
             await self._say(job, NO_ROOM_SENTENCE if error.code == NO_ROOM else REMOVED)
             return
-        await self._learn(job, shard, status)
+        await self._learn(self._store.job(job.id), shard, status)  # as it is by now
         self._missed.pop(key, None)
         self._looks[key] = self._looks.get(key, 0) + 1
         self._due[key] = self._clock() + self._interval(self._store.job(job.id), shard)
@@ -271,7 +268,7 @@ class AccountCollection:
     async def _learn(self, job: Job, shard: int, status: ShardStatus) -> None:
         stored, now = {each.number: each for each in status.batches}, self._clock()
         is_first = (job.id, shard) not in self._looks
-        moved = []
+        moved: dict[int, Batch] = {}
         for batch in self._missing(job, shard):
             found, seen = stored.get(batch.number), replace(batch, error="", error_detail="")
             if found is None:
@@ -285,11 +282,11 @@ class AccountCollection:
             else:
                 continue
             if seen.stored_bytes != batch.stored_bytes:
-                moved.append(seen)
+                moved[batch.number] = seen
             else:
                 self._store.show_batch(seen)
         if moved:  # on the disk, so that other processes can say where the answers are
-            await self._store.save_all(moved)
+            await self._store.change_batches(job.id, moved, lambda batch: _seen(batch, moved[batch.number]))
         if status.state is ShardState.COLLECTING:
             return
         missing = [each for each in self._missing(self._store.job(job.id), shard) if each.number not in stored]
@@ -301,13 +298,20 @@ class AccountCollection:
     def _missing(self, job: Job, shard: int) -> list[Batch]:
         return [batch for batch in of_shard(job.batches, shard) if batch.is_handed_over]
 
-    async def _ask_directly(self, batches: list[Batch]) -> None:
+    async def _ask_directly(self, batches: list[Batch], *, half_stored: bool = False) -> None:
+        """With `half_stored` also for a batch whose answer was about to be stored, of which nothing came."""
+
+        def direct(batch: Batch) -> Batch:
+            if not batch.state.is_at_service:
+                return batch
+            is_half_stored = half_stored and batch.state is BatchState.COLLECTING
+            state = BatchState.QUEUED if is_half_stored else batch.state
+            return replace(batch, state=state, direct_only=True, stored_bytes=0, next_check_at=0.0)
+
+        if batches:
+            await self._store.change_batches(batches[0].job_id, [batch.number for batch in batches], direct)
         for batch in batches:
             self._stored.pop((batch.job_id, batch.number), None)
-        if batches:
-            await self._store.save_all(
-                [replace(batch, direct_only=True, stored_bytes=0, next_check_at=0.0) for batch in batches]
-            )
 
     async def _say(self, job: Job, sentence: Message) -> None:
         await self._store.change(job.id, lambda known: replace(known, account_problem=sentence))
@@ -368,6 +372,19 @@ class AccountCollection:
         return AnswerFile(self._store.folder(batch.job_id).path / "replies", stored)
 
 
+def _seen(batch: Batch, seen: Batch) -> Batch:
+    """What the account has of a batch, unless it was decided meanwhile not to ask the account for it any more."""
+    if not batch.is_handed_over:
+        return batch
+    return replace(
+        batch,
+        stored_bytes=seen.stored_bytes,
+        next_check_at=seen.next_check_at,
+        error=seen.error,
+        error_detail=seen.error_detail,
+    )
+
+
 def _read_whole(file: AnswerFile) -> bytes:
     try:
         return file.read()
@@ -375,9 +392,3 @@ def _read_whole(file: AnswerFile) -> bytes:
         raise ReplyError(
             message("What was fetched of this answer cannot be read."), detail=error.strerror or ""
         ) from error
-
-
-def _remove_parts(folder: Path) -> None:
-    for path in folder.glob("*.part"):
-        with suppress(OSError):
-            remove_file(path)

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from cfbatch_gui.core.errors import ServiceRefused
 from cfbatch_gui.core.jobs.account.layouts import layout_of
-from cfbatch_gui.core.jobs.account.shards import next_shard, of_shard, unacknowledged
+from cfbatch_gui.core.jobs.account.shards import may_be_handed_over, next_shard, of_shard, unacknowledged
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -29,9 +30,9 @@ async def hand_over_due(store: JobStore, job_id: str, collector: AccountCollecto
     connection = store.client(store.job(job_id)).connection
     while due := next_shard(store.job(job_id), connection, now):
         shard = _free_shard(store.job(job_id))
-        assigned = [replace(batch, shard=shard) for batch in due]
-        await store.save_all(assigned)
-        await _hand_over(store, collector, shard, assigned, now)
+        job = await store.change_batches(job_id, [batch.number for batch in due], partial(_assigned, shard=shard))
+        if assigned := of_shard(job.batches, shard):
+            await _hand_over(store, collector, shard, assigned, now)
 
 
 async def _hand_over(
@@ -47,13 +48,18 @@ async def _hand_over(
             raise
         await _learn_order(store, collector, job, shard, now)
         return
-    acknowledged = [
-        replace(batch, handed_over_at=now, next_check_at=now + DIRECT_AFTER)
-        for batch in of_shard(store.job(job.id).batches, shard)
-        if batch.state.is_at_service
-    ]
-    if acknowledged:
-        await store.save_all(acknowledged, account_cleared_at=0.0)
+    numbers = [number for number, _ in order.batches]
+    await store.change_batches(job.id, numbers, partial(_confirmed, shard=shard, now=now), account_cleared_at=0.0)
+
+
+def _assigned(batch: Batch, *, shard: int) -> Batch:
+    return replace(batch, shard=shard) if may_be_handed_over(batch) else batch
+
+
+def _confirmed(batch: Batch, *, shard: int, now: float) -> Batch:
+    if batch.shard != shard or batch.direct_only or not batch.state.is_at_service:
+        return batch  # it was decided otherwise meanwhile
+    return replace(batch, handed_over_at=now, next_check_at=now + DIRECT_AFTER)
 
 
 async def _learn_order(store: JobStore, collector: AccountCollector, job: Job, shard: int, now: float) -> None:
@@ -62,22 +68,18 @@ async def _learn_order(store: JobStore, collector: AccountCollector, job: Job, s
     Those of the job that are among them stay there, for the account may have answers that the service has no longer.
     """
     theirs = set((await collector.order(job.id, shard)).batches)
-    batches = [
-        batch
-        for batch in store.job(job.id).batches
-        if batch.shard == shard or (batch.state.is_at_service and not batch.shard and not batch.direct_only)
-    ]
-    is_theirs = [(batch.number, batch.request_id) in theirs for batch in batches]
+    here = [(batch.number, batch.request_id) for batch in store.job(job.id).batches]
     # Without one, the next shard is tried: the numbers have to come to an end.
-    other = 0 if any(is_theirs) else max(shard, _free_shard(job) - 1) + 1
-    changed = []
-    for batch, is_known in zip(batches, is_theirs, strict=True):
-        if is_known:
-            changed.append(replace(batch, shard=shard, handed_over_at=now, next_check_at=now + DIRECT_AFTER))
-        elif batch.shard == shard:
-            changed.append(replace(batch, shard=other))
-    if changed:  # none is left when all of them were sent again meanwhile
-        await store.save_all(changed, account_cleared_at=0.0)
+    other = 0 if theirs.intersection(here) else max(shard, _free_shard(job) - 1) + 1
+
+    def learned(batch: Batch) -> Batch:
+        if (batch.number, batch.request_id) in theirs:
+            if not batch.shard and may_be_handed_over(batch):
+                batch = replace(batch, shard=shard)
+            return _confirmed(batch, shard=shard, now=now)
+        return replace(batch, shard=other) if batch.shard == shard else batch
+
+    await store.change_batches(job.id, [number for number, _ in here], learned, account_cleared_at=0.0)
 
 
 def order_of(job: Job, batches: Sequence[Batch], connection: Connection) -> Order:

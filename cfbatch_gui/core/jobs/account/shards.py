@@ -84,12 +84,18 @@ def account_progress(job: Job | ListedJob) -> AccountProgress:
     return AccountProgress(here, in_account, at_service, direct, to_send, stored)
 
 
+def may_be_handed_over(batch: Batch) -> bool:
+    """Whether a batch is asked for directly and could be collected."""
+    is_asked = batch.state in (BatchState.QUEUED, BatchState.RUNNING)
+    return is_asked and bool(batch.request_id) and not (batch.shard or batch.direct_only or batch.at_once)
+
+
 def next_shard(job: Job, connection: Connection, now: float) -> tuple[Batch, ...]:
     """The batches to hand over now as a new shard, in order; () when none are due. `now` in seconds since 1970."""
     if has_all_shards(job, connection):
         return ()
     size, _ = _bounds(connection)
-    waiting = [batch for batch in job.batches if _may_be_handed_over(batch)]
+    waiting = [batch for batch in job.batches if may_be_handed_over(batch)]
     is_more_coming = not job.paused_because and any(
         batch.state in (BatchState.PLANNED, BatchState.SENDING) and not batch.at_once for batch in job.batches
     )
@@ -136,8 +142,3 @@ def has_copies(job: Job) -> bool:
 def _bounds(connection: Connection) -> tuple[int, int]:
     """The batches of a shard and the shards of a job, at most."""
     return (MOST_BATCHES, MOST_SHARDS) if connection.has_paid_worker else (FREE_BATCHES, FREE_SHARDS)
-
-
-def _may_be_handed_over(batch: Batch) -> bool:
-    is_asked = batch.state in (BatchState.QUEUED, BatchState.RUNNING)
-    return is_asked and bool(batch.request_id) and not (batch.shard or batch.direct_only or batch.at_once)

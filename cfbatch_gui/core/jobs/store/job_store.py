@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -97,13 +97,21 @@ class JobStore:
         self.show(job)
         return job
 
-    async def save_all(self, batches: Sequence[Batch], **job_changes: object) -> Job:
-        """Commit batches of one job that do not become final, in one transaction, then show the job.
+    async def change_batches(
+        self, job_id: str, numbers: Collection[int], change: Callable[[Batch], Batch], **job_changes: object
+    ) -> Job:
+        """Commit what `change` makes of batches as they are when the write begins, then show the job.
 
-        Raises DiskFull and DataError; nothing is shown then.
+        None of them may become final by it. Raises DiskFull and DataError; nothing is shown then.
         """
-        changed = tuple(replace(batch, changed_at=self._clock()) for batch in batches)
-        job = await self.on_disk(lambda: self._ledger.save_batches(changed, **job_changes))
+
+        def changed(batch: Batch) -> Batch:
+            new = change(batch)
+            return new if new is batch else replace(new, changed_at=self._clock())
+
+        job = await self.on_disk(
+            lambda: self._ledger.change_batches(job_id, frozenset(numbers), changed, **job_changes)
+        )
         self.show(job)
         return job
 

@@ -271,15 +271,19 @@ class Ledger:
                 self._jobs[batch.job_id] = changed
             return changed
 
-    def save_batches(self, batches: Sequence[Batch], **job_changes: object) -> Job:
-        """`save_batch` for several batches of one job, in one transaction."""
+    def change_batches(
+        self, job_id: str, numbers: Collection[int], change: Callable[[Batch], Batch], **job_changes: object
+    ) -> Job:
+        """Write what `change` makes of some batches of a job as they are at that moment, in one transaction."""
         with self._writing:
-            job = self.job(batches[0].job_id)
+            job = self.job(job_id)
+            pairs = [(batch, change(batch)) for batch in job.batches if batch.number in numbers]
+            batches = [new for batch, new in pairs if new is not batch]
             self._write([replace(job, **job_changes)] if job_changes else (), batches)  # type: ignore[arg-type]
             with self._guard:
                 for batch in batches:
-                    job = self._jobs[batch.job_id] = self._with_batch(batch)
-                job = self._jobs[job.id] = replace(job, **job_changes)  # type: ignore[arg-type]  # checked by replace
+                    self._jobs[job_id] = self._with_batch(batch)
+                job = self._jobs[job_id] = replace(self._jobs[job_id], **job_changes)  # type: ignore[arg-type]
             return job
 
     def show_batch(self, batch: Batch) -> Job:

@@ -3,9 +3,11 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.system.files import remove_own_file, write_own_bytes
 from cfbatch_gui.core.workers_ai.answer_body import BodyError
 from cfbatch_gui.core.workers_ai.collector.wire import StoredAnswer
@@ -77,6 +79,13 @@ class AnswerFile:
         """Once it is stored, or when it cannot be used. Raises DataError."""
         remove_own_file(self.path)
         self.size = 0
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what was fetched of any answers in a folder; what another program has open stays."""
+    for path in folder.glob("*.part"):
+        with suppress(DataError):
+            remove_own_file(path)
 
 
 class Layout:
