@@ -113,13 +113,18 @@ class AccountCollection:
         return batch.is_handed_over and (batch.job_id, batch.number) in self._stored
 
     def may_have(self, batch: Batch) -> bool:
-        """Whether the account may have an answer to this batch of which nothing is known here: it was not looked at
-        since the start of the program, could not be seen the last time, or has a Worker without the room by now.
+        """Whether the account may have an answer to this batch that is not known here: it was not looked at since the
+        start, could not be seen the last time, has lost its room, or has not confirmed what may have reached it.
         """
-        key = batch.job_id, batch.shard
-        if self._store.job(batch.job_id).account_problem == NO_ROOM_SENTENCE:
+        job, key = self._store.job(batch.job_id), (batch.job_id, batch.shard)
+        batch = self._store.batch(batch.job_id, batch.number)  # as it is by now
+        if job.account_problem == NO_ROOM_SENTENCE:
             return batch.handed_over_at > 0.0
-        return batch.is_handed_over and (key not in self._looks or key in self._missed)
+        if not batch.shard or batch.direct_only:
+            return False
+        if not batch.handed_over_at:
+            return not job.account_problem and wants_account(job, self._store.client(job).connection)
+        return key not in self._looks or key in self._missed
 
     async def fetch(self, job: Job, batch: Batch) -> Reply | None:
         """The answer from the account, on the disk before it is read; None when it is not there after all.
@@ -200,7 +205,7 @@ class AccountCollection:
         for shard in unfetched_shards(self._store.job(job_id)):
             await self._look_at(self._store.job(job_id), shard)
         job = self._store.job(job_id)
-        await self._ask_directly([batch for batch in job.batches if batch.is_handed_over and not self.has(batch)])
+        await self._ask_directly([batch for batch in job.batches if batch.shard and not self.has(batch)])
 
     # Handing over
 
@@ -246,6 +251,7 @@ class AccountCollection:
             if not isinstance(error, ServiceRefused) or error.code not in (NO_ROOM, NOT_THERE):
                 self._not_seen(self._store.job(job.id), shard, error)
                 return
+            self._looks.pop(key, None)  # what it had is not known any more
             await self._ask_directly(self._missing(self._store.job(job.id), shard))
             await self._say(job, NO_ROOM_SENTENCE if error.code == NO_ROOM else REMOVED)
             return

@@ -279,6 +279,7 @@ class Watcher:
         wait = backed_off(failures, self._store.client(job).connection.first_check)
         if isinstance(error, ServiceBusy):
             wait = max(wait, error.retry_after)
+        batch = self._store.batch(job.id, batch.number)  # the user may have decided otherwise about it meanwhile
         self._store.show_batch(
             replace(batch, checked_at=now, next_check_at=now + wait, error=error.message, error_detail=error.detail)
         )
