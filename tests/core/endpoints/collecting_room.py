@@ -49,6 +49,7 @@ class CollectingRoom:
         self.gives = asyncio.Event()
         self.gives.set()
         self.shards: dict[tuple[str, int], Shard] = {}
+        self.looking = 0  # looks at a shard that are under way
         self.application = stand_ins.application(self._answer)
 
     def put(self, job: str, title: str, *, kind: str = "embed", batches: int = 1, at: float = 0.0) -> None:
@@ -100,9 +101,13 @@ class CollectingRoom:
         return stand_ins.refused(404, 10404, "Nothing is stored here.")
 
     async def _state(self, shard: Shard) -> Answer:
-        for number, request_id in shard.order["batches"]:
-            if self.collects(number) and number not in (*shard.answers, *shard.refusals):
-                await self._collect(shard, number, request_id)
+        self.looking += 1
+        try:
+            for number, request_id in shard.order["batches"]:
+                if self.collects(number) and number not in (*shard.answers, *shard.refusals):
+                    await self._collect(shard, number, request_id)
+        finally:
+            self.looking -= 1
         stored: list[dict[str, Any]] = [
             {"number": number, "size": len(answer), "etag": _etag(answer)} for number, answer in shard.answers.items()
         ]

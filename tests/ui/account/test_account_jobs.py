@@ -78,6 +78,8 @@ async def test_from_the_service_to_here_by_way_of_the_account(
     assert CLOSE in shown(stage).account.line.text() and not shown(stage)._foot.isVisible()
     assert page.check_button.text() == "Fetch now"
     assert "Ask the service directly" in offered(stage) and "Collect in my account" not in offered(stage)
+    # A look that has begun would see the first batch at work and the last one done.
+    await until(lambda: not worker.room.looking)
     worker.room.collects = lambda number: number != 2
     worker.room.gives.clear()
     worker.finish()

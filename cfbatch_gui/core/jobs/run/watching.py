@@ -81,6 +81,12 @@ class Watcher:
         for batch in _away(job):
             if (is_hurried and not batch.is_handed_over) or batch.next_check_at <= now:
                 await self._check(job, self._store.batch(job_id, batch.number))
+                if not is_hurried and self._is_look_due(job_id):
+                    return  # fetching many answers takes long, and what was sent meanwhile is to be handed over
+
+    def _is_look_due(self, job_id: str) -> bool:
+        look = self._account.next_look(self._store.job(job_id))
+        return look is not None and look <= self._clock()
 
     def hurry(self, job_id: str) -> None:
         """End the present wait: all batches are asked for now."""
