@@ -72,14 +72,32 @@ class Person:
     # Mouse
 
     async def click(self, text: str, nth: int = 0) -> None:
-        """Click a button, link, choice or tab by its words; the topmost window's first."""
+        """Click a button, link, choice or tab by its words; the topmost window's first.
+
+        A button is located as the mouse is pressed, for pages arrange themselves anew at any time; if they do so
+        between press and release, Qt takes that for no click, and it is done again.
+        """
         try:
             await self.until(lambda: self._clickable(text, nth))
         except NotSeenError:
             raise NotSeenError(f"“{text}” cannot be clicked; there is: {self.seen()[:_TEXTS_TOLD]}") from None
-        found = self._clickable(text, nth)
-        assert found is not None
-        await _click(*found)
+        clicked: list[object] = []
+
+        def click() -> None:
+            widget, place = self._clickable(text, nth) or (None, QPoint())
+            if widget is None:
+                return
+            if isinstance(widget, QAbstractButton):
+                widget.clicked.connect(lambda: clicked.append(widget), Qt.ConnectionType.SingleShotConnection)
+            _click_now(widget, place)
+            if not isinstance(widget, QAbstractButton) or QApplication.activePopupWidget() is not None:
+                clicked.append(widget)  # a menu opens without a click
+
+        deadline = time.monotonic() + self._patience
+        while not clicked:
+            if time.monotonic() > deadline:
+                raise NotSeenError(f"“{text}” could not be clicked; there is: {self.seen()[:_TEXTS_TOLD]}")
+            await _do(click)
 
     async def click_row(self, table: str, text: str, *, double: bool = False) -> None:
         """Click the line with this text in the table or list of this name.
