@@ -1,17 +1,18 @@
-"""The house keeps its shape: who imports whom, how large a file may grow, what may never be called."""
+"""The house keeps its shape: who imports whom, what is described, what may never be called."""
 
+import ast
 import re
 import shutil
 import subprocess
 import sys
 import textwrap
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "cfbatch_gui"
-MOST_LINES = 400
 
 
 def tracked_files() -> list[Path]:
@@ -38,9 +39,30 @@ def test_imports_run_one_way() -> None:
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
-def test_files_stay_small() -> None:
-    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in PACKAGE.rglob("*.py")}
-    assert {str(path.relative_to(ROOT)): length for path, length in lengths.items() if length > MOST_LINES} == {}
+def room(module: str) -> str:
+    """The folder or file of the core that a module belongs to."""
+    return ".".join(module.split(".")[:3])
+
+
+def test_what_a_room_of_the_core_shows_to_others_is_described() -> None:
+    """A function or class of the core that another room imports says in a docstring what its name cannot."""
+    undescribed = set()
+    for path in PACKAGE.rglob("*.py"):
+        importer = room(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            module = getattr(node, "module", None) or ""
+            home = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+            if module.startswith("cfbatch_gui.core.") and room(module) != importer and home.exists():
+                names = {alias.name for alias in node.names}  # type: ignore[attr-defined]
+                undescribed |= {f"{module}.{name}" for name in names & without_docstring(home)}
+    assert undescribed == set()
+
+
+@cache
+def without_docstring(path: Path) -> frozenset[str]:
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    body = ast.parse(path.read_text("utf-8")).body
+    return frozenset(node.name for node in body if isinstance(node, defined) and not ast.get_docstring(node))
 
 
 def test_the_window_never_blocks_its_loop() -> None:

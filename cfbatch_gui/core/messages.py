@@ -28,7 +28,7 @@ class Message(str):
     many: str
     parameters: Mapping[str, object]
 
-    def __new__(cls, template: str, many: str = "", parameters: Mapping[str, object] = _NONE) -> "Message":  # noqa: D102
+    def __new__(cls, template: str, many: str = "", parameters: Mapping[str, object] = _NONE) -> "Message":
         chosen = many if many and parameters["n"] != 1 else template
         made = super().__new__(cls, chosen.format_map(parameters) if parameters else chosen)
         made.template, made.many, made.parameters = template, many, parameters
