@@ -15,16 +15,7 @@ from cfbatch_gui.core.jobs.store import job_store, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission
-from cfbatch_gui.core.results.exports import (
-    embeddings_cell_csv,
-    embeddings_csv,
-    excel,
-    json_lines,
-    numpy_archive,
-    numpy_file,
-    scores_csv,
-    writing,
-)
+from cfbatch_gui.core.results.exports import excel, json_lines, writing
 from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.wire import replies

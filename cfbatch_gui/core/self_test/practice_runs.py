@@ -18,10 +18,10 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.messages import comma_list, counted_message, message
 from cfbatch_gui.core.practice.local_models import HashedNgrams, choose_model
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import export, targets_for
-from cfbatch_gui.core.results.maps.text_map import make_map, make_tsne_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors
+from cfbatch_gui.core.results.text_map import make_map, make_tsne_map
+from cfbatch_gui.core.results.unit_vectors import unit_vectors
 from cfbatch_gui.core.self_test.findings import Check, Finding, failed, ok, skipped
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import Exported, atlas, export, target_for
-from cfbatch_gui.core.results.maps.map_cache import tsne_map
-from cfbatch_gui.core.results.maps.text_map import make_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.nearest import nearest
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import Exported, export, target_for
+from cfbatch_gui.core.results.nearest import nearest
+from cfbatch_gui.core.results.text_map import make_map, tsne_map
 from tests.core.results.folders import FAILED, WAITING, Outcome, Table, unit_vectors
 
 arro3_io = pytest.importorskip("arro3.io")
