@@ -106,6 +106,6 @@ TAKEAWAYS = (
         (row_problems, "save_problems"),
         lambda folder, path: row_problems.save_problems(folder, path),  # noqa: PLW0108  # looked up when called
     ),
-    _called(Kind.EMBED, "keep-list", (keep_list, "write_keep_list"), _write_keep_list),
+    _called(Kind.EMBED, "keep-list", (csv_tables, "write_keep_list"), _write_keep_list),
     _called(Kind.EMBED, "plot-data", (files, "write_atomically"), _write_plot_data),
 )

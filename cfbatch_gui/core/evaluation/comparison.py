@@ -1,8 +1,10 @@
-"""Overlap measures for two rankings of the same texts.
+"""The comparison of two or more ranking jobs over the same items, and what each query adds to it.
+
+The compared pairs of a query with a text are those that every job has scored. They are ranked among themselves: if all
+jobs have the same texts, their ranks are those on the ranking page.
 
 *Overlap at depth d* is twice the number of texts with rank ≤ d in both rankings, divided by the sum of the numbers of
 texts with rank ≤ d in each. A tie is counted as a whole or not at all, so that two equal rankings have an overlap of 1.
-
 *Rank-biased overlap* (RBO) is the weighted mean of the overlaps at all depths; the weight falls by the factor p from
 each depth to the next. It is 1 for equal rankings, and the lower the higher up they differ. With p = 0.9 the first ten
 depths have 86 % of the weight. W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", ACM TOIS

@@ -1,7 +1,8 @@
-"""The texts to judge so that some rankings can be compared: the first k of each, for every query.
+"""Judging jobs: the book that they are measured by, their labels in it, and the pool of texts to judge.
 
-A judge sees neither scores nor ranks nor jobs. What nobody has judged comes first; of what others have judged a share
-is shown as well, without their grades, and a share of the judge's own a second time, so that agreement can be measured.
+The pool has the first k texts of each ranking, for every query. A judge sees neither scores nor ranks nor jobs. What
+nobody has judged comes first; of what others have judged a share is shown as well, without their grades, and a share of
+the judge's own a second time, so that agreement can be measured.
 """
 
 from collections.abc import Callable, Sequence

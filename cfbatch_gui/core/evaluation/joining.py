@@ -1,9 +1,12 @@
-"""Matching of the entries (queries or texts) of two lists by id and text, never by their order.
+"""How the queries and texts of several jobs match those of the first, and their documents, each counted once.
 
-There are three passes; each takes only what the earlier ones left unmatched. The first matches entries with the same id
-and the same text. The second matches the same text under different ids. The third matches the same id with different
-texts, as another template changes the text. Copies of a text are matched in order. An id that occurs more than once in
-either list is not used in the third pass.
+Entries are matched by id and text, never by their order, in three passes; each takes only what the earlier ones left.
+The first matches the same id and text. The second matches the same text under different ids. The third matches the same
+id with different texts, as another template changes the text. Copies of a text are matched in order. An id that occurs
+more than once in either list is not used in the third pass.
+
+A text that runs have in common is one document. So is an id that a query of one run lists twice, as in the exported run
+and in qrels, where a line is known by its ids.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,9 @@
-"""The grades in a book of judgements, and the documents of runs that they are about.
+"""The grades of documents, by a book of judgements and by the labels of all runs.
 
 A judgement of texts is about all pairs with just these texts, whatever their ids; one of bare ids is about the pairs
 with these ids. A judged document that no run has counts in ideal and recall, unless its query has another text under
-its id: then the judgement is about an older or newer version of that text, and cannot be asked of a ranking.
+its id: then the judgement is about another version of that text. If labels differ, that of the earlier run counts, and
+within a run that of the earlier position. Judgements of a book overrule labels, unless they are labels of other files.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The scores and labels of a ranking job as a run, in the sense of TREC."""
+"""The scores and labels of a ranking job as a run, in the sense of TREC, and the labels as judgements."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Mending a damaged book of judgements from what is sound in it and in its last copy."""
+"""Books of judgements: each a file of its own, to which is only ever added."""
 
 import hashlib
 import logging

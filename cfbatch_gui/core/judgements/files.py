@@ -1,4 +1,4 @@
-"""The forms of files of judgements, and how texts and marks stand in them."""
+"""Files of judgements: their five forms, how they are read, taken into a book, and written. Both ways give the same."""
 
 import csv
 import io
@@ -487,8 +487,8 @@ def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Jud
             if job is None or job.query_of(each.query) is not None:
                 yield _csv_line(each)
     else:
-        for (query, document), grade in sorted(_pairs(book, form, job, labels).items()):
-            yield _id_line(form, query, document, grade)
+        for (query, document), value in sorted(_pairs(book, form, job, labels).items()):
+            yield _id_line(form, query, document, value)
 
 
 def _counting(book: Book) -> Iterator[Judgement]:
@@ -521,10 +521,10 @@ def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Jud
     own = [(each.query, each.document, each.grade or 0) for each in labels]
     from_people = [each[:3] for each in judged if each[3] != Source.LABELS]
     from_labels = [each[:3] for each in judged if each[3] == Source.LABELS]
-    for query, document, grade in (*from_people, *own, *from_labels):
+    for query, document, value in (*from_people, *own, *from_labels):
         for asked, ids in _named(query, document, form, job):
             for identifier in ids:
-                grades.setdefault((asked, identifier), grade)
+                grades.setdefault((asked, identifier), value)
     return grades
 
 

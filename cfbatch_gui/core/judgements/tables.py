@@ -1,4 +1,7 @@
-"""Judgements as rows of fixed size with a checksum, and which of them count."""
+"""The tables of a book of judgements, its records of fixed size with checksums, and which of them count.
+
+Rows are only ever added; one change is one transaction.
+"""
 
 import sqlite3
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a judgement is: how relevant a document is for a query, who says so, and from where it is."""
+"""What a judgement is: how relevant a document is for a query, on which scale, who says so, and from where it is."""
 
 import hashlib
 from dataclasses import dataclass

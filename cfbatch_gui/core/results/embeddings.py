@@ -1,4 +1,4 @@
-"""The results of an embedding job: its texts and their vectors."""
+"""The results of an embedding job: its texts and their vectors, held against their checksums."""
 
 import hashlib
 import math
@@ -65,6 +65,136 @@ class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
     batch: int
     part: int | None = None
     reference: str = ""
+
+
+_AT_ONCE = 512  # rows; 2 MB of vectors of 1,024 numbers, which the processor's cache holds
+
+
+class CheckedVectors:
+    """Knows which rows have been found right; a vector without a checksum, as of an older program, passes."""
+
+    def __init__(self, folder: JobFolder, count: int) -> None:
+        self._folder, self._count = folder, count
+        self._version: tuple[bytes, int] = (b"", 0)
+        self._sums: Sums = np.empty(0, np.uint64)
+        self._is_right = np.empty(0, np.bool_)
+
+    def check(self, block: NDArray[np.float32], start: int) -> None:
+        """`block` is the rows from index `start` on. Raises ResultsDamaged, which names the damaged ones."""
+        self._load()
+        wanted = slice(start, start + len(block))
+        if self._is_right[wanted].all():
+            return
+        damaged: list[int] = []
+        for first in range(0, len(block), _AT_ONCE):
+            rows = slice(start + first, min(start + first + _AT_ONCE, start + len(block)))
+            if not self._is_right[rows].all():
+                found = vector_checksums(block[first : first + _AT_ONCE])
+                damaged += self._mark(np.arange(rows.start, rows.stop), found)
+        self._raise(damaged)
+
+    def check_some(self, vectors: NDArray[np.float32], item_numbers: NDArray[np.int64]) -> None:
+        """The same for the vectors of these items, in any order."""
+        self._load()
+        unknown = np.flatnonzero(~self._is_right[item_numbers - 1])
+        if len(unknown):
+            self._raise(self._mark(item_numbers[unknown] - 1, vector_checksums(vectors[unknown])))
+
+    def _mark(self, indices: NDArray[np.int64], found: Sums) -> list[int]:
+        is_right = found == self._sums[indices]
+        self._is_right[indices] |= is_right
+        wrong = indices[~is_right & ~self._is_right[indices]]
+        return [int(index) + 1 for index in wrong]
+
+    def _load(self) -> None:
+        """The checksums of this moment. What has another one than before is looked at again, and so is a new file."""
+        version = data_version(self._folder.data), _file_number(self._folder.vectors)
+        if version == self._version:
+            return
+        with self._folder.open(read_only=True) as database:
+            sums = read_sums(database, Summed.VECTORS, 1, self._count)
+        is_right = sums == UNKNOWN
+        if len(self._sums) and version[1] == self._version[1]:
+            is_right |= self._is_right & (sums == self._sums)
+        self._version, self._sums, self._is_right = version, sums, is_right
+
+    def _raise(self, damaged: list[int]) -> None:
+        if damaged:
+            with self._folder.open(read_only=True) as database:
+                raise results_damaged("vectors", database, self._folder.path, damaged)
+
+
+def _file_number(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
+_UNIT_TOLERANCE = 1e-3  # the norm of half-precision values has an error of about 1e-4
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorChecks:
+    """The checks of all vectors that came back. The norms are those of finite vectors, NaN if there are none.
+
+    `repeated` counts vectors that are equal, byte for byte, to an earlier one.
+    """
+
+    texts: int  # with and without a vector
+    dimension: int
+    norm_min: float
+    norm_max: float
+    unit_length: bool  # every norm is 1, to 0.001
+    zero: int
+    repeated: int
+    non_finite: int  # vectors with a NaN or an infinity
+    missing: int  # texts without a vector
+
+
+def measure(
+    blocks: Iterable[NDArray[np.float32]], texts: int, count: int, dimension: int, progress: Progress | None = None
+) -> VectorChecks:
+    """Check all vectors, which come in blocks of shape (n, dimension), `count` in all; `texts` counts all texts.
+
+    Needs memory for one block and 24 bytes for each vector. `progress` gets (done, total).
+    """
+    norms = np.empty(count, dtype=np.float64)
+    marks = np.empty((count, 2), dtype=np.uint64)
+    done = 0
+    for block in blocks:
+        norms[done : done + len(block)] = _norms(block)
+        marks[done : done + len(block)] = _marks(block)
+        done += len(block)
+        if progress:
+            progress(done, count)
+    finite = norms[np.isfinite(norms)]
+    return VectorChecks(
+        texts=texts,
+        dimension=dimension,
+        norm_min=float(finite.min()) if len(finite) else math.nan,
+        norm_max=float(finite.max()) if len(finite) else math.nan,
+        unit_length=bool(len(norms)) and bool(np.all(np.abs(norms - 1) < _UNIT_TOLERANCE)),
+        zero=int(np.count_nonzero(norms == 0)),
+        repeated=len(marks) - len(np.unique(marks, axis=0)),
+        non_finite=len(norms) - len(finite),
+        missing=texts - count,
+    )
+
+
+def _norms(block: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Norms in double, as the square of a small float32 underflows. NaN and infinity give NaN and infinity."""
+    wide = block.astype(np.float64)
+    lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    return lengths
+
+
+def _marks(block: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """A 128-bit hash of each row's bytes, of shape (n, 2); a collision is too improbable to matter."""
+    digests = b"".join(hashlib.blake2b(row, digest_size=16).digest() for row in block)
+    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
 
 
 class Embeddings:
@@ -244,133 +374,3 @@ class Embeddings:
                 part,
                 sent.reference or "",
             )
-
-
-_AT_ONCE = 512  # rows; 2 MB of vectors of 1,024 numbers, which the processor's cache holds
-
-
-class CheckedVectors:
-    """Knows which rows have been found right; a vector without a checksum, as of an older program, passes."""
-
-    def __init__(self, folder: JobFolder, count: int) -> None:
-        self._folder, self._count = folder, count
-        self._version: tuple[bytes, int] = (b"", 0)
-        self._sums: Sums = np.empty(0, np.uint64)
-        self._is_right = np.empty(0, np.bool_)
-
-    def check(self, block: NDArray[np.float32], start: int) -> None:
-        """`block` is the rows from index `start` on. Raises ResultsDamaged, which names the damaged ones."""
-        self._load()
-        wanted = slice(start, start + len(block))
-        if self._is_right[wanted].all():
-            return
-        damaged: list[int] = []
-        for first in range(0, len(block), _AT_ONCE):
-            rows = slice(start + first, min(start + first + _AT_ONCE, start + len(block)))
-            if not self._is_right[rows].all():
-                found = vector_checksums(block[first : first + _AT_ONCE])
-                damaged += self._mark(np.arange(rows.start, rows.stop), found)
-        self._raise(damaged)
-
-    def check_some(self, vectors: NDArray[np.float32], item_numbers: NDArray[np.int64]) -> None:
-        """The same for the vectors of these items, in any order."""
-        self._load()
-        unknown = np.flatnonzero(~self._is_right[item_numbers - 1])
-        if len(unknown):
-            self._raise(self._mark(item_numbers[unknown] - 1, vector_checksums(vectors[unknown])))
-
-    def _mark(self, indices: NDArray[np.int64], found: Sums) -> list[int]:
-        is_right = found == self._sums[indices]
-        self._is_right[indices] |= is_right
-        wrong = indices[~is_right & ~self._is_right[indices]]
-        return [int(index) + 1 for index in wrong]
-
-    def _load(self) -> None:
-        """The checksums of this moment. What has another one than before is looked at again, and so is a new file."""
-        version = data_version(self._folder.data), _file_number(self._folder.vectors)
-        if version == self._version:
-            return
-        with self._folder.open(read_only=True) as database:
-            sums = read_sums(database, Summed.VECTORS, 1, self._count)
-        is_right = sums == UNKNOWN
-        if len(self._sums) and version[1] == self._version[1]:
-            is_right |= self._is_right & (sums == self._sums)
-        self._version, self._sums, self._is_right = version, sums, is_right
-
-    def _raise(self, damaged: list[int]) -> None:
-        if damaged:
-            with self._folder.open(read_only=True) as database:
-                raise results_damaged("vectors", database, self._folder.path, damaged)
-
-
-def _file_number(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
-
-
-_UNIT_TOLERANCE = 1e-3  # the norm of half-precision values has an error of about 1e-4
-
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class VectorChecks:
-    """The checks of all vectors that came back. The norms are those of finite vectors, NaN if there are none.
-
-    `repeated` counts vectors that are equal, byte for byte, to an earlier one.
-    """
-
-    texts: int  # with and without a vector
-    dimension: int
-    norm_min: float
-    norm_max: float
-    unit_length: bool  # every norm is 1, to 0.001
-    zero: int
-    repeated: int
-    non_finite: int  # vectors with a NaN or an infinity
-    missing: int  # texts without a vector
-
-
-def measure(
-    blocks: Iterable[NDArray[np.float32]], texts: int, count: int, dimension: int, progress: Progress | None = None
-) -> VectorChecks:
-    """Check all vectors, which come in blocks of shape (n, dimension), `count` in all; `texts` counts all texts.
-
-    Needs memory for one block and 24 bytes for each vector. `progress` gets (done, total).
-    """
-    norms = np.empty(count, dtype=np.float64)
-    marks = np.empty((count, 2), dtype=np.uint64)
-    done = 0
-    for block in blocks:
-        norms[done : done + len(block)] = _norms(block)
-        marks[done : done + len(block)] = _marks(block)
-        done += len(block)
-        if progress:
-            progress(done, count)
-    finite = norms[np.isfinite(norms)]
-    return VectorChecks(
-        texts=texts,
-        dimension=dimension,
-        norm_min=float(finite.min()) if len(finite) else math.nan,
-        norm_max=float(finite.max()) if len(finite) else math.nan,
-        unit_length=bool(len(norms)) and bool(np.all(np.abs(norms - 1) < _UNIT_TOLERANCE)),
-        zero=int(np.count_nonzero(norms == 0)),
-        repeated=len(marks) - len(np.unique(marks, axis=0)),
-        non_finite=len(norms) - len(finite),
-        missing=texts - count,
-    )
-
-
-def _norms(block: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Norms in double, as the square of a small float32 underflows. NaN and infinity give NaN and infinity."""
-    wide = block.astype(np.float64)
-    lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-    return lengths
-
-
-def _marks(block: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """A 128-bit hash of each row's bytes, of shape (n, 2); a collision is too improbable to matter."""
-    digests = b"".join(hashlib.blake2b(row, digest_size=16).digest() for row in block)
-    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)

@@ -1,6 +1,6 @@
 """The labels of the user's file as grades: whole numbers, or words, stars and shares that the user gave grades.
 
-What is proposed is never used by itself. The choice is kept with the job and changes how its labels are read, nothing else.
+What is proposed is never used by itself. A choice is kept with the job and changes how its labels are read.
 """
 
 import re

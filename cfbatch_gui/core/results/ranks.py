@@ -1,10 +1,8 @@
-"""Ids of queries and documents for programs that evaluate retrieval, which split lines at white space.
+"""The ranks of scores, and the order of equal ones.
 
-They also decide the order of equal scores, which is that of trec_eval: by id, descending. So it must be these ids, as
-they are written, also where nothing is exported.
-
-White space, control characters, quotes and the percent sign are percent-encoded as in URLs (%20), so that different
-ids stay different and can be decoded. Queries and texts without an id get one made from their number or row.
+The highest score has rank 1. Exactly equal scores share a rank, and the next rank counts all before it (1, 2=, 2=, 4).
+Within a tie contexts stand by document id, descending, as trec_eval reads a run, for the window, exports and measures
+alike; those of the same id keep the order of the input. A context without a score has no rank and comes last.
 """
 
 import json

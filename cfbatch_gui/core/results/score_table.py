@@ -1,4 +1,4 @@
-"""All scores of a ranking job as arrays, and hashes of its texts and queries to compare them by.
+"""All scores of a ranking job as arrays, its queries, and hashes of its texts and queries to compare them by.
 
 The texts are read in blocks, and only their 64-bit Python hashes are kept. These can be compared within one process,
 also between jobs; they differ from process to process.

@@ -8,6 +8,8 @@ t-SNE (`tsne_layout`) keeps neighbours together: groups are islands, and distanc
 implementation is our own, in NumPy: umap-learn and pacmap require numba and llvmlite, 130 MB that compile for half a
 minute at the first map; openTSNE takes minutes for 100,000 texts and requires scikit-learn. All work is done in small
 blocks, so that the interpreter lock is released within milliseconds.
+
+A t-SNE map is cached in the job's folder, with a key derived from the vectors; the file can be deleted at any time.
 """
 
 import hashlib

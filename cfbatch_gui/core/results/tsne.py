@@ -1,10 +1,17 @@
-"""An approximate kNN graph: for each of many points the nearest others, searched among likely candidates.
+"""t-SNE, a layout in the plane that keeps near neighbours of many dimensions close together, and its kNN graph.
 
-The points are divided into cells by a few rounds of k-means, and each point is compared with all points of the cells
-whose centres are nearest to it. The cells around its own are searched first; the distance of the last neighbour found
-there is the bound for all further cells, in which only nearer points are kept, so that few have to be sorted. Ties are
-broken differently for each point, so that a thousand copies of one text are not all connected to the same fifteen.
-The result is deterministic.
+L. van der Maaten, G. Hinton, "Visualizing Data using t-SNE", JMLR 9 (2008).
+
+The graph is approximate and deterministic. The points are divided into cells by a few rounds of k-means, and each point
+is compared with all points of the cells whose centres are nearest to it. The cells around its own are searched first;
+the distance of the last neighbour found there is the bound for all further cells, so that few have to be sorted. Ties
+are broken differently for each point, so that a thousand copies of one text are not all connected to the same fifteen.
+
+Each point is attracted by its `NEIGHBOURS` nearest, as by springs, and repelled by all others; see `Repulsion`. The
+layout is initialised with the principal plane, scaled down by 10⁴, has a phase of early exaggeration by 12, and a
+learning rate in proportion to the number of points, as recommended by A. C. Belkina et al. (2019) and D. Kobak,
+P. Berens (2019), both in Nature Communications 10. All springs are equally strong, which N. Böhm et al. (JMLR 23, 2022)
+found to give the same picture as weights from perplexities.
 """
 
 from dataclasses import dataclass

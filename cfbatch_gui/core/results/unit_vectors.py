@@ -1,4 +1,4 @@
-"""Vectors divided by their lengths, read from the memory map in blocks, never all at once."""
+"""Vectors divided by their lengths, read in blocks, and the directions in which they vary most."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,10 @@
-"""What this program sets for its pushes, within the limits of `workers_ai.limits`, each with its unit."""
+"""The calls of Vectorize through a connection: its token, its rate budget and its transport are those of the batches.
+
+Each call is made once. All of them may be repeated: an upsert or a deletion that arrives twice changes nothing more.
+Source: https://developers.cloudflare.com/api/resources/vectorize/, 2026-11. No page lists Vectorize's codes: those that
+are known were met by other programs, see docs/vectorize.md. Codes of Cloudflare's whole API mean here what they mean
+there.
+"""
 
 import asyncio
 import re

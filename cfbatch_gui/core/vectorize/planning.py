@@ -1,4 +1,4 @@
-"""Which vectors of a job have to be sent: those whose checksum is not the one that was sent last."""
+"""Which vectors of a job have to be sent, those whose checksum is not the one sent last, and in which parts."""
 
 import asyncio
 import hashlib

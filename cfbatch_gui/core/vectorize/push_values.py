@@ -1,4 +1,4 @@
-"""What a push is asked for, what is found before it, how far it is, and how it ended."""
+"""What a push is asked for, what it goes by, what is found before it, how far it is, and how it ended."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,9 @@
-"""The last push of a job into each index, kept in the job's folder: `vectorize.json`."""
+"""A push: what is to be sent is found, sent part by part, what is gone is deleted, and the index compared.
+
+A part is marked in the record of the index before its first byte leaves, and acknowledged there with its mutation id
+before any progress is shown. So a push may be cancelled or killed at any moment: the next one finds what is missing by
+itself, and a part that arrives twice changes nothing. How it ended is kept in the job's folder: `vectorize.json`.
+"""
 
 import asyncio
 import threading

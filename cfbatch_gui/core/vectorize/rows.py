@@ -1,4 +1,4 @@
-"""The rows of a push: of each vector its id, namespace and metadata, as an index gets them."""
+"""The rows of a push as an index gets them, and what Vectorize would refuse of them, found before a byte leaves."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A search in an index for a typed sentence, beside our own exact search for the same sentence in the job."""
+"""The vectors of jobs in the indexes of Vectorize: what a face asks for, by the ids of jobs and connections."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""The values and functions that all export targets share."""
+"""What all export targets share: values, and files that are read back after writing."""
 
 import hashlib
 import os

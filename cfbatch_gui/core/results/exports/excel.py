@@ -1,28 +1,29 @@
 """Workbooks that people read: their own columns under their own headers, beside ours that add something.
 
 A ranking has the sheets Ranking, Problems where rows have no score, Per query and About; vectors have Embeddings and
-About, within Excel's limits. Columns that are empty throughout are left out, unless they were chosen by name."""
+About. Columns that are empty throughout are left out, unless they were chosen by name.
+"""
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import compress
 from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.inputs.input_values import Layout, Role
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports import excel, workbooks
 from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, Work, Written
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, Block, ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows, shortest
-from cfbatch_gui.core.results.exports.workbooks import Sheet, fill, read_back, workbook
-from cfbatch_gui.core.results.exports.writing import about
+from cfbatch_gui.core.results.exports.workbooks import MOST_COLUMNS, MOST_ROWS, Sheet, fill, read_back, workbook
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.original_columns import column_mapping
+from cfbatch_gui.core.results.outcomes import JobMetadata, count_items
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -223,7 +224,7 @@ def _headers(folder: JobFolder, table: ScoreRows, say: Callable[[str], str]) -> 
     return headers
 
 
-ABOUT, ABOUT_WIDTHS = message("About"), (24, 80)
+_ABOUT, _ABOUT_WIDTHS = message("About"), (24, 80)
 _RANKING, _PROBLEMS, _PER_QUERY_SHEET = message("Ranking"), message("Problems"), message("Per query")
 _QUERY, _REASON = message("Query"), message("Reason")
 _PER_QUERY = (message("Texts"), message("With a score"), message("Best score"), message("Margin"))
@@ -233,7 +234,7 @@ _REASON_WIDTH = 60
 _DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, "part": 0}
 
 
-def write(work: Work) -> Written:
+def write_rankings(work: Work) -> Written:
     """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
     (table, chosen), say = _table(work), work.say
     every = people_columns(work.folder, table, chosen, say)
@@ -260,8 +261,8 @@ def write(work: Work) -> Written:
                 book, say(_PER_QUERY_SHEET), (query, *map(say, _PER_QUERY)), _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS
             )
             fill(per_query, _per_query(work, table.asked))
-            about_sheet = Sheet(book, say(ABOUT), (say(ABOUT), ""), ABOUT_WIDTHS)
-            fill(about_sheet, about(work.metadata, work.folder, say))
+            about_sheet = Sheet(book, say(_ABOUT), (say(_ABOUT), ""), _ABOUT_WIDTHS)
+            fill(about_sheet, _about(work.metadata, work.folder, say))
             sheets = [ranking, *([problems] if problems is not None else []), per_query, about_sheet]
             for sheet in sheets:
                 sheet.finish()
@@ -286,8 +287,8 @@ def write_in_file_order(work: Work) -> Written:
                 fill(ranking, (_said(say, columns, row) for row in block.rows))
                 done += block.items
                 work.tick(done)
-            about_sheet = Sheet(book, say(ABOUT), (say(ABOUT), ""), ABOUT_WIDTHS)
-            fill(about_sheet, about(work.metadata, work.folder, say))
+            about_sheet = Sheet(book, say(_ABOUT), (say(_ABOUT), ""), _ABOUT_WIDTHS)
+            fill(about_sheet, _about(work.metadata, work.folder, say))
             for sheet in (ranking, about_sheet):
                 sheet.finish()
         read_back(work, stream, (ranking, about_sheet))
@@ -344,10 +345,10 @@ def write_vectors(work: Work) -> Written:
     widths = [*(found.width(index, own[index]) for index in kept), *(_NUMBER_WIDTH for _ in numbers)]
     done = 0
     with atomic_writer(work.path) as stream:
-        with workbooks.workbook(stream) as book:
+        with workbook(stream) as book:
             of_numbers = {at: count for at, count in enumerate(decimals) if count is not None}
-            vectors_sheet = workbooks.Sheet(book, work.say(_EMBEDDINGS), [*columns, *numbers], widths, of_numbers)
-            about_sheet = workbooks.Sheet(book, work.say(excel.ABOUT), (work.say(excel.ABOUT), ""), excel.ABOUT_WIDTHS)
+            vectors_sheet = Sheet(book, work.say(_EMBEDDINGS), [*columns, *numbers], widths, of_numbers)
+            about_sheet = Sheet(book, work.say(_ABOUT), (work.say(_ABOUT), ""), _ABOUT_WIDTHS)
             for texts, vectors in table.blocks():
                 for text, shown in zip(texts, shortest(vectors).tolist(), strict=True):
                     cells = _vector_cells(table, text)
@@ -355,9 +356,9 @@ def write_vectors(work: Work) -> Written:
                     vectors_sheet.add([*named, *shown])
                 done += len(texts)
                 work.tick(done)
-            workbooks.fill(about_sheet, about(work.metadata, work.folder, work.say))
+            fill(about_sheet, _about(work.metadata, work.folder, work.say))
             vectors_sheet.finish()
-        workbooks.read_back(work, stream, (vectors_sheet, about_sheet))
+        read_back(work, stream, (vectors_sheet, about_sheet))
         work.tick_end()
     sheets = {sheet.name: sheet.rows for sheet in (vectors_sheet, about_sheet)}
     return Written(done, (work.path,), {**table.notes, "sheets": sheets})
@@ -383,7 +384,7 @@ def _blocks(table: VectorRows) -> Iterator[Block]:
 
 
 def _check_size(rows: int, columns: int) -> None:
-    most_rows, most_columns = workbooks.MOST_ROWS - 1, workbooks.MOST_COLUMNS
+    most_rows, most_columns = MOST_ROWS - 1, MOST_COLUMNS
     if rows > most_rows or columns > most_columns:
         raise ExportError(
             message(
@@ -395,3 +396,34 @@ def _check_size(rows: int, columns: int) -> None:
                 columns=columns,
             )
         )
+
+
+def _about(metadata: JobMetadata, folder: JobFolder, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """What people want to know of the origin of a workbook, as rows (name, value); the manifest has the rest.
+
+    The time of the export is left out, so that two exports of the same results are identical.
+    """
+    is_ranking = metadata.kind is Kind.RANK
+    yield say(message("Made with")), f"CF Batch {metadata.program_version}".rstrip()
+    yield say(message("Job")), metadata.name
+    yield say(message("File")), metadata.source_name
+    yield say(message("Model")), metadata.model
+    yield say(message("Connection")), metadata.connection
+    if metadata.sent_at:
+        yield say(message("Sent")), f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
+    with folder.open(read_only=True) as database:
+        counts = count_items(database, metadata.failed_batches)
+    yield say(message("Texts with a score") if is_ranking else message("Texts with a vector")), str(counts.done)
+    missing = {
+        message("Failed"): counts.failed,
+        message("Not back yet"): counts.waiting,
+        message("Left out"): counts.left_out + counts.skipped,
+        message("Sent although doubtful"): counts.doubtful_sent,
+    }
+    yield from ((say(name), str(count)) for name, count in missing.items() if count)
+    if is_ranking:
+        yield (
+            say(message("Ranks")),
+            say(message("Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4.")),
+        )
+        yield say(message("Scores")), say(message("Compare scores within one query; they are not percentages."))

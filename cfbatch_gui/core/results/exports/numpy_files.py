@@ -1,5 +1,7 @@
-"""Vectors as NumPy files, float32, little endian, shape (n, d): `.npy` with the ids in a second file `.ids.txt`, one on each line, and
-`.npz` with `vectors` and `ids`, without pickles."""
+"""Vectors as NumPy files, float32, little endian, of shape (n, d), without pickles.
+
+`.npy` has the ids beside it in `.ids.txt`, one on each line; `.npz` has both, as `vectors` and `ids`.
+"""
 
 import os
 import zipfile

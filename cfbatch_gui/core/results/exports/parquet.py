@@ -1,5 +1,7 @@
-"""Parquet: `id`, `text`, the user's other columns and `vector`, a fixed-size list of float32; or the long table of a
-ranking. LanceDB, DuckDB, Polars, Embedding Atlas and Hugging Face datasets read these files.
+"""Parquet: the long table of a ranking, or `id`, `text`, the user's columns and `vector`, a fixed-size list of float32.
+
+For Embedding Atlas vectors have their points on the map and their nearest neighbours besides: the t-SNE map if one is
+kept with the job, as the user has seen that one, else the PCA map. Neighbours are rows of the file, from 0.
 
 arro3 writes either a whole table or an Arrow IPC stream; only the stream keeps memory use constant. A Python exception
 that is raised in a callback from arro3 makes arro3 panic. So the source and the sink store the first exception and end

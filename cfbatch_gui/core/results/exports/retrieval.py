@@ -1,8 +1,8 @@
-"""A ranking as a TREC run: `query Q0 document rank score tag`, for trec_eval and programs that read its files.
+"""Rankings for programs that evaluate retrieval: TREC runs, qrels of the file's labels, and folders as BEIR has them.
 
-Readers sort by score, and equal scores by descending id; trec_eval reads scores as float32. So the scores of a query
-are written strictly decreasing, also as float32: in a tie, each further score is replaced by the next lower float32,
-and readers keep the order of the ranks.
+Readers of a run sort by score, and equal scores by descending id; trec_eval reads scores as float32. So the scores of
+a query are written strictly decreasing, also as float32, and readers keep the order of the ranks. Every labelled pair
+is a judgement, scored or not; so are those of documents that were not ranked, unless only some pairs were chosen.
 """
 
 import hashlib
@@ -84,14 +84,14 @@ def _lines(query: str, ranked: dict[str, RankedContext], tag: str) -> tuple[str,
 BEIR_HEADER = "query-id\tcorpus-id\tscore\n"
 
 
-def write_trec(work: Work) -> Written:
+def write_trec_qrels(work: Work) -> Written:
     """Write `query 0 document label`, separated by blanks, and read back. Raises ExportError without usable labels."""
-    return _write(work, "", "{} 0 {} {}\n")
+    return _write_qrels(work, "", "{} 0 {} {}\n")
 
 
-def write_beir(work: Work) -> Written:
+def write_beir_qrels(work: Work) -> Written:
     """Write TSV with BEIR_HEADER and read back. Raises ExportError without usable labels."""
-    return _write(work, BEIR_HEADER, "{}\t{}\t{}\n")
+    return _write_qrels(work, BEIR_HEADER, "{}\t{}\t{}\n")
 
 
 def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext], grades: LabelGrades) -> dict[str, int]:
@@ -151,7 +151,7 @@ def check_labels(work: Work) -> str:
     return ""
 
 
-def _write(work: Work, header: str, form: str) -> Written:
+def _write_qrels(work: Work, header: str, form: str) -> Written:
     if reason := check_labels(work):
         raise ExportError(message("{reason} Nothing was written.", reason=reason))
     ids = RetrievalIds(work.folder)

@@ -1,7 +1,7 @@
-"""Embedded texts with their vectors, in blocks.
+"""Embedded texts with their vectors, in blocks, and the vectors' numbers as decimals.
 
-Texts without a vector are left out, as readers of vectors accept no empty rows. The manifest and the result of an
-export have their number.
+Texts without a vector are left out, as readers of vectors accept no empty rows; the manifest counts them. Decimals are
+the shortest that read back as the same float32, at most nine digits: converted to double first it would have up to 17.
 """
 
 from collections.abc import Collection, Iterator, Sequence

@@ -1,6 +1,7 @@
-"""The manifest of an export, a JSON file in the same folder: its origin, its options and its counts.
+"""The steps of an export: check the options, write, read back, move to the final path, write the manifest.
 
-It never holds the token, the account id, or a path of this computer.
+The manifest is a JSON file beside the export with its origin, options and counts. It never holds the token, the account
+id, or a path of this computer.
 """
 
 import json
@@ -114,37 +115,6 @@ def write_manifest(
     }
     write_atomically(target, json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n")
     return target
-
-
-def about(metadata: JobMetadata, folder: JobFolder, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """What people want to know of the origin of a workbook, as rows (name, value); the manifest has the rest.
-
-    The time of the export is left out, so that two exports of the same results are identical.
-    """
-    is_ranking = metadata.kind is Kind.RANK
-    yield say(message("Made with")), f"CF Batch {metadata.program_version}".rstrip()
-    yield say(message("Job")), metadata.name
-    yield say(message("File")), metadata.source_name
-    yield say(message("Model")), metadata.model
-    yield say(message("Connection")), metadata.connection
-    if metadata.sent_at:
-        yield say(message("Sent")), f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
-    with folder.open(read_only=True) as database:
-        counts = count_items(database, metadata.failed_batches)
-    yield say(message("Texts with a score") if is_ranking else message("Texts with a vector")), str(counts.done)
-    missing = {
-        message("Failed"): counts.failed,
-        message("Not back yet"): counts.waiting,
-        message("Left out"): counts.left_out + counts.skipped,
-        message("Sent although doubtful"): counts.doubtful_sent,
-    }
-    yield from ((say(name), str(count)) for name, count in missing.items() if count)
-    if is_ranking:
-        yield (
-            say(message("Ranks")),
-            say(message("Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4.")),
-        )
-        yield say(message("Scores")), say(message("Compare scores within one query; they are not percentages."))
 
 
 def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:
