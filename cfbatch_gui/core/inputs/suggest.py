@@ -4,21 +4,21 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cfbatch_gui.core.inputs.column_names import is_number_or_date
-from cfbatch_gui.core.inputs.column_vocabulary import (
+from cfbatch_gui.core.inputs.cell_texts import is_list
+from cfbatch_gui.core.inputs.column_names import (
     is_context,
     is_document_id,
     is_id,
     is_known,
     is_label,
     is_negative,
+    is_number_or_date,
     is_positive,
     is_query,
     is_query_id,
     is_text,
     is_title,
 )
-from cfbatch_gui.core.inputs.columns.nested_contexts import is_list
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Row, Shape, Source
 
 _ROLES = {

@@ -1,23 +1,196 @@
-"""Delimited text: CSV and its relatives, in each way of quoting."""
+"""Delimited text: CSV and its relatives, in each way of quoting, with a doubt about rows that may be misread."""
 
 import csv
+import json
 import operator
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, compress, islice, repeat
 from typing import Any, BinaryIO
 
-from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.input_values import Block, Quoting, Row, Source
-from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK, text_pieces
-from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import BACKSLASH, LONGEST_CELL, copied, csv_rows
-from cfbatch_gui.core.inputs.readers.delimited.formula_marks import unmarked
-from cfbatch_gui.core.inputs.readers.delimited.header_rows import is_repeated, rows_of_header
-from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords, lines_of
-from cfbatch_gui.core.inputs.readers.delimited.record_checks import RecordChecks
-from cfbatch_gui.core.inputs.readers.delimited.row_doubts import CUT_SHORT, LINE_BREAK, width_of_line
-from cfbatch_gui.core.inputs.readers.delimited.sound_records import is_split_faster
-from cfbatch_gui.core.inputs.readers.row_widths import fitted, unusual_row
+from cfbatch_gui.core.inputs.input_values import (
+    Block,
+    ProblemKind,
+    Quoting,
+    Row,
+    Source,
+    fitted,
+    single_rows,
+    unusual_row,
+    width_problem,
+)
+from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.readers.csv_quoting import (
+    BACKSLASH,
+    CHECKED,
+    CUT_SHORT,
+    LINE_BREAK,
+    LONGEST_CELL,
+    copied,
+    csv_rows,
+    doubt_about,
+    has_sound_quotes,
+    is_fused,
+    is_made_of_rows,
+    is_repeated,
+    rows_of_header,
+    width_of_line,
+)
+from cfbatch_gui.core.inputs.readers.decoded_text import CUT_MARK, END_MARK, text_pieces
+from cfbatch_gui.core.inputs.readers.raw_records import RawRecords, is_split_faster, lines_of
 from cfbatch_gui.core.messages import message
+
+_TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordProblem:
+    """Why a record is not used as it stands, and of which kind that is."""
+
+    reason: str
+    kind: ProblemKind = ProblemKind.UNREADABLE_ROW
+
+
+class RecordChecks:
+    """Checks the records of one reading of a file, block by block.
+
+    Whether quotation marks are sound is checked for whole pieces of the text by one regular expression, and for each
+    record only in pieces that are not.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._separator, self._quoting, self._habits = source.separator, source.quoting, source.habits
+        self._width = len(source.columns)
+        self._widths = frozenset(source.habits.widths or (self._width,))
+        self._usual = self._widths | {0}  # a blank line has no cells
+        self._is_wide = self._widths != {self._width}
+        self._is_suspicious = False  # the piece that the reader is in
+
+    def begin(self) -> None:
+        """Begin anew, because the reader begins anew somewhere in the file."""
+        self._is_suspicious = False
+
+    def problems_of(
+        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+    ) -> dict[int, RecordProblem]:
+        """Return the problems of a block of records by their index, in order.
+
+        `numbers` are the lines in which the records begin, and the line below the last.
+        """
+        suspects = self._suspects(numbers, len(rows), text)
+        found = dict(self._of_unusual_width(rows))
+        if numbers[-1] - numbers[0] != len(rows):
+            found |= dict(self._of_several_lines(numbers, rows, text))
+        for index in suspects:
+            if index not in found and (problem := self._of_record(numbers[index], numbers[index + 1], text)):
+                found[index] = problem
+        return dict(sorted(found.items()))
+
+    def hides_rows(self, text: RawRecords, number: int) -> bool:
+        """Return whether the line below the line `number` is a row by itself."""
+        if self._width == 1 and self._habits.has_line_breaks:
+            return False
+        line = text.raw(number + 1, number + 2)
+        return bool(line) and width_of_line(line, self._separator, self._quoting) in self._widths
+
+    def _suspects(self, numbers: Sequence[int], count: int, text: RawRecords) -> Sequence[int]:
+        """Return the indices of the records whose quotation marks must be looked at one by one."""
+        was_suspicious, begun = self._is_suspicious, text.pulled()
+        if not begun:
+            return range(count) if was_suspicious else ()
+        first, last, below = numbers[0], numbers[-2], numbers[-1]
+        newest = begun[-1]
+        is_across = last < newest.first  # the last record began in an earlier piece and ends in this one
+        self._is_suspicious = not self._is_sound(newest.text_from(below if is_across else max(newest.first, first)))
+        if first >= newest.first:
+            return range(count) if self._is_suspicious else ()
+        if len(begun) > 1 and first >= begun[0].first:  # the block began with a piece, and the next ended it
+            was_suspicious = not self._is_sound(begun[0].text_from(first))
+        if was_suspicious:
+            return range(count)
+        return (count - 1,) if is_across or self._is_suspicious else ()
+
+    def _is_sound(self, text: str) -> bool:
+        return CUT_MARK not in text and has_sound_quotes(text, self._separator, self._quoting)
+
+    def _of_unusual_width(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, RecordProblem]]:
+        if not self._is_wide and self._usual.issuperset(map(len, rows)):
+            return
+        for index, cells in enumerate(rows):
+            if cells and (len(cells) not in self._widths or any(map(str.strip, cells[self._width :]))):
+                is_cut = cells[-1].endswith(CUT_MARK)
+                yield index, RecordProblem(_TOO_LONG if is_cut else width_problem(len(cells), self._width))
+
+    def _of_several_lines(
+        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+    ) -> Iterator[tuple[int, RecordProblem]]:
+        for index, cells in enumerate(rows):
+            number, below = numbers[index], numbers[index + 1]
+            if below == number + 1 or not cells:
+                continue
+            if self._is_cut_short(below, text):
+                yield index, RecordProblem(CUT_SHORT, ProblemKind.DOUBTFUL_ROW)
+            elif is_fused(cells, below - number - 1, self._separator) and self._may_be_rows(number, below, text):
+                yield index, RecordProblem(LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
+
+    def _may_be_rows(self, number: int, below: int, text: RawRecords) -> bool:
+        if not self._habits.has_line_breaks:
+            return True
+        raw = text.raw(number, below, longest=LONGEST_CELL)
+        return self._width > 2 and is_made_of_rows(raw, self._width, self._separator, self._quoting)
+
+    def _is_cut_short(self, below: int, text: RawRecords) -> bool:
+        """Whether the line below a record of several lines seems to be its rest, with the mark that should close it."""
+        if self._quoting not in CHECKED:
+            return False
+        line = text.line(below)
+        is_odd = line.replace('""', "").count('"') % 2 == 1
+        return is_odd and not has_sound_quotes(line, self._separator, self._quoting)
+
+    def _of_record(self, number: int, below: int, text: RawRecords) -> RecordProblem | None:
+        raw = text.raw(number, below, longest=LONGEST_CELL)
+        if CUT_MARK in raw:
+            return RecordProblem(_TOO_LONG)
+        doubt = doubt_about(raw, self._separator, self._quoting, self._habits)
+        return RecordProblem(doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None
+
+
+_MOST_MANIFEST_BYTES = 4 * 1024 * 1024
+_MARKED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def marked_columns(source: Source) -> Source:
+    """Return the source with `marked` set, according to its manifest, to the columns with added apostrophes."""
+    manifest = source.path.with_name(f"{source.path.name}.manifest.json")
+    try:
+        if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:
+            return source
+        content = json.loads(manifest.read_bytes())
+        export = content["export"].get(source.path.name) or content["export"]  # one of several files, or the only one
+        found = export.get("formulas_made_harmless") or {}
+        is_ours = str(content["program"]).startswith("CF Batch") and found.get("mark") == "'" and found.get("cells")
+        names = {str(name) for name in found.get("columns", ())} if is_ours else set()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return source  # not a manifest of CF Batch
+    marked = tuple(index for index, name in enumerate(source.columns) if name in names)
+    if not marked:
+        return source
+    notice = message("CF Batch wrote this file for Excel: the apostrophes it put before formulas are taken away again.")
+    return replace(source, marked=marked, notices=(*source.notices, notice))
+
+
+def unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
+    """Remove the apostrophes before cells that look like formulas in these columns."""
+    for row in rows:
+        if any(cell.startswith("'") for cell in row.cells):
+            cells = [
+                cell[1:] if index in columns and _MARKED.match(cell) else cell for index, cell in enumerate(row.cells)
+            ]
+            yield Row(row.number, tuple(cells), row.problem, row.problem_kind, row.raw)
+        else:
+            yield row
+
 
 _SWALLOWS_ROWS = message(
     "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
@@ -30,17 +203,12 @@ _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 Progress = Callable[[int], None] | None
 
 
-def read_delimited(source: Source, progress: Progress) -> Generator[Row, None, None]:
+def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
     """Yield the rows. One with too few or too many cells is a problem, unless empty cells at its end are a habit.
 
     A row whose quotation marks or line breaks look misplaced is doubtful; where a quotation mark that opens in a row
     swallows the rows below, that row is a problem, and reading goes on below it. Blank lines are no rows.
     """
-    yield from _single(read_delimited_blocks(source, progress))
-
-
-def read_delimited_blocks(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
-    """Yield the rows of `read_delimited` in file order, consecutive rows without a problem in blocks."""
     width = len(source.columns)
     is_usual = not source.habits.widths or source.habits.widths == (width,)
     with open_bytes(source.path, source.end) as file:
@@ -49,7 +217,7 @@ def read_delimited_blocks(source: Source, progress: Progress) -> Generator[Block
         if source.has_header:
             records = _without_repeated(records, lambda: reading.header)
         if source.marked:
-            records = unmarked(_single(records), frozenset(source.marked))
+            records = unmarked(single_rows(records), frozenset(source.marked))
         for found in records:
             if isinstance(found, Row):
                 yield found if len(found.cells) == width else _with_width(found, width)
@@ -69,15 +237,7 @@ def read_records(file: BinaryIO, source: Source, progress: Progress = None) -> I
 
     Blank lines are left out. A record is a problem only if it cannot be read.
     """
-    return _single(_Records(file, source, progress, None).blocks())
-
-
-def _single(found: Iterable[Block | Row]) -> Iterator[Row]:
-    for each in found:
-        if isinstance(each, Row):
-            yield each
-        else:
-            yield from map(Row, each.numbers, map(tuple, each.rows))
+    return single_rows(_Records(file, source, progress, None).blocks())
 
 
 def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple[str, ...]]) -> Iterator[Block | Row]:

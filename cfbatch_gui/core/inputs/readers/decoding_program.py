@@ -1,7 +1,6 @@
-"""Read workbooks with calamine, and write their cells as texts.
+"""The program that `decoding_process` runs to decode a file: it needs python-calamine or arro3, none of our modules.
 
-`readers.xlsx` calls this for .xlsx, whose extent `xlsx_check` has checked. For the other formats it runs this file as a
-program of its own, for calamine reserves what a damaged one says that it needs; it needs python-calamine alone.
+Workbooks in .xlsx are read in the program's own process, by the same functions: their extent is checked before.
 """
 
 import datetime
@@ -17,7 +16,8 @@ from pathlib import Path
 import python_calamine
 
 CellValue = bool | float | int | str | datetime.date | datetime.time | datetime.timedelta
-WORD = "--read-workbook"
+WORD = "--decode"
+PARQUET, WORKBOOK = "parquet", "workbook"
 OUT_OF_RANGE = "\0out-of-range"  # cannot occur in a text, in which every NUL is replaced
 PROTECTED = 3  # exit status for a workbook with a password
 _MOST_MEMORY = 4 * 1024**3  # bytes; 64,000,000 cells take about 1.5 GB
@@ -119,11 +119,17 @@ def _duration(value: datetime.timedelta) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write lines of JSON to standard output: the sheets of the workbook; or, with a sheet, blocks of its rows.
+    """Write what a file holds to standard output; return the exit status.
 
-    The arguments are the path and perhaps the sheet's name in JSON. Returns the exit status.
+    The arguments are the kind of file, its path, and perhaps the name of a sheet in JSON. Parquet becomes an Arrow
+    stream; a workbook one line of JSON with its sheets, or lines with blocks of the rows of one sheet.
     """
-    path, *sheet = arguments
+    kind, path, *sheet = arguments
+    if kind == PARQUET:
+        from arro3.io import read_parquet, write_ipc_stream
+
+        write_ipc_stream(read_parquet(path), sys.stdout.buffer)
+        return 0
     _limit_resources()
     try:
         with open_workbook(_with_tabs_and_breaks(Path(path)) if sheet else Path(path)) as workbook:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from cfbatch_gui.core.inputs.columns.templates import read_template
+from cfbatch_gui.core.inputs.cell_texts import read_template
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.messages import counted_message, message
 

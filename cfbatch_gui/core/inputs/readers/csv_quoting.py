@@ -1,18 +1,74 @@
-"""Rows that can be read, but perhaps not as they were meant: cells may have run together around a quotation mark.
-
-A row is doubtful if a quotation mark stands where none belongs, or if a cell has line breaks that would otherwise
-separate rows. Texts that hold quotation marks where the format wants none, or line breaks, are ordinary in some files:
-`RowHabits` says what is ordinary in this one.
-"""
+"""How cells are quoted, as options of the csv module, and when a quotation mark makes a row doubtful."""
 
 import csv
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from typing import Any
 
 from cfbatch_gui.core.inputs.input_values import Quoting, RowHabits
-from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import BACKSLASH, csv_rows, unwrapped
 from cfbatch_gui.core.messages import message
+
+WRAPPED_LINE = re.compile(r'"((?:[^"]|"")*)"(\r?\n|\r|)')
+LONGEST_CELL = 16 * 1024 * 1024  # characters; a request holds under 10 MB, so nothing longer can ever be sent
+_READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
+    Quoting.DOUBLED: {},
+    Quoting.ESCAPED: {"escapechar": "\\"},
+    Quoting.OUTFILE: {"escapechar": "\\"},
+    Quoting.WRAPPED: {},
+    Quoting.SINGLE: {"quotechar": "'"},
+    Quoting.SPACED: {"skipinitialspace": True},
+    Quoting.NONE: {"quoting": csv.QUOTE_NONE},
+    Quoting.COPY: {"quoting": csv.QUOTE_NONE},
+}
+BACKSLASH = (Quoting.ESCAPED, Quoting.OUTFILE)
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+csv.field_size_limit(LONGEST_CELL)  # the default of 131,072 is less than a chapter of a book; the limit is per process
+
+
+def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
+    """Return a csv.reader for a way of quoting. It does not decode the escapes of PostgreSQL's COPY."""
+    if quoting is Quoting.OUTFILE:
+        lines = _with_empty_cells(lines, separator)
+    elif quoting is Quoting.WRAPPED:
+        lines = map(unwrapped, lines)
+    return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
+
+
+def unwrapped(line: str) -> str:
+    """Remove the quotation marks around a whole line; another line stays unchanged."""
+    found = WRAPPED_LINE.fullmatch(line)
+    return found[1].replace('""', '"') + found[2] if found else line
+
+
+def _with_empty_cells(lines: Iterable[str], separator: str) -> Iterator[str]:
+    r"""Replace whole cells \N by empty ones; within quotation marks MySQL writes \\N."""
+    return map(partial(null_cell(separator).sub, ""), lines)
+
+
+@lru_cache(maxsize=8)
+def null_cell(separator: str) -> re.Pattern[str]:
+    r"""Return the pattern of a whole cell \N without quotation marks."""
+    sign = re.escape(separator)
+    return re.compile(rf"(?<![^{sign}\r\n])\\N(?![^{sign}\r\n])")
+
+
+def copied(cell: str) -> str:
+    """Decode a cell of PostgreSQL's COPY: \\N is empty, \\t a tab, \\n a line end."""
+    if "\\" not in cell:
+        return cell
+    if cell == "\\N":
+        return ""
+    return _ESCAPE.sub(_meant, cell)
+
+
+def _meant(found: re.Match[str]) -> str:
+    if found[3] is not None:
+        return _ESCAPED.get(found[3], found[3])
+    code = int(found[1], 8) if found[1] else int(found[2], 16)
+    return chr(code) if 0 < code < 128 else found[0]
+
 
 AFTER_QUOTE = message(
     "After a closing quotation mark this row goes on without a separator. Cells may have run together."
@@ -115,3 +171,32 @@ def width_of_line(line: str, separator: str, quoting: Quoting) -> int:
         return len(next(iter(csv_rows([line], separator, quoting, strict=True)), ()))
     except csv.Error:
         return 0
+
+
+def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows belong to the header.
+
+    Beside the names these are the line of dashes of SQL Server's sqlcmd, the kinds of answers of SurveyMonkey, and the
+    questions and import ids of Qualtrics.
+    """
+    width = len(rows[0])
+    if len(rows) > 2 and _are_import_ids(rows[2], width):
+        return 3
+    return 2 if len(rows) > 1 and (_is_underline(rows[1], width) or _are_forms(rows[1], width)) else 1
+
+
+def is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
+    """Return whether a row repeats the header, as in concatenated files; one name may well come again as a text."""
+    return len(header) > 1 and tuple(cells) == tuple(header)
+
+
+def _is_underline(cells: Sequence[str], width: int) -> bool:
+    return len(cells) == width > 1 and all(len(cell) > 1 and not cell.strip("-") for cell in cells)
+
+
+def _are_forms(cells: Sequence[str], width: int) -> bool:
+    return len(cells) == width > 1 and not cells[0] and "Open-Ended Response" in cells
+
+
+def _are_import_ids(cells: Sequence[str], width: int) -> bool:
+    return len(cells) == width > 1 and all(cell.startswith('{"ImportId":') for cell in cells)
