@@ -438,9 +438,9 @@ class _PracticeJobs:
 
     async def _send(self, kind: "Kind", path: Path) -> "Job":
         from cfbatch_gui.core.connections.credentials import Credentials
-        from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
         from cfbatch_gui.core.inputs.file_rows import preview
         from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+        from cfbatch_gui.core.inputs.suggest import suggest_mapping
         from cfbatch_gui.core.program import Program
         from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
