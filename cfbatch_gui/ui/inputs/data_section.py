@@ -14,15 +14,19 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.display import plural
-from cfbatch_gui.ui.inputs.candidate_choice import CandidateChoice
+from cfbatch_gui.ui.inputs.draft_actions import RecipesButton
 from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
 from cfbatch_gui.ui.inputs.file_part import FilePart
 from cfbatch_gui.ui.inputs.input_labels import kind_words, layout_words
 from cfbatch_gui.ui.inputs.intake import DropPlace
-from cfbatch_gui.ui.inputs.recipe_menu import RecipesButton
-from cfbatch_gui.ui.inputs.split_editor import DEFAULT_SPLIT, SplitEditor
-from cfbatch_gui.ui.inputs.template_editor import TemplateEditor, proposed_template
+from cfbatch_gui.ui.inputs.text_editors import (
+    DEFAULT_SPLIT,
+    CandidateChoice,
+    SplitEditor,
+    TemplateEditor,
+    proposed_template,
+)
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,

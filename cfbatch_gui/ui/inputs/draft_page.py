@@ -20,19 +20,14 @@ from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, surroundings_of
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
-from cfbatch_gui.ui.inputs.draft_actions import DraftActions
-from cfbatch_gui.ui.inputs.draft_choices import DraftChoices
-from cfbatch_gui.ui.inputs.draft_files import DraftFiles
-from cfbatch_gui.ui.inputs.draft_offers import DraftOffers
-from cfbatch_gui.ui.inputs.draft_reading import DraftReading
-from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
+from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipeActions
+from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
+from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
-from cfbatch_gui.ui.inputs.draft_versions import DraftVersions
 from cfbatch_gui.ui.inputs.intake import DropTarget, DropVeil, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
-from cfbatch_gui.ui.inputs.recipe_menu import RecipeActions
-from cfbatch_gui.ui.inputs.split_editor import whole_reading
-from cfbatch_gui.ui.inputs.version_section import VersionSection
+from cfbatch_gui.ui.inputs.text_editors import whole_reading
+from cfbatch_gui.ui.inputs.version_section import DraftVersions, VersionSection
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
