@@ -62,11 +62,9 @@ class FiguresRow(QWidget):
             grid.setColumnMinimumWidth(index, 84)
 
     def figures(self) -> tuple[Figure, ...]:
-        """The figures, from left to right."""
         return self.first, self.second, self.batches, self.tokens, self.price
 
     def says_nothing(self) -> bool:
-        """Whether there are no figures yet."""
         return self.first.number() in ("", _NOTHING)
 
     def show_nothing(self, kind: Kind | None) -> None:
@@ -280,7 +278,6 @@ class CheckSection(SectionCard):
         self._show_foot(state, job, connection, around)
 
     def set_sending(self, is_sending: bool) -> None:
-        """Disable the buttons while the draft is being sent."""
         self._is_sending = is_sending
         if is_sending:
             self.line.setText(self.tr("Packing what is to be sent…"))
@@ -298,7 +295,6 @@ class CheckSection(SectionCard):
         return "" if self.problems.isHidden() else self._problems_kind
 
     def bars(self) -> list[NoticeBar]:
-        """The bars about problems, from the top."""
         return self.problem_bars.bars()
 
     def _show_options(self, shown: bool) -> None:
@@ -396,7 +392,7 @@ class CheckSection(SectionCard):
 
 
 def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None) -> Readiness:
-    """Return the first reason against sending, in the order in which the user can remove them."""
+    """The first reason against sending, in the order in which the user can remove them."""
     if state.opening:
         return Readiness(_tr("Opening {name}…").format(name=state.opening), is_waiting=True)
     if state.question is not None:

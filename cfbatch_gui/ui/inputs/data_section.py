@@ -65,7 +65,6 @@ class WhatSection(SectionCard):
         self.content.addLayout(choices)
 
     def show_state(self, state: DraftState) -> None:
-        """Mark the kind, chosen or guessed."""
         self.rank.set_chosen(state.kind is Kind.RANK)
         self.embed.set_chosen(state.kind is Kind.EMBED)
         self.set_done(state.kind is not None)
@@ -143,7 +142,6 @@ class DataSection(SectionCard):
         QWidget.setTabOrder(self.add_second, self.change)
 
     def _make_editors(self) -> None:
-        """Make the widgets below the sentence, which are shown only when they apply."""
         self.undo = LinkButton(self.tr("Undo"), tip=self.tr("Look at the file as if it were the first of its kind"))
         self.undo.clicked.connect(self.undo_wanted)
         known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")
@@ -161,7 +159,6 @@ class DataSection(SectionCard):
             part.join_wanted.connect(self._begin_template)
 
     def show_state(self, state: DraftState, job: Job) -> None:
-        """Show a state, and hide the widgets that do not apply to it."""
         self._state = state
         is_asked = state.question is not None
         self.drop.setVisible(not state.has_data)

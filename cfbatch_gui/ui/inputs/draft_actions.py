@@ -54,24 +54,19 @@ class DraftActions(QWidget):
         self._sending: set[str] = set()
 
     def is_sending(self, job_id: str) -> bool:
-        """Whether a draft is being sent just now."""
         return job_id in self._sending
 
     def send(self, job_id: str) -> None:
-        """Send the draft, after a confirmation if it is above the budget."""
         if job_id not in self._sending:
             self._tasks.start(f"send {job_id}", self._send(job_id))
 
     def try_first(self, job_id: str) -> None:
-        """Create a copy with only the first queries or texts, and send it."""
         self._tasks.start(f"try {job_id}", self._try_first(job_id))
 
     def duplicate(self, job_id: str) -> None:
-        """Create another draft with the same data."""
         self._tasks.start("duplicate", self._duplicate(job_id))
 
     def rename(self, job_id: str, name: str) -> None:
-        """Rename the draft."""
         self._tasks.start(f"rename {job_id}", self._rename(job_id, name))
 
     def delete(self, job_id: str) -> None:
@@ -216,7 +211,6 @@ class RecipesButton(MenuButton):
         self.menu().aboutToShow.connect(self._fill)
 
     def show_state(self, state: DraftState) -> None:
-        """Show which recipes fit this draft."""
         self._state = state
 
     def _fill(self) -> None:
@@ -270,15 +264,12 @@ class RecipeActions(QWidget):
         self._page = parent
 
     def use(self, job_id: str, name: str) -> None:
-        """Read and map the draft's file by the recipe of this name."""
         self._choices.use_recipe(job_id, self._program.recipes.recipe(name))
 
     def save(self, job_id: str) -> None:
-        """Ask for a name, and save what is chosen for this draft's file."""
         self._tasks.start("recipe", self._save(job_id))
 
     def rename(self, name: str) -> None:
-        """Ask for another name for the recipe."""
         self._tasks.start("recipe", self._rename(name))
 
     def delete(self, name: str) -> None:

@@ -61,7 +61,6 @@ class DraftChoices(QObject):
             self.choose_mapping(job_id, mapping)
 
     def choose_layout(self, job_id: str, layout: Layout) -> None:
-        """Read the same file in another layout."""
         state = self._drafts.state(job_id)
         if state.mapping is not None:
             mapping = with_layout(state.mapping, layout)
@@ -75,7 +74,6 @@ class DraftChoices(QObject):
         self._choose(job_id, replace(state, mapping=mapping, is_read=state.is_read and mapping == state.mapping))
 
     def use_recipe(self, job_id: str, recipe: Recipe) -> None:
-        """Read and map the file as a recipe says."""
         self._drafts.tasks.start(f"open {job_id}", self._use_recipe(job_id, recipe))
 
     def suggest_again(self, job_id: str) -> None:
@@ -86,7 +84,6 @@ class DraftChoices(QObject):
             self._drafts.tasks.start(f"open {job_id}", self._suggest_again(job_id, state.file, state.second))
 
     def remember(self, job_id: str) -> None:
-        """Remember what is chosen for files like this draft's."""
         self._rememberings += 1  # a task name of its own for each: a later one must not cancel an earlier one
         self._drafts.tasks.start(f"remember {self._rememberings}", self._remember(self._drafts.state(job_id)))
 
@@ -173,7 +170,6 @@ def remember_choice(book: RecipeBook, state: DraftState) -> None:
 
 
 def forget_choice(book: RecipeBook, state: DraftState) -> None:
-    """Remove what is remembered for files like a draft's own."""
     if state.file is not None:
         book.remember(state.file.seen_as, state.second.seen_as if state.second else None, None)
 
@@ -206,7 +202,6 @@ class DraftFiles:
         return self._open(job_id, path, DEFAULT_OPTIONS, is_second=False, second_path=second)
 
     def open_second(self, job_id: str, path: Path) -> None:
-        """Open a file with contexts for all queries."""
         self._open(job_id, path, DEFAULT_OPTIONS, is_second=True)
 
     def open_queries(self, job_id: str, path: Path) -> None:
@@ -235,19 +230,16 @@ class DraftFiles:
         self._reading.start(job_id, replace(state, file=file, second=second, is_read=False))
 
     def choose_candidates(self, job_id: str, rule: CandidateRule) -> None:
-        """Take other texts of a data set as the candidates of its queries."""
         if (file := self._file(job_id, second=False)) is not None and rule != file.source.candidates:
             self._open(job_id, file.path, replace(file.options, candidates=rule), is_second=False)
 
     def remove_second(self, job_id: str) -> None:
-        """Go back to one file."""
         state = self._drafts.state(job_id)
         if state.file is not None:
             fresh = replace(state, second=None, mapping=state.file.as_ranking)
             self._reading.start(job_id, replace(fresh, is_read=False))
 
     def ask_encoding(self, job_id: str, *, second: bool = False) -> None:
-        """Let the user choose the encoding of a file."""
         if (file := self._file(job_id, second=second)) is not None:
             source = file.source
             question = EncodingQuestion(
@@ -258,22 +250,18 @@ class DraftFiles:
             self._drafts.set(job_id, replace(self._drafts.state(job_id), question=question))
 
     def answer_encoding(self, job_id: str, codec: str) -> None:
-        """Open the file that the question is about, in this encoding."""
         question = self._drafts.state(job_id).question
         if question is not None:
             self._open(job_id, question.path, question.options.in_encoding(codec), is_second=question.is_second)
 
     def use_encoding(self, job_id: str, codec: str, *, second: bool = False) -> None:
-        """Read a file again in an encoding that the user has chosen."""
         if (file := self._file(job_id, second=second)) is not None:
             self._open(job_id, file.path, file.options.in_encoding(codec), is_second=second)
 
     def drop_question(self, job_id: str) -> None:
-        """Leave the encoding as it is."""
         self._drafts.set(job_id, replace(self._drafts.state(job_id), question=None))
 
     def show_more(self, job_id: str, *, second: bool = False) -> None:
-        """Show ten times as many rows in the preview."""
         if (file := self._file(job_id, second=second)) is not None:
             self._drafts.tasks.start(f"more {job_id}", self._show_more(job_id, file))
 

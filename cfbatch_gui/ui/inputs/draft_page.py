@@ -120,7 +120,6 @@ class DraftPage(QWidget):
     # What the window calls
 
     def show_job(self, job: Job) -> None:
-        """Show a draft, with the data it had before."""
         is_other = job.id != self._job_id
         self._job_id = job.id
         if is_other:
@@ -138,7 +137,6 @@ class DraftPage(QWidget):
         return self._job_id
 
     def phase(self, job: Job) -> DraftPhase:
-        """How far a draft is, also one that is not shown."""
         return self.drafts.phase(job.id) if job.id in self.drafts else kept_phase(job)
 
     def is_taken(self, job_id: str) -> bool:
@@ -151,7 +149,6 @@ class DraftPage(QWidget):
         self.tasks.start("connections", self._look_at_connections())
 
     def open_path(self, path: Path) -> None:
-        """Open a file or a folder in the draft that is shown."""
         self.open_paths([path])
 
     def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
@@ -159,25 +156,20 @@ class DraftPage(QWidget):
         return self.intake.open_paths(paths)
 
     def paste_text(self, text: str) -> None:
-        """Take cells or lines from the clipboard."""
         self.intake.take_text(text)
 
     def use_example(self) -> None:
-        """Open the example for the kind of job that is chosen."""
         self.intake.use_example()
 
     def send(self) -> None:
-        """Send the draft, as the main button does."""
         if self.check.send_button.isEnabled():
             self.acts.send(self._job_id)
 
     def try_first(self) -> None:
-        """Send a copy with the first queries or texts alone."""
         if self.check.try_button.isEnabled():
             self.acts.try_first(self._job_id)
 
     def duplicate(self) -> None:
-        """Another draft with the same data."""
         self.acts.duplicate(self._job_id)
 
     def delete(self) -> None:
@@ -330,8 +322,6 @@ class DraftPage(QWidget):
         self._notices.show_error(error, actions.get(error.action))
 
     def _reveal(self, *widgets: QWidget) -> None:
-        """Scroll to widgets that were just shown, after the layout has positioned them."""
-
         def scroll() -> None:
             for widget in widgets:
                 self.area.ensureWidgetVisible(widget, 0, WIDE)

@@ -54,7 +54,6 @@ class DraftReading(QObject):
         self._drafts.tasks.start(f"read {job_id}", self._read(job_id))
 
     def retry(self, job_id: str) -> None:
-        """Read and examine again, after a failure."""
         self.start(job_id, self._drafts.state(job_id))
 
     async def _read(self, job_id: str) -> None:
@@ -118,7 +117,7 @@ class DraftReading(QObject):
         return await asyncio.shield(thread)
 
     def _reporter(self, job_id: str, files: list[OpenFile], stop: threading.Event) -> Callable[[int], None]:
-        """Return what the reading thread calls with its byte offset; raises _Stopped in that thread once `stop` is set.
+        """What the reading thread calls with its byte offset; raises _Stopped in that thread once `stop` is set.
 
         The share is of the sizes of all files. A workbook's is unknown, and then nothing is emitted.
         """
@@ -167,7 +166,6 @@ class DraftSettings:
         self._save(job_id, change, examine=bool(model or options))
 
     def rename(self, job_id: str, name: str) -> None:
-        """Give the draft another name."""
         self._save(job_id, partial(self._program.drafts.rename, job_id, name), examine=False)
 
     def _save(self, job_id: str, change: Callable[[], Job], *, examine: bool) -> None:

@@ -70,18 +70,15 @@ class RoleHeader(QHeaderView):
         self.viewport().update()
 
     def chip(self, section: int) -> QRect:
-        """The rectangle of a column's role, in coordinates of the viewport."""
         left, width = self.sectionViewportPosition(section), self.sectionSize(section)
         return QRect(left, scaled(_NAME_HEIGHT), width - _GAP, scaled(_CHIP_HEIGHT))
 
     def wanted_width(self, section: int) -> int:
-        """The width of a column's role without eliding, in pixels."""
         if section >= len(self._roles):
             return 0
         return self.fontMetrics().horizontalAdvance(self._look(section)[1]) + _BESIDE_WORDS + _GAP + 1
 
     def open_menu(self, section: int) -> QMenu:
-        """The roles of a column, with the present one ticked."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for role in self._choices:
@@ -377,7 +374,6 @@ def _columns(source: Source, table: PreviewTable) -> list[Column[Row]]:
 
 
 def _is_same(one: Source, other: Source) -> bool:
-    """Whether the same rows are read, whichever of them are sent."""
     return replace(one, sends_doubtful=other.sends_doubtful) == other
 
 

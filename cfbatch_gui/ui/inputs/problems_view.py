@@ -82,7 +82,6 @@ class RowPanel(QWidget):
         self._fit()
 
     def raw(self) -> str:
-        """How the row stands in the file, as it is shown."""
         return self._raw.toPlainText()
 
     def cells(self) -> str:
@@ -154,7 +153,6 @@ class RawDelegate(CellDelegate):
 
 
 def fixed_font(like: QFont) -> QFont:
-    """The system's font with letters of one width, as large as another."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setPixelSize(QFontInfo(like).pixelSize())
     return font
@@ -229,13 +227,11 @@ class ProblemBars(QWidget):
         self.hide()
 
     def bars(self) -> list[NoticeBar]:
-        """From the top."""
         items = (self._bars.itemAt(index) for index in range(self._bars.count()))
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, NoticeBar)]
 
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of problem that the bars are about."""
         return self._kinds
 
     def show_preflight(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
@@ -346,7 +342,6 @@ class ProblemRows:
 
     @property
     def has_raw(self) -> bool:
-        """Whether it is known of any row how it stands in the file."""
         return any(each.raw for each in self.rows)
 
 
@@ -395,7 +390,6 @@ class ProblemsView(Card):
         self.body.addWidget(self.panel)
 
     def show_problems(self, found: ProblemRows, sentence: str, total: int) -> None:
-        """Fill the table."""
         more = (
             self.tr(" The first {n} are shown.").format(n=number(len(found.rows)))
             if total > len(found.rows) >= MOST_ROWS
@@ -420,7 +414,6 @@ class ProblemsView(Card):
             self.table.selectRow(0)
 
     def shown_rows(self) -> Sequence[StoredProblem]:
-        """What the table shows."""
         model = self.table.model()
         return model.rows() if isinstance(model, Rows) else ()
 

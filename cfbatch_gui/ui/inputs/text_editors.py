@@ -185,11 +185,9 @@ class SplitEditor(Card):
         self.body.addWidget(self.count)
 
     def split(self) -> Split:
-        """The lengths in the fields, in tokens."""
         return Split(self.tokens.value(), min(self.overlap.value(), self.tokens.value() // 2))
 
     def show_file(self, file: OpenFile, mapping: Mapping, split: Split, *, second: bool) -> None:
-        """Show these lengths, and count parts in the texts of this file."""
         self._kind = mapping.kind
         if split != self._used:
             self._used = split

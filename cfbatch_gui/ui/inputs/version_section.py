@@ -36,7 +36,6 @@ _NOT_READ = VersionRow(0, "", "", "", "", 0)
 
 
 def change_words(change: Change) -> str:
-    """What became of a row, in a word or two."""
     return {
         Change.ADDED: _tr("new"),
         Change.CHANGED: _tr("changed"),
@@ -77,7 +76,6 @@ def version_columns(*, has_ids: bool, has_queries: bool, has_sources: bool) -> t
 
 
 def unread_rows(count: int) -> list[ComparedRow]:
-    """What stands for rows that cannot be read."""
     return [ComparedRow(_NOT_READ, Change.UNCHANGED)] * count
 
 
@@ -283,18 +281,15 @@ class DraftVersions(QObject):
         return self._known[job_id][1]
 
     def show(self, section: VersionSection, job: Job) -> None:
-        """Show what is known of a draft."""
         found = self._drafts.state(job.id).preflight
         section.show_version(self.version(job.id), found, job, self._program.ledger.jobs)
 
     def follow(self, section: VersionSection, job_id: Callable[[], str]) -> None:
-        """Carry out what the user chooses for the draft that is shown then."""
         section.reuse_chosen.connect(lambda reuse: self.choose_reuse(job_id(), reuse))
         section.compared_with.connect(lambda other: self.compare_with(job_id(), other))
         section.anew_chosen.connect(lambda items, anew: self.send_anew(job_id(), items, anew))
 
     def choose_reuse(self, job_id: str, reuse: bool) -> None:
-        """Take what earlier jobs have, or send everything."""
         options = self._drafts.job(job_id).options
         self._settings.change(job_id, options=replace(options, reuse=reuse))
 
