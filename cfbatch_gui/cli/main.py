@@ -1,15 +1,49 @@
 """The entry point of `cfbatch`. It imports the other modules, which takes time, where Ctrl+C is already handled."""
 
+import argparse
+import asyncio
+import logging
+import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from cfbatch_gui import __version__
+from cfbatch_gui.cli import (
+    account,
+    attach,
+    backup,
+    check,
+    compare,
+    connections,
+    export,
+    jobs,
+    judgements,
+    practice,
+    resume,
+    run,
+    settle,
+    show,
+    vectorize,
+    verify,
+)
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
+from cfbatch_gui.cli.language import language_for, tr
+from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.system.languages import use_language
+from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
+from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status, also after Ctrl+C."""
     try:
-        from cfbatch_gui.cli.command_line import run_command_line
-
         return run_command_line(argv)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # ExitStatus.INTERRUPTED; its module may not have been imported yet
@@ -17,3 +51,150 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
+
+_log = logging.getLogger(__name__)
+
+
+def run_command_line(argv: Sequence[str] | None = None) -> int:
+    """Run the command in the user's language and return its exit status."""
+    given = sys.argv[1:] if argv is None else argv
+    use_language(language_for(given, os.environ))
+    return run_command(given)
+
+
+def run_command(argv: Sequence[str]) -> int:
+    """Run the command in the language of this process and return its exit status."""
+    console = Console()
+    try:
+        arguments = command_parser().parse_args(argv)
+    except SystemExit as end:  # argparse has printed the reason
+        return int(end.code or 0)
+    forbid_core_dumps()
+    data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
+    return _guarded(arguments, data_dir, console)
+
+
+def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    paths = Paths(data_dir)
+    log_file = logs.set_up(paths)
+    try:
+        if data_dir.is_file():
+            raise UsageError(message("“{path}” is a file. The program's data want a folder.", path=data_dir))  # noqa: TRY301
+        if arguments.command == "practice":
+            return practice.run(arguments, data_dir)
+        return asyncio.run(_run(arguments, data_dir, console))
+    except UserError as error:
+        _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
+        console.say_error(error)
+        if isinstance(error, EncodingUnknown):
+            named = tr(" or ").join(f"--encoding {codec}" for codec in (error.guess, *error.others))
+            console.say(tr("Choose with {options}, or save the file as UTF-8.").format(options=named))
+        return status_of_error(error)
+    except KeyboardInterrupt:
+        return ExitStatus.INTERRUPTED
+    except asyncio.CancelledError:
+        return ExitStatus.TERMINATED
+    except Exception as error:  # noqa: BLE001 - no caller would report it
+        _log.exception("cfbatch %s failed", arguments.command)
+        console.say(
+            tr(
+                "cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on"
+                " with it. {details}"
+            ).format(details=_where_details_are(paths, error))
+        )
+        return ExitStatus.FAILED
+    finally:
+        logs.shut_down(log_file)
+
+
+def _where_details_are(paths: Paths, error: Exception) -> str:
+    if paths.log.exists():  # not where the folder for the data was never made, or cannot be written
+        return tr("The details are in {path}.").format(path=paths.log)
+    return tr("The details are: {details}.").format(details=f"{type(error).__name__}: {logs.redacted(str(error))}")
+
+
+async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Run the command. SIGTERM cancels it, as Ctrl+C does."""
+    task = asyncio.current_task()
+    with suppress(NotImplementedError):  # on Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel if task else lambda: None)
+    command: Command = arguments.run
+    return await command(arguments, data_dir, console)
+
+
+def command_parser() -> Parser:
+    """The parser of all commands, in the language of this process."""
+    everywhere = Parser()
+    everywhere.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
+    everywhere.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar=tr("DIR"),
+        default=argparse.SUPPRESS,
+        help=tr("where jobs are kept (default: {folder}; {variable} changes it)").format(
+            folder=default_root(os.environ), variable=OVERRIDE
+        ),
+    )
+    everywhere.add_argument(
+        "--version",
+        action="version",
+        version=f"CF Batch {__version__}",
+        help=tr("show program's version number and exit"),
+    )
+    parser = Parser(
+        prog="cfbatch",
+        description=tr("Rank and embed texts with Cloudflare's Workers AI Batch API."),
+        epilog=exit_statuses_help(),
+        parents=[everywhere],
+    )
+    commands = parser.add_subparsers(dest="command", metavar=tr("COMMAND"), required=True)
+
+    def add(name: str, words: str, add_arguments: Callable[[Parser], None]) -> Parser:
+        command = commands.add_parser(name, help=words, description=words, parents=[everywhere])
+        add_arguments(command)
+        return command
+
+    add("run", tr("rank or embed the texts of a file"), run.add_arguments).set_defaults(run=run.run)
+    add("attach", tr("add a job that was made elsewhere, by its request ID"), attach.add_arguments).set_defaults(
+        run=attach.run
+    )
+    add(
+        "account",
+        tr("the jobs that your account collects, also those of other computers"),
+        lambda command: account.add_arguments(command, parents=[everywhere]),
+    ).set_defaults(run=account.run)
+    add(
+        "connections",
+        tr("list, add, test and remove the ways to the service"),
+        lambda command: connections.add_arguments(command, parents=[everywhere]),
+    ).set_defaults(run=connections.run)
+    add("check", tr("what sending a file would come to"), check.add_arguments).set_defaults(run=check.run)
+    add("jobs", tr("list all jobs"), jobs.add_arguments).set_defaults(run=jobs.run)
+    add("show", tr("show one job, and what its results amount to"), show.add_arguments).set_defaults(run=show.run)
+    add("resume", tr("go on with unfinished jobs"), resume.add_arguments).set_defaults(run=resume.run)
+    add("settle", tr("decide about a batch of unknown outcome"), settle.add_arguments).set_defaults(run=settle.run)
+    add("export", tr("write a job's results to a file"), export.add_arguments).set_defaults(run=export.run)
+    add("compare", tr("the rankings of two or more jobs"), compare.add_arguments).set_defaults(run=compare.run)
+    add(
+        "judgements",
+        tr("judgements in and out of files, and what is in a book"),
+        lambda command: judgements.add_arguments(command, parents=[everywhere]),
+    ).set_defaults(run=judgements.run)
+    add("verify", tr("hold results against the answers that are kept"), verify.add_arguments).set_defaults(
+        run=verify.run
+    )
+    add(
+        "vectorize",
+        tr("a job's vectors in an index of Cloudflare Vectorize"),
+        lambda command: vectorize.add_arguments(command, parents=[everywhere]),
+    ).set_defaults(run=vectorize.run)
+    add("backup", tr("all jobs in one file"), backup.add_arguments).set_defaults(run=backup.run)
+    add(
+        "practice",
+        tr("the practice service for other programs"),
+        lambda command: practice.add_arguments(command, parents=[everywhere]),
+    )
+    return parser
