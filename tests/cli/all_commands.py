@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cfbatch_gui.cli.main import command_parser
+from cfbatch_gui.cli.command_line import command_parser
 from tests.core.inputs.collections import data_set
 from tests.journeys.terminal import Ended
 

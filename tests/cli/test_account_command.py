@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.main import command_parser
+from cfbatch_gui.cli.command_line import command_parser
 from tests.canary import OTHER_TOKEN
 from tests.cli.account_world import DOOR, EXAMPLE, World, account, leave, run, scores, world
 from tests.journeys.terminal import COMMAND, Ended, Terminal, read_csv

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.main import run_command
+from cfbatch_gui.cli.command_line import run_command
 from cfbatch_gui.core.system.languages import ENGLISH, use_language
 from tests.cli.account_world import DOOR, World, account, world
 from tests.cli.all_commands import write_inputs

@@ -11,8 +11,9 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
+from cfbatch_gui.cli.command_line import run_command
 from cfbatch_gui.cli.language import language_for
-from cfbatch_gui.cli.main import main, run_command
+from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.system.languages import ENGLISH, Catalogue, CatalogueLanguage, use_language
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings

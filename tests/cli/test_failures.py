@@ -92,7 +92,7 @@ def test_the_folder_one_stands_in_has_a_name(
 
 
 def test_ctrl_c_while_the_program_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = "cfbatch_gui.cli.main"
+    slow = "cfbatch_gui.cli.command_line"
 
     class Interrupted:
         def find_spec(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.cli.command_line import run_command_line
 from cfbatch_gui.cli.compare import read_limit
-from cfbatch_gui.cli.main import run_command_line
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from cfbatch_gui.cli.main import run_command_line as main
+from cfbatch_gui.cli.command_line import run_command_line as main
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.run import watching

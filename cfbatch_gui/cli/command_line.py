@@ -1,0 +1,152 @@
+"""The commands of `cfbatch`, and what becomes of an error. Only the command that is named is imported."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from cfbatch_gui import __version__
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
+from cfbatch_gui.cli.language import language_for, tr
+from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.system.languages import use_language
+from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
+from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
+
+Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
+
+_COMMANDS: Final = {
+    "run": message("rank or embed the texts of a file"),
+    "attach": message("add a job that was made elsewhere, by its request ID"),
+    "account": message("the jobs that your account collects, also those of other computers"),
+    "connections": message("list, add, test and remove the ways to the service"),
+    "check": message("what sending a file would come to"),
+    "jobs": message("list all jobs"),
+    "show": message("show one job, and what its results amount to"),
+    "resume": message("go on with unfinished jobs"),
+    "settle": message("decide about a batch of unknown outcome"),
+    "export": message("write a job's results to a file"),
+    "compare": message("the rankings of two or more jobs"),
+    "judgements": message("judgements in and out of files, and what is in a book"),
+    "verify": message("hold results against the answers that are kept"),
+    "vectorize": message("a job's vectors in an index of Cloudflare Vectorize"),
+    "backup": message("all jobs in one file"),
+    "practice": message("the practice service for other programs"),
+}
+_WITH_ACTIONS: Final = ("account", "connections", "judgements", "vectorize", "practice")
+
+_log = logging.getLogger(__name__)
+
+
+def run_command_line(argv: Sequence[str] | None = None) -> int:
+    """Run the command in the user's language and return its exit status."""
+    given = sys.argv[1:] if argv is None else argv
+    use_language(language_for(given, os.environ))
+    return run_command(given)
+
+
+def run_command(argv: Sequence[str]) -> int:
+    """Run the command in the language of this process and return its exit status."""
+    console = Console()
+    try:
+        arguments = command_parser(argv).parse_args(argv)
+    except SystemExit as end:  # argparse has printed the reason
+        return int(end.code or 0)
+    forbid_core_dumps()
+    data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
+    return _guarded(arguments, data_dir, console)
+
+
+def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    paths = Paths(data_dir)
+    log_file = logs.set_up(paths)
+    try:
+        if data_dir.is_file():
+            raise UsageError(message("“{path}” is a file. The program's data want a folder.", path=data_dir))  # noqa: TRY301
+        if arguments.command == "practice":
+            return int(arguments.run(arguments, data_dir))
+        return asyncio.run(_run(arguments, data_dir, console))
+    except UserError as error:
+        _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
+        console.say_error(error)
+        if isinstance(error, EncodingUnknown):
+            named = tr(" or ").join(f"--encoding {codec}" for codec in (error.guess, *error.others))
+            console.say(tr("Choose with {options}, or save the file as UTF-8.").format(options=named))
+        return status_of_error(error)
+    except KeyboardInterrupt:
+        return ExitStatus.INTERRUPTED
+    except asyncio.CancelledError:
+        return ExitStatus.TERMINATED
+    except Exception as error:  # noqa: BLE001 - no caller would report it
+        _log.exception("cfbatch %s failed", arguments.command)
+        console.say(
+            tr(
+                "cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on"
+                " with it. {details}"
+            ).format(details=_where_details_are(paths, error))
+        )
+        return ExitStatus.FAILED
+    finally:
+        logs.shut_down(log_file)
+
+
+def _where_details_are(paths: Paths, error: Exception) -> str:
+    if paths.log.exists():  # not where the folder for the data was never made, or cannot be written
+        return tr("The details are in {path}.").format(path=paths.log)
+    return tr("The details are: {details}.").format(details=f"{type(error).__name__}: {logs.redacted(str(error))}")
+
+
+async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Run the command. SIGTERM cancels it, as Ctrl+C does."""
+    task = asyncio.current_task()
+    with suppress(NotImplementedError):  # on Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel if task else lambda: None)
+    command: Command = arguments.run
+    return await command(arguments, data_dir, console)
+
+
+def command_parser(argv: Sequence[str] | None = None) -> Parser:
+    """The parser of all commands, in the language of this process. Only the commands that `argv` names have options."""
+    everywhere = Parser()
+    everywhere.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
+    everywhere.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar=tr("DIR"),
+        default=argparse.SUPPRESS,
+        help=tr("where jobs are kept (default: {folder}; {variable} changes it)").format(
+            folder=default_root(os.environ), variable=OVERRIDE
+        ),
+    )
+    everywhere.add_argument(
+        "--version",
+        action="version",
+        version=f"CF Batch {__version__}",
+        help=tr("show program's version number and exit"),
+    )
+    parser = Parser(
+        prog="cfbatch",
+        description=tr("Rank and embed texts with Cloudflare's Workers AI Batch API."),
+        epilog=exit_statuses_help(),
+        parents=[everywhere],
+    )
+    commands = parser.add_subparsers(dest="command", metavar=tr("COMMAND"), required=True)
+    for name, words in _COMMANDS.items():
+        command = commands.add_parser(name, help=tr(words), description=tr(words), parents=[everywhere])
+        if argv is None or name in argv:
+            module = import_module(f"cfbatch_gui.cli.{name}")
+            parents = {"parents": [everywhere]} if name in _WITH_ACTIONS else {}
+            module.add_arguments(command, **parents)
+            command.set_defaults(run=module.run)
+    return parser
