@@ -50,8 +50,8 @@ from cfbatch_gui.cli.working import (
     wait_for,
 )
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
-from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.input_values import ProblemKind
+from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.planned import read_planned
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
