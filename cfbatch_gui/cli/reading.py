@@ -16,11 +16,8 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, with_layout, with_role
-from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook, fitted
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.files.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import (
     CandidatePool,
     CandidateRule,
@@ -34,8 +31,11 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Split,
 )
+from cfbatch_gui.core.inputs.layouts import check_mapping, with_layout, with_role
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
+from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import (
     RowProblem,
