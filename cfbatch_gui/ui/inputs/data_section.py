@@ -7,9 +7,9 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from cfbatch_gui.core.inputs.columns.layouts import describe, with_template
-from cfbatch_gui.core.inputs.columns.recipes import Recipe
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
+from cfbatch_gui.core.inputs.layouts import describe, with_template
+from cfbatch_gui.core.inputs.recipes import Recipe
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE

@@ -6,10 +6,10 @@ from dataclasses import replace
 from PySide6.QtCore import QObject
 
 from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, with_layout, with_role
-from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook, fitted, recipe_of
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.input_values import CandidatePool, Kind, Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.inputs.layouts import check_mapping, with_layout, with_role
+from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted, recipe_of
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading
 from cfbatch_gui.ui.inputs.draft_settings import DraftSettings

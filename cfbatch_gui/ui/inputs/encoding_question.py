@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QPushButton, QWidget
 
-from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, Reading
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.dialogs import finished

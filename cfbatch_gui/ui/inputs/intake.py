@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind, Role
-from cfbatch_gui.core.inputs.recognise.csv_dialect import is_clearly_delimited
+from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.remembered_folders import FolderUse

@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted, recipe_of
+from cfbatch_gui.core.inputs.recipes import Recipe, fitted, recipe_of
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.display import one_line

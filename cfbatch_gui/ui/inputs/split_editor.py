@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QSpinBox, QWidget
 
-from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
-from cfbatch_gui.core.inputs.columns.templates import read_template
+from cfbatch_gui.core.inputs.cell_texts import read_template, split_contexts, split_text
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Split
-from cfbatch_gui.core.inputs.splitting import split_text
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.ui.display import number, plural

@@ -6,7 +6,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from cfbatch_gui.core.inputs.columns.templates import read_template
+from cfbatch_gui.core.inputs.cell_texts import read_template
 from cfbatch_gui.core.inputs.input_values import Mapping, Role
 from cfbatch_gui.ui.display import number, one_line
 from cfbatch_gui.ui.inputs.draft_state import OpenFile

@@ -7,10 +7,9 @@ from itertools import pairwise
 
 from wcwidth import wcwidth
 
-from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.input_values import Row, Source, unusual_row
+from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines
-from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
 from cfbatch_gui.core.messages import message
 
 _BARS = "|│┃║"

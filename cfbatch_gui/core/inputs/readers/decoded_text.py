@@ -8,7 +8,7 @@ from itertools import chain
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.encodings import not_utf8
+from cfbatch_gui.core.inputs.encodings import not_utf8
 from cfbatch_gui.core.messages import message
 
 PIECE = 256 * 1024  # bytes; larger chunks do not fit into the processor's cache and are no faster

@@ -8,9 +8,9 @@ from typing import BinaryIO, cast
 from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.open_file import open_raw
-from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
+from cfbatch_gui.core.inputs.open_file import open_raw
+from cfbatch_gui.core.inputs.unsupported_files import without_rows
 from cfbatch_gui.core.messages import message
 
 _MEMBER = "word/document.xml"

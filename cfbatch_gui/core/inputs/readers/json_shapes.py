@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Shape, Source
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of

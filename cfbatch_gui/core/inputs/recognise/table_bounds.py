@@ -1,21 +1,85 @@
-"""Find where a table begins and ends in a text that has other lines above or below it."""
+"""The records at the beginning of a delimited text, and where in it a table begins and ends."""
 
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
-from cfbatch_gui.core.inputs.files.open_file import GZIP, ZIP, open_raw
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
-from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import csv_rows
+from cfbatch_gui.core.inputs.open_file import GZIP, ZIP, open_raw
+from cfbatch_gui.core.inputs.readers.csv_quoting import csv_rows, width_of_line
 from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
-from cfbatch_gui.core.inputs.recognise.sample_records import Record
 from cfbatch_gui.core.messages import Message, counted_message, message, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a sample. `line` is the number of its first line, from 1; `after_blank`: a blank line is above.
+
+    `raw` is how it stands in the file, without the line end at its end.
+    """
+
+    line: int
+    cells: tuple[str, ...]
+    after_blank: bool
+    raw: str = ""
+
+    @property
+    def filled(self) -> int:
+        """How many cells are not blank."""
+        return sum(1 for cell in self.cells if cell.strip())
+
+    @property
+    def reach(self) -> int:
+        """How many cells there are up to the last that is not blank."""
+        return filled_width(self.cells)
+
+
+def filled_width(cells: Sequence[str]) -> int:
+    """Return how many cells a row has up to the last that is not blank."""
+    return next((index for index in range(len(cells), 0, -1) if cells[index - 1].strip()), 0)
+
+
+def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line: int = 1) -> Iterator[Record]:
+    """Yield the records of a sample that are not blank, from a line on, up to the first that cannot be read.
+
+    A record that swallows rows, because a quotation mark opens in it and is not closed, is left out: the rows are
+    yielded.
+    """
+    lines = list(io.StringIO(sample, newline=""))
+    above, line, width, after_blank = first_line - 1, first_line, 0, False
+    reader = csv_rows(iter(lines[above:]), separator, quoting)
+    try:
+        while True:
+            cells = next(reader)
+            below = above + reader.line_num + 1
+            if below > line + 1 and len(cells) != width > 1 and _hides_row(lines, line, width, separator, quoting):
+                above, line = line, line + 1
+                reader = csv_rows(iter(lines[above:]), separator, quoting)
+                continue
+            if cells and (len(cells) > 1 or cells[0].strip()):
+                is_blank = not any(cell.strip() for cell in cells)
+                if not is_blank:
+                    raw = "".join(lines[line - 1 : below - 1]).rstrip("\r\n")
+                    yield Record(line, tuple(cells), after_blank, raw)
+                    width = width or len(cells)
+                after_blank = is_blank
+            else:
+                after_blank = True
+            line = below
+    except (csv.Error, StopIteration):
+        return
+
+
+def _hides_row(lines: Sequence[str], line: int, width: int, separator: str, quoting: Quoting) -> bool:
+    """Return whether the line below the line of this number is a row of this width by itself."""
+    return line < len(lines) and width_of_line(lines[line], separator, quoting) == width
+
 
 _MOST_ABOVE = 20  # records of a preamble
 _ROWS_OF_UNNAMED = 5  # at least so many rows of several cells are a table even without known column names

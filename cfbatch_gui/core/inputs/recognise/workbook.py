@@ -7,15 +7,13 @@ from itertools import islice
 from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
-from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
-from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
-from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
+from cfbatch_gui.core.inputs.readers.xlsx import is_xlsx, read_records, sheets_of
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, has_header, judge_header
-from cfbatch_gui.core.inputs.recognise.sample_records import Record
-from cfbatch_gui.core.inputs.recognise.table_bounds import below_groups, below_titles, notice_of_rows_above
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_of_rows_above
+from cfbatch_gui.core.inputs.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.messages import cut_list, message, quoted
 
 Cells = Sequence[str]
