@@ -20,8 +20,6 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from cfbatch_gui.core.workers_ai.probe import assumptions
-
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "cfbatch_gui"
 TRANSLATIONS = ROOT / "resources" / "translations"

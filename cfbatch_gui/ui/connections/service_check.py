@@ -15,15 +15,7 @@ from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.probe import (
-    Finding,
-    Outcome,
-    ProbePlan,
-    ProbeResult,
-    assumptions,
-    json_report,
-    text_report,
-)
+from cfbatch_gui.core.workers_ai.probe import Finding, Outcome, ProbePlan, ProbeResult, json_report, text_report
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.tasks import Tasks

@@ -38,7 +38,6 @@ from cfbatch_gui.core.workers_ai.probe import (
     ProbeResult,
     Recorder,
     Step,
-    assumptions,
     json_report,
     judge_all,
     plan_probe,

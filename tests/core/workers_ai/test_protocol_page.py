@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.probe import READ_ON, Assumption, assumptions
+from cfbatch_gui.core.workers_ai.probe import READ_ON, Assumption
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "protocol.md"
