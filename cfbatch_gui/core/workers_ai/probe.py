@@ -90,7 +90,7 @@ class Assumption:
 
 
 @cache
-def assumptions() -> tuple[Assumption, ...]:
+def all_assumptions() -> tuple[Assumption, ...]:
     """All of them, by area."""
     found, area = [], ""
     for line in resource("assumptions.txt").read_text("utf-8").splitlines():
@@ -688,7 +688,7 @@ _CHECKS: Final[dict[str, Callable[[Evidence], Samples]]] = {
 
 def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
     """A finding for every assumption, in the order of the table."""
-    return tuple(Finding(each, *_judged(each, evidence)) for each in assumptions())
+    return tuple(Finding(each, *_judged(each, evidence)) for each in all_assumptions())
 
 
 def _judged(assumption: Assumption, evidence: Evidence) -> tuple[Outcome, str]:

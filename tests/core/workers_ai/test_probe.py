@@ -38,6 +38,7 @@ from cfbatch_gui.core.workers_ai.probe import (
     ProbeResult,
     Recorder,
     Step,
+    all_assumptions,
     json_report,
     judge_all,
     plan_probe,
@@ -58,7 +59,7 @@ KEYS = (
     *("responses", "response", "data", "shape", "pooling", "usage", "prompt_tokens", "total_tokens", "name", "score"),
     *("properties", "property_id", "value", "model"),
 )
-ASSUMPTIONS = assumptions()
+ASSUMPTIONS = all_assumptions()
 NEVER = {each.id for each in ASSUMPTIONS if not each.is_visible}
 OF_A_GATEWAY, OF_A_WORKER = {"gateway-batches"}, {"binding-without-envelope"}
 # What the practice service gives no occasion to see.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.probe import READ_ON, Assumption
+from cfbatch_gui.core.workers_ai.probe import READ_ON, Assumption, all_assumptions
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "protocol.md"
@@ -48,7 +48,7 @@ This page is written from `resources/assumptions.txt`; `make test` fails when it
 
 def page() -> str:
     lines = [INTRODUCTION.format(read=READ_ON)]
-    for area, entries in groupby(assumptions(), key=lambda each: each.area):
+    for area, entries in groupby(all_assumptions(), key=lambda each: each.area):
         lines += [f"## {area}", "", "| id | assumed | source | otherwise | a check sees it |", "|---|---|---|---|---|"]
         lines += [_row(each) for each in entries]
         lines.append("")
@@ -67,7 +67,7 @@ def test_the_page_shows_the_table_of_the_code(request: pytest.FixtureRequest) ->
 
 
 def test_no_cell_breaks_the_table() -> None:
-    for each in assumptions():
+    for each in all_assumptions():
         for cell in (each.id, each.sentence, each.source, each.otherwise, each.reason):
             assert "|" not in cell and "\n" not in cell
         assert each.sentence.endswith(".") and each.otherwise.endswith(".")
