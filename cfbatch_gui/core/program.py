@@ -154,7 +154,7 @@ class Program:
     def judgements(self) -> "JobJudgements":
         """The book of judgements that jobs are measured by."""
         from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
-        from cfbatch_gui.core.judgements.shelf import Shelf
+        from cfbatch_gui.core.judgements.book import Shelf
 
         shelf = Shelf(self.paths.judgements, clock=self.clock)
         return JobJudgements(shelf, lambda: self.settings.judgement_book, clock=self.clock)
