@@ -35,6 +35,9 @@ from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import TOP_K, QueryMove, QueryMoves, query_moves, summary
 from cfbatch_gui.core.evaluation.overlap import P
 from cfbatch_gui.core.evaluation.query_changes import QueryChange, query_changes
+from cfbatch_gui.core.evaluation.comparison import TOP_K, Comparison, compare, query_moves
+from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
+from cfbatch_gui.core.evaluation.judged import evaluate
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.export_metadata import metadata_of
