@@ -27,17 +27,22 @@ from cfbatch_gui.cli.quality_report import (
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.book_grades import BookGrades
-from cfbatch_gui.core.evaluation.comparison import Comparison, compare
+from cfbatch_gui.core.evaluation.comparison import (
+    TOP_K,
+    Comparison,
+    P,
+    QueryChange,
+    QueryMove,
+    QueryMoves,
+    compare,
+    query_changes,
+    query_moves,
+    summary,
+)
 from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
+from cfbatch_gui.core.evaluation.joining import MatchedBy
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate
-from cfbatch_gui.core.evaluation.matching import MatchedBy
-from cfbatch_gui.core.evaluation.moves import TOP_K, QueryMove, QueryMoves, query_moves, summary
-from cfbatch_gui.core.evaluation.overlap import P
-from cfbatch_gui.core.evaluation.query_changes import QueryChange, query_changes
-from cfbatch_gui.core.evaluation.comparison import TOP_K, Comparison, compare, query_moves
-from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
-from cfbatch_gui.core.evaluation.judged import evaluate
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.export_metadata import metadata_of

@@ -7,12 +7,11 @@ from contextlib import closing
 
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
-from cfbatch_gui.core.evaluation.book_grades import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import TOLD_APART, Paired
-from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
+from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
 from cfbatch_gui.core.results.labels import UnusableLabels
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
