@@ -162,9 +162,8 @@ class Program:
     @made_once
     def connections(self) -> "Connections":
         """The connections as the user sets them up, and their models."""
-        from cfbatch_gui.core.connections.user_connections import Connections
+        from cfbatch_gui.core.connections.user_connections import Connections, LearnedFacts
         from cfbatch_gui.core.workers_ai.model_listing import ModelLists
-        from cfbatch_gui.core.workers_ai.probe.learned import LearnedFacts
 
         return Connections(
             self.address_book,
