@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.icons import icon
 from cfbatch_gui.ui.theme import TINY, scaled
 from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, Role, boxed, column, row
@@ -158,53 +159,49 @@ class FieldBlock(QWidget):
 def token_words() -> SecretWords:
     """Texts for the API token of an account."""
     return SecretWords(
-        title=_tr("API token"),
-        placeholder=_tr("Paste the token"),
-        in_keyring=_tr("A token is saved in this computer’s keyring"),
-        in_memory=_tr("A token is kept in memory"),
-        in_environment=_tr("The token comes from an environment variable"),
-        unusable=_tr("The saved token cannot be used"),
-        replace=_tr("Replace the token…"),
-        remove=_tr("Remove the token…"),
-        keep=_tr("Keep the saved token"),
-        show=_tr("Show the token"),
-        hide=_tr("Hide the token"),
+        title=tr("API token"),
+        placeholder=tr("Paste the token"),
+        in_keyring=tr("A token is saved in this computer’s keyring"),
+        in_memory=tr("A token is kept in memory"),
+        in_environment=tr("The token comes from an environment variable"),
+        unusable=tr("The saved token cannot be used"),
+        replace=tr("Replace the token…"),
+        remove=tr("Remove the token…"),
+        keep=tr("Keep the saved token"),
+        show=tr("Show the token"),
+        hide=tr("Hide the token"),
     )
 
 
 def worker_secret_words() -> SecretWords:
     """Texts for the secret of a Worker."""
     return SecretWords(
-        title=_tr("Secret"),
-        placeholder=_tr("The Worker’s SHARED_SECRET"),
-        in_keyring=_tr("A secret is saved in this computer’s keyring"),
-        in_memory=_tr("A secret is kept in memory"),
-        in_environment=_tr("The secret comes from the environment"),
-        unusable=_tr("The saved secret cannot be used"),
-        replace=_tr("Replace the secret…"),
-        remove=_tr("Remove the secret…"),
-        keep=_tr("Keep the saved secret"),
-        show=_tr("Show the secret"),
-        hide=_tr("Hide the secret"),
+        title=tr("Secret"),
+        placeholder=tr("The Worker’s SHARED_SECRET"),
+        in_keyring=tr("A secret is saved in this computer’s keyring"),
+        in_memory=tr("A secret is kept in memory"),
+        in_environment=tr("The secret comes from the environment"),
+        unusable=tr("The saved secret cannot be used"),
+        replace=tr("Replace the secret…"),
+        remove=tr("Remove the secret…"),
+        keep=tr("Keep the saved secret"),
+        show=tr("Show the secret"),
+        hide=tr("Hide the secret"),
     )
 
 
 def gateway_token_words() -> SecretWords:
     """Texts for the token of an authenticated gateway."""
     return SecretWords(
-        title=_tr("Gateway token, if it asks for one"),
-        placeholder=_tr("Only for an authenticated gateway"),
-        in_keyring=_tr("A gateway token is saved in this computer’s keyring"),
-        in_memory=_tr("A gateway token is kept in memory"),
-        in_environment=_tr("The gateway token comes from the environment"),
-        unusable=_tr("The saved gateway token cannot be used"),
-        replace=_tr("Replace the gateway token…"),
-        remove=_tr("Remove the gateway token…"),
-        keep=_tr("Keep the saved gateway token"),
-        show=_tr("Show the gateway token"),
-        hide=_tr("Hide the gateway token"),
+        title=tr("Gateway token, if it asks for one"),
+        placeholder=tr("Only for an authenticated gateway"),
+        in_keyring=tr("A gateway token is saved in this computer’s keyring"),
+        in_memory=tr("A gateway token is kept in memory"),
+        in_environment=tr("The gateway token comes from the environment"),
+        unusable=tr("The saved gateway token cannot be used"),
+        replace=tr("Replace the gateway token…"),
+        remove=tr("Remove the gateway token…"),
+        keep=tr("Keep the saved gateway token"),
+        show=tr("Show the gateway token"),
+        hide=tr("Hide the gateway token"),
     )
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("connections", text)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import NotConnected
@@ -24,6 +24,7 @@ from cfbatch_gui.ui.connections.connection_fields import (
 )
 from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.connections.token_block import TokenBlock
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import TINY
 from cfbatch_gui.ui.widgets import CheckBox, IconLine, Label, LinkButton, boxed, column
 
@@ -282,9 +283,9 @@ class SavedCard(TestedCard):
 def kind_sentence(kind: str) -> str:
     """The sentence that describes a kind of connection."""
     return {
-        "cloudflare": _tr("Another account, at Cloudflare’s prices."),
-        "worker": _tr("A Worker of your own in front of Workers AI: the token stays at Cloudflare, you keep a secret."),
-        "gateway": _tr(
+        "cloudflare": tr("Another account, at Cloudflare’s prices."),
+        "worker": tr("A Worker of your own in front of Workers AI: the token stays at Cloudflare, you keep a secret."),
+        "gateway": tr(
             "Your account through an AI Gateway, for its logs and limits. Cloudflare does not say that batches go"
             " through a gateway; try a small job first."
         ),
@@ -292,7 +293,7 @@ def kind_sentence(kind: str) -> str:
 
 
 def _plan_sentence() -> str:
-    return _tr(
+    return tr(
         "On the Free plan a Worker has 10 ms for each batch, so batches are kept under 1 MB. On the Paid plan they may"
         " have 10 MB."
     )
@@ -300,15 +301,11 @@ def _plan_sentence() -> str:
 
 def _privacy(kind: str) -> str:
     if kind == "worker":
-        return _tr(
+        return tr(
             "The secret is sent to your Worker alone; texts go to it and to Workers AI, only when you press send."
         )
     if kind == "gateway":
-        return _tr(
+        return tr(
             "Tokens and texts go to Cloudflare alone. A gateway keeps what passes through it, if its logs are on."
         )
-    return _tr("The token is sent to Cloudflare alone; texts too, and only when you press send.")
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("connections", text)
+    return tr("The token is sent to Cloudflare alone; texts too, and only when you press send.")

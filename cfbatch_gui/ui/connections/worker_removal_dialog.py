@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UsageError
@@ -13,6 +13,7 @@ from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.account_dialog import AccountDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import TINY
@@ -25,7 +26,7 @@ class WorkerRemovalDialog(AccountDialog):
     forgotten = Signal()
 
     def __init__(self, program: Program, tasks: Tasks, record: SavedConnection, parent: QWidget) -> None:
-        start = DangerButton(QCoreApplication.translate("connections", "Remove from my account"), "trash-2")
+        start = DangerButton(tr("Remove from my account"), "trash-2")
         super().__init__(program, tasks, start, parent)
         self._record = record
         name = title_words(record.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -14,6 +14,7 @@ from cfbatch_gui.core.worker_setup.setting_up import NotOurs
 from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_secret
 from cfbatch_gui.ui.connections.account_dialog import AccountDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import TINY
@@ -26,7 +27,7 @@ class WorkerSetupDialog(AccountDialog):
     connected = Signal(str)
 
     def __init__(self, program: Program, tasks: Tasks, parent: QWidget, *, paid_plan: bool = False) -> None:
-        start = PrimaryButton(QCoreApplication.translate("connections", "Set up in my account"), "check")
+        start = PrimaryButton(tr("Set up in my account"), "check")
         super().__init__(program, tasks, start, parent)
         self._taken = self._other = ""  # a name that somebody else's Worker or Workflow has, and one to take instead
         self.paid_plan = CheckBox(self.tr("The account is on the Workers Paid plan"))

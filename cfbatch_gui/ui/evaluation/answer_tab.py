@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
 from cfbatch_gui.core.evaluation.query_changes import QueryChange, query_changes
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.evaluation.answer_words import (
     change_sentence,
     headline,
@@ -183,11 +183,11 @@ class AnswerTab(QWidget):
 def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
     """Query, the measure in both jobs, the difference, the best text and where it stood and stands."""
     return (
-        Column(_tr("Query"), lambda each: each.text, key="query", stretch=True),
+        Column(tr("Query"), lambda each: each.text, key="query", stretch=True),
         Column("A", lambda each: each.value, score_text, key="a", align="right", width=74),
         Column(job, lambda each: each.other_value, score_text, key="b", align="right", width=74),
         Column(
-            _tr("{job} − A").format(job=job),
+            tr("{job} − A").format(job=job),
             lambda each: each.difference,
             _difference,
             key="difference",
@@ -195,16 +195,16 @@ def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
             width=84,
             colour=_colour,
         ),
-        Column(_tr("Best text"), lambda each: each.best, key="best", stretch=True),
+        Column(tr("Best text"), lambda each: each.best, key="best", stretch=True),
         Column(
-            _tr("Its rank"),
+            tr("Its rank"),
             lambda each: each.rank - each.other_rank,
             text=_ranks,
             copies_text=True,
             key="rank",
             align="right",
             width=84,
-            tip=_tr("The rank of the best text in A, and in the other job."),
+            tip=tr("The rank of the best text in A, and in the other job."),
         ),
     )
 
@@ -222,10 +222,6 @@ def _colour(each: QueryChange) -> str:
 def _ranks(each: QueryChange) -> str:
     if not each.best:
         return ""
-    pattern = _tr("{before} → {after}")
+    pattern = tr("{before} → {after}")
     before, after = (display.number(rank) if rank else "–" for rank in (each.rank, each.other_rank))
     return pattern.format(before=before, after=after)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("AnswerTab", text)

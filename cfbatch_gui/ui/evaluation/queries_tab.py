@@ -4,13 +4,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.moves import QueryMoves
 from cfbatch_gui.core.results.rankings.query_texts import QueryTexts
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.evaluation.comparison_figures import Compared, letter
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
@@ -155,9 +154,9 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
 def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
     """Query, texts, both overlaps, the largest change; a row is an index into `moves`."""
     return (
-        Column(_tr("Query"), lambda index: moves.queries[index].text, key="query", stretch=True),
+        Column(tr("Query"), lambda index: moves.queries[index].text, key="query", stretch=True),
         Column(
-            _tr("Texts"),
+            tr("Texts"),
             lambda index: int(moves.contexts[index]),
             display.number,
             key="texts",
@@ -166,34 +165,34 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
             hidden=True,
         ),
         Column(
-            _tr("Overlap"),
+            tr("Overlap"),
             lambda index: float(moves.rbo[index]),
             score_text,
             key="rbo",
             align="right",
             width=74,
-            tip=_tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
+            tip=tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
         ),
         Column(
-            _tr("Top {k}").format(k=top_k),
+            tr("Top {k}").format(k=top_k),
             lambda index: float(moves.top[index]),
             score_text,
             key="top",
             align="right",
             width=72,
             gives_way=True,
-            tip=_tr("How much of the first texts is the same in both: 1 is all of them."),
+            tip=tr("How much of the first texts is the same in both: 1 is all of them."),
         ),
         Column(
-            _tr("Moved"),
+            tr("Moved"),
             lambda index: int(moves.largest_change[index]),
             display.number,
             key="moved",
             align="right",
             width=64,
-            tip=_tr("The most ranks by which a text has risen or fallen."),
+            tip=tr("The most ranks by which a text has risen or fallen."),
         ),
-        Column(_tr("ID"), lambda index: moves.queries[index].id, key="id", width=90, hidden=True),
+        Column(tr("ID"), lambda index: moves.queries[index].id, key="id", width=90, hidden=True),
     )
 
 
@@ -213,18 +212,18 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
             width=48 + wider,
         ),
         Column(
-            _tr("Moved"),
+            tr("Moved"),
             lambda row: row.change,
             change_words,
             key="moved",
             width=62 + wider,
             colour=lambda row: "text" if row.change else "quiet",
-            tip=_tr("How many ranks it rose or fell from job A to the other."),
+            tip=tr("How many ranks it rose or fell from job A to the other."),
         ),
-        Column(_tr("Text"), lambda row: row.text, key="text", stretch=True),
-        Column(_tr("Score A"), lambda row: row.score, score_text, key="score", align="right", width=74, gives_way=True),
+        Column(tr("Text"), lambda row: row.text, key="text", stretch=True),
+        Column(tr("Score A"), lambda row: row.score, score_text, key="score", align="right", width=74, gives_way=True),
         Column(
-            _tr("Score {letter}").format(letter=letter),
+            tr("Score {letter}").format(letter=letter),
             lambda row: row.other_score,
             score_text,
             key="other score",
@@ -232,15 +231,11 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
             width=74,
             gives_way=True,
         ),
-        Column(_tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
-        Column(_tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
+        Column(tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
     )
 
 
 def change_words(change: int) -> str:
     """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
     return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("comparison", text)

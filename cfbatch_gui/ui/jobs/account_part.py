@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.jobs.account.shards import (
@@ -15,14 +14,11 @@ from cfbatch_gui.core.jobs.account.shards import (
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.job_summary import is_over
 from cfbatch_gui.ui.state_names import AnswerPlace, batch_words, place_words
 from cfbatch_gui.ui.theme import LARGE, SMALL
 from cfbatch_gui.ui.widgets import Flow, IconLine, StateLabel, boxed, column
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("account", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +49,16 @@ def account_words(job: Job, connection: Connection | None) -> AccountWords | Non
     if is_over(job) or not (progress.is_used or is_wanted):
         return None
     at_service, number = progress.at_service + progress.direct, display.number
-    waiting = _tr("{n} waiting in your account · {size}").format(
+    waiting = tr("{n} waiting in your account · {size}").format(
         n=number(progress.in_account), size=display.size(progress.bytes_in_account)
     )
-    nothing_waits = _tr("{n} waiting in your account").format(n=number(0))
-    to_send = _tr("{n} waiting to be sent").format(n=number(progress.to_send))
+    nothing_waits = tr("{n} waiting in your account").format(n=number(0))
+    to_send = tr("{n} waiting to be sent").format(n=number(progress.to_send))
     figures = (
         (progress.to_send, to_send if progress.to_send else ""),
-        (at_service, _tr("{n} at the service").format(n=number(at_service))),
+        (at_service, tr("{n} at the service").format(n=number(at_service))),
         (progress.in_account, waiting if progress.in_account else nothing_waits),
-        (progress.here, _tr("{n} here").format(n=number(progress.here))),
+        (progress.here, tr("{n} here").format(n=number(progress.here))),
     )
     line = _line(job, connection) if connection is not None and (is_wanted or job.taken_over) else ""
     return AccountWords(figures, line, progress.lid_may_close and not job.paused_because)
@@ -72,7 +68,7 @@ def _line(job: Job, connection: Connection) -> str:
     progress = account_progress(job)
     if job.paused_because:
         return (
-            _tr("Your account goes on collecting what it was handed. Carry on to fetch it.") if progress.is_used else ""
+            tr("Your account goes on collecting what it was handed. Carry on to fetch it.") if progress.is_used else ""
         )
     unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
     away = progress.in_account + progress.at_service
@@ -85,19 +81,19 @@ def _line(job: Job, connection: Connection) -> str:
             "{n} batches need you first; the others are with your account.",
         )
     if missing and progress.direct == missing and has_all_shards(job, connection):
-        return _tr(
+        return tr(
             "On the Workers Free plan your account collects {most} batches of a job. CF Batch asks for the other {n}"
             " itself, while it is open."
         ).format(most=display.number(most_batches(connection)), n=display.number(progress.direct))
     if missing:
-        pattern = _tr("{missing} of {n} batches are not handed over yet. Leave CF Batch open until they are.")
+        pattern = tr("{missing} of {n} batches are not handed over yet. Leave CF Batch open until they are.")
         if missing == 1:
-            pattern = _tr("{missing} of {n} batches is not handed over yet. Leave CF Batch open until it is.")
+            pattern = tr("{missing} of {n} batches is not handed over yet. Leave CF Batch open until it is.")
         if total == 1:
-            pattern = _tr("The batch is not handed over yet. Leave CF Batch open until it is.")
+            pattern = tr("The batch is not handed over yet. Leave CF Batch open until it is.")
         return pattern.format(missing=display.number(missing), n=display.number(total))
     if progress.here:
-        return _tr(
+        return tr(
             "All batches that are not here yet are with your account. You can close this computer; the answers are"
             " fetched when CF Batch is open again."
         )

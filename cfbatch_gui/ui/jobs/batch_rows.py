@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import (
     AnswerPlace,
     StateWords,
@@ -22,10 +22,6 @@ from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.widgets import Role
 
 _KNOWN_WORDS = ("", "queued", "running")
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("batches", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,7 @@ def batch_row(
     if not note and batch.is_in_account:
         note, role = display.size(batch.stored_bytes), "quiet"
     if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
-        note = _tr("The service says: {word}").format(word=batch.service_word)
+        note = tr("The service says: {word}").format(word=batch.service_word)
     return BatchRow(
         batch.number,
         batch.texts,
@@ -73,7 +69,7 @@ def _time(batch: Batch, now: float) -> str:
     if batch.state is BatchState.PLANNED:
         return ""
     if batch.state is BatchState.DONE:
-        return _tr("took {time}").format(time=display.duration(max(1.0, batch.changed_at - batch.sent_at)))
+        return tr("took {time}").format(time=display.duration(max(1.0, batch.changed_at - batch.sent_at)))
     return display.short_duration(now - batch.changed_at)
 
 
@@ -86,8 +82,8 @@ def _next_check(batch: Batch, next_look: float | None, *, paused: bool, now: flo
         return ""
     left = moment - now
     if left < 1:
-        return _tr("now")
-    return _tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
+        return tr("now")
+    return tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
 
 
 def _number(count: int) -> str:
@@ -100,9 +96,9 @@ def _size(count: int) -> str:
 
 def _columns() -> tuple[Column[BatchRow], ...]:
     return (
-        Column(_tr("Batch"), lambda row: row.number, key="batch", align="right", width=66, sortable=False),
+        Column(tr("Batch"), lambda row: row.number, key="batch", align="right", width=66, sortable=False),
         Column(
-            _tr("Texts"),
+            tr("Texts"),
             lambda row: row.texts,
             _number,
             key="texts",
@@ -111,9 +107,9 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             gives_way=True,
             sortable=False,
         ),
-        Column(_tr("Size"), lambda row: row.bytes, _size, key="size", width=84, hidden=True, sortable=False),
+        Column(tr("Size"), lambda row: row.bytes, _size, key="size", width=84, hidden=True, sortable=False),
         Column(
-            _tr("State"),
+            tr("State"),
             lambda row: row.state.text,
             key="state",
             width=150,
@@ -123,7 +119,7 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Note"),
+            tr("Note"),
             lambda row: row.note,
             key="note",
             stretch=True,
@@ -131,16 +127,16 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Time"),
+            tr("Time"),
             lambda row: row.time,
             key="time",
             width=110,
-            widest=[_tr("took {time}").format(time=display.duration(3599))],
+            widest=[tr("took {time}").format(time=display.duration(3599))],
             sortable=False,
-            tip=_tr("How long it took, or how long it has been in its state."),
+            tip=tr("How long it took, or how long it has been in its state."),
         ),
-        Column(_tr("Last answer"), lambda row: row.last_answer, key="answer", width=110, hidden=True, sortable=False),
-        Column(_tr("Next check"), lambda row: row.next_check, key="next", width=98, gives_way=True, sortable=False),
+        Column(tr("Last answer"), lambda row: row.last_answer, key="answer", width=110, hidden=True, sortable=False),
+        Column(tr("Next check"), lambda row: row.next_check, key="next", width=98, gives_way=True, sortable=False),
     )
 
 

@@ -3,18 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.widgets import add_action
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("jobs", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +28,7 @@ def fill_menu(menu: QMenu, jobs: Sequence[Job], commands: SelectionCommands) -> 
     everything = [job.id for job in jobs]
     rankings = [job.id for job in jobs if can_be_compared(job)]
     if len(rankings) > 1:
-        text = _tr("Compare these {n}…").format(n=display.number(len(rankings)))
+        text = tr("Compare these {n}…").format(n=display.number(len(rankings)))
         add_action(menu, text, lambda: commands.compare(rankings), "git-compare")
     text = display.plural(len(everything), "Tag {n} job…", "Tag {n} jobs…")
     add_action(menu, text, lambda: commands.tag(everything), "tag")

@@ -1,6 +1,6 @@
 """One query and one text, large, with the grades below; everything by single keys."""
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent, QTextOption
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
@@ -8,6 +8,7 @@ from cfbatch_gui.core.judgements.scales import Scale
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.accessibility import announce
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.judging.grade_cards import GradeCards, KeyCap
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import Card, Flow, IconLine, Label, LinkButton, ThinProgress, boxed, column, line, row
@@ -183,9 +184,5 @@ class _LargeText(QPlainTextEdit):
 def _time_left(seconds: float) -> str:
     minutes = round(seconds / _MINUTE)
     if minutes < 1:
-        return _tr("less than a minute left")
+        return tr("less than a minute left")
     return display.plural(minutes, "about {n} minute left", "about {n} minutes left")
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("JudgingView", text)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QStandardPaths
+from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -19,6 +19,7 @@ from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions.changed_export import ChangedSince
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row
@@ -82,7 +83,7 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[in
 def changed_words(changed: ChangedSince) -> str:
     """What a button says about rows that are new or changed: "Changed since “Products, May” (188)"."""
     name = display.one_line(changed.earlier.name, _LONGEST_NAME)
-    return _tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
+    return tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
 
 
 def usual_folder() -> Path:
@@ -181,11 +182,11 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
     if target.kind is Kind.RANK:
         wide = columns if columns is not None and target.has_columns else len(extent.names)
         each = display.plural(wide, "{n} column", "{n} columns")
-        return _tr("{rows} of {columns}").format(rows=rows, columns=each)
-    text = _tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
+        return tr("{rows} of {columns}").format(rows=rows, columns=each)
+    text = tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
     if not target.bytes_per_number:
         return text
-    return _tr("{text}, about {size}").format(
+    return tr("{text}, about {size}").format(
         text=text, size=display.size(count * extent.dimension * target.bytes_per_number)
     )
 
@@ -236,7 +237,3 @@ def _called(path: Path, target: Target, addition: str) -> Path:
     """The path with an addition before its suffix, which may have several parts."""
     suffix = "" if target.is_folder else target.suffixes[0]
     return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("exports", text)

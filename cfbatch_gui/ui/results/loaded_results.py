@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tables.columns_button import ColumnsButton
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -108,14 +108,13 @@ def failed_batches(job: Job) -> dict[int, str]:
 def nothing_yet(job: Job) -> str:
     """The sentence shown instead of results, by the state of the job."""
     if job.state is JobState.FAILED:
-        return QCoreApplication.translate("results", "Nothing came back from this job. “Progress” says why.")
+        return tr("Nothing came back from this job. “Progress” says why.")
     if job.state is JobState.PAUSED:
-        return QCoreApplication.translate("results", "Nothing has come back yet. Carry on to collect the results.")
+        return tr("Nothing has come back yet. Carry on to collect the results.")
     if job.state in (JobState.DONE, JobState.PARTLY_DONE):
-        return QCoreApplication.translate(
-            "results",
+        return tr(
             "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why.",
         )
     if job.has_results:
-        return QCoreApplication.translate("results", "Of what is back so far, nothing has a result.")
-    return QCoreApplication.translate("results", "Results can be read here as soon as the first batch is back.")
+        return tr("Of what is back so far, nothing has a result.")
+    return tr("Results can be read here as soon as the first batch is back.")

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.results.maps.colouring import Categories, colouring
 from cfbatch_gui.core.results.maps.text_map import TextMap
 from cfbatch_gui.core.results.vectors.clusters import find_clusters, usual_number
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_number, plain
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
@@ -32,13 +32,13 @@ class MapColours:
 def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...], str]:
     """Keys and titles of what can be chosen, and the key to begin with: a column with a few different cells."""
     sample = embeddings.page(0, _SAMPLE)
-    choices = [(ONE, _tr("One colour")), (CLUSTERS, _tr("Colour by cluster"))]
+    choices = [(ONE, tr("One colour")), (CLUSTERS, tr("Colour by cluster"))]
     first = ""
     for index, name in enumerate(embeddings.columns()):
         cells = [text.cells[index] for text in sample if index < len(text.cells)]
         if not cells or cells == [text.text for text in sample]:
             continue
-        choices.append((f"{COLUMN}{index}", _tr("Colour by {name}").format(name=name)))
+        choices.append((f"{COLUMN}{index}", tr("Colour by {name}").format(name=name)))
         if not first and 2 <= len(set(cells)) <= min(_FEW, len(sample) // 2):
             first = f"{COLUMN}{index}"
     return tuple(choices), first or ONE
@@ -78,8 +78,4 @@ def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> Map
     names = [f"{number} · {display.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
     indices = np.searchsorted(found.item_numbers, item_numbers)
     members = found.members[np.minimum(indices, max(0, len(found.members) - 1))]
-    return MapColours(by_category(members, names), _tr("cluster"), [str(member + 1) for member in members.tolist()])
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("map", text)
+    return MapColours(by_category(members, names), tr("cluster"), [str(member + 1) for member in members.tolist()])

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
-
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, rank_text
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.tables.table_rows import Column
 
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
@@ -35,10 +33,10 @@ def status_words(status: Status, why: str) -> str:
     """The words shown instead of a result, with the reason; "" when it is done."""
     word = {
         Status.DONE: "",
-        Status.FAILED: _tr("Failed"),
-        Status.WAITING: _tr("Not back yet"),
-        Status.LEFT_OUT: _tr("Left out"),
-        Status.SKIPPED: _tr("Left out"),
+        Status.FAILED: tr("Failed"),
+        Status.WAITING: tr("Not back yet"),
+        Status.LEFT_OUT: tr("Left out"),
+        Status.SKIPPED: tr("Left out"),
     }[status]
     return f"{word}: {said(why)}" if why else word
 
@@ -53,9 +51,9 @@ def change_words(change: int | None) -> str:
 def query_columns() -> tuple[Column[RankedQuery], ...]:
     """Query, texts, margin."""
     return (
-        Column(_tr("Query"), lambda query: query.text, key="query", stretch=True, is_searched=True),
+        Column(tr("Query"), lambda query: query.text, key="query", stretch=True, is_searched=True),
         Column(
-            _tr("Texts"),
+            tr("Texts"),
             lambda query: query.contexts,
             display.number,
             key="texts",
@@ -65,13 +63,13 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
             colour=lambda query: "text" if query.scored == query.contexts else "quiet",
         ),
         Column(
-            _tr("Margin"),
+            tr("Margin"),
             lambda query: query.margin,
             score_text,
             key="margin",
             align="right",
             width=76,
-            tip=_tr("How far the first stands before the second. Small margins are close calls."),
+            tip=tr("How far the first stands before the second. Small margins are close calls."),
         ),
     )
 
@@ -100,42 +98,42 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
             key="rank",
             align="right",
             width=52 + wider,
-            tip=_tr("The rank by score. “2=” is one of several with exactly the same score."),
+            tip=tr("The rank by score. “2=” is one of several with exactly the same score."),
         ),
         Column(
-            _tr("Score"),
+            tr("Score"),
             lambda row: row.context.score,
             text=score_or_status,
             key="score",
             width=150,
             least=78,
             bar=lambda row: row.share,
-            tip=_tr("How similar the text is to the query, no percentage. The bar begins at 0 and ends at 1."),
+            tip=tr("How similar the text is to the query, no percentage. The bar begins at 0 and ends at 1."),
             colour=lambda row: "quiet" if row.context.score is None else "text",
         ),
-        Column(_tr("Text"), lambda row: row.context.text, key="text", stretch=True, is_searched=True),
+        Column(tr("Text"), lambda row: row.context.text, key="text", stretch=True, is_searched=True),
         Column(
-            _tr("Was"),
+            tr("Was"),
             lambda row: row.context.initial_rank,
             display.number,
             key="was",
             align="right",
             width=50 + wider,
             gives_way=True,
-            tip=_tr("Its place in your file."),
+            tip=tr("Its place in your file."),
         ),
         Column(
-            _tr("Moved"),
+            tr("Moved"),
             lambda row: row.context.rank_change,
             change_words,
             key="moved",
             width=66 + wider,
             gives_way=True,
-            tip=_tr("How far it rose or fell by its score."),
+            tip=tr("How far it rose or fell by its score."),
             colour=lambda row: "text" if row.context.rank_change else "quiet",
         ),
-        Column(_tr("ID"), lambda row: row.context.id, key="id", width=96, hidden=True),
-        Column(_tr("Label"), lambda row: row.context.label, key="label", width=64, hidden=True),
+        Column(tr("ID"), lambda row: row.context.id, key="id", width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.context.label, key="label", width=64, hidden=True),
         *(cell(index) for index in range(len(original))),
     )
 
@@ -144,7 +142,3 @@ def score_or_status(row: ContextRow) -> str:
     """The score, or the reason why there is none."""
     context = row.context
     return status_words(context.status, context.error) if context.score is None else score_text(context.score)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("ranking", text)

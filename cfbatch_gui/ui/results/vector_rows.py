@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from cfbatch_gui.core.results.outcomes import Status
@@ -12,7 +11,7 @@ from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
 from cfbatch_gui.core.results.vectors.vector_checks import VectorChecks
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, vector_value_text
+from cfbatch_gui.ui.display import score_text, tr, vector_value_text
 from cfbatch_gui.ui.results.ranking_columns import status_words
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
@@ -31,7 +30,7 @@ class VectorRow:
 def show_whole(text: EmbeddedText, panel: TextPanel) -> None:
     """Show a text with its row, id and label."""
     about = " · ".join(filter(None, (text.id, text.label)))
-    panel.show_text(_tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
+    panel.show_text(tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
 
 
 def table_over_text(table: QWidget, panel: TextPanel, *, margin: int = MEDIUM) -> QVBoxLayout:
@@ -78,17 +77,17 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
 
     return (
         Column(
-            _tr("Row"),
+            tr("Row"),
             lambda row: row.text.row,
             display.number,
             key="row",
             align="right",
             width=58,
             sortable=False,
-            tip=_tr("The row in your file, as its own program counts."),
+            tip=tr("The row in your file, as its own program counts."),
         ),
         Column(
-            _tr("ID"),
+            tr("ID"),
             lambda row: row.text.id,
             key="id",
             width=78,
@@ -96,10 +95,10 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
             hidden=not with_ids,
             is_searched=True,
         ),
-        Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
-        Column(_tr("Label"), lambda row: row.text.label, key="label", width=100, sortable=False, hidden=not labelled),
+        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
+        Column(tr("Label"), lambda row: row.text.label, key="label", width=100, sortable=False, hidden=not labelled),
         Column(
-            _tr("Length"),
+            tr("Length"),
             lambda row: row.length,
             text=length_text,
             key="length",
@@ -107,7 +106,7 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
             width=82,
             sortable=False,
             hidden=True,
-            tip=_tr("The length of the vector. Most models give vectors of length 1."),
+            tip=tr("The length of the vector. Most models give vectors of length 1."),
             colour=lambda row: "quiet" if row.length is None else "text",
         ),
         *(cell(index) for index in range(len(original))),
@@ -117,21 +116,19 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
 def item_columns() -> tuple[Column[VectorRow], ...]:
     """Row, text and id, for small lists."""
     return (
-        Column(
-            _tr("Row"), lambda row: row.text.row, display.number, key="row", align="right", width=70, sortable=False
-        ),
-        Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
-        Column(_tr("ID"), lambda row: row.text.id, key="id", width=110, sortable=False, is_searched=True),
+        Column(tr("Row"), lambda row: row.text.row, display.number, key="row", align="right", width=70, sortable=False),
+        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
+        Column(tr("ID"), lambda row: row.text.id, key="id", width=110, sortable=False, is_searched=True),
     )
 
 
 def neighbour_columns() -> tuple[Column[Neighbour], ...]:
     """Text and similarity."""
     return (
-        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
-        Column(_tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False, is_searched=True),
+        Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
+        Column(tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False, is_searched=True),
         Column(
-            _tr("Similarity"),
+            tr("Similarity"),
             lambda each: each.similarity,
             score_text,
             key="similarity",
@@ -139,7 +136,7 @@ def neighbour_columns() -> tuple[Column[Neighbour], ...]:
             width=96,
             gives_way=True,
             sortable=False,
-            tip=_tr("The cosine of both vectors: 1 is the same direction."),
+            tip=tr("The cosine of both vectors: 1 is the same direction."),
         ),
     )
 
@@ -148,18 +145,18 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
     """What a search has found: text, id, and the similarity with a bar."""
     return (
         Column(
-            _tr("Row"), lambda each: each.text.row, display.number, key="row", align="right", width=70, sortable=False
+            tr("Row"), lambda each: each.text.row, display.number, key="row", align="right", width=70, sortable=False
         ),
-        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
-        Column(_tr("ID"), lambda each: each.text.id, key="id", width=110, sortable=False, is_searched=True),
+        Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
+        Column(tr("ID"), lambda each: each.text.id, key="id", width=110, sortable=False, is_searched=True),
         Column(
-            _tr("Similarity"),
+            tr("Similarity"),
             lambda each: each.similarity,
             score_text,
             key="similarity",
             width=170,
             bar=lambda each: max(0.0, each.similarity),
-            tip=_tr("The cosine of both vectors: 1 is the same direction. The bar begins at 0 and ends at 1."),
+            tip=tr("The cosine of both vectors: 1 is the same direction. The bar begins at 0 and ends at 1."),
         ),
     )
 
@@ -167,13 +164,13 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
 def checks_line(checks: VectorChecks) -> tuple[str, bool]:
     """The result of the vector checks in words, and whether all passed."""
     if not checks.dimension or checks.missing == checks.texts:
-        return _tr("No vector has come back yet."), True
+        return tr("No vector has come back yet."), True
     found = [display.plural(checks.dimension, "{n} dimension", "{n} dimensions")]
     if checks.unit_length:
-        found.append(_tr("all of unit length"))
+        found.append(tr("all of unit length"))
     else:
         lengths = f"{vector_value_text(checks.norm_min)}–{vector_value_text(checks.norm_max)}"
-        found.append(_tr("lengths {range}").format(range=lengths))
+        found.append(tr("lengths {range}").format(range=lengths))
     wrong = []
     if checks.zero:
         wrong.append(display.plural(checks.zero, "{n} empty vector", "{n} empty vectors"))
@@ -190,9 +187,5 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
     if checks.missing:
         wrong.append(display.plural(checks.missing, "{n} text without a vector", "{n} texts without a vector"))
     if not checks.zero and not checks.repeated:
-        found.append(_tr("no empty or repeated vectors"))
+        found.append(tr("no empty or repeated vectors"))
     return " · ".join(found + wrong), not (checks.zero or checks.non_finite)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("vectors", text)

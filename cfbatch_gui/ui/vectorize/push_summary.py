@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QCoreApplication, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.push_values import Push, PushOutcome
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
@@ -122,11 +123,11 @@ _STATES = {
 def _title(push: Push) -> str:
     counts = {"n": display.number(push.acknowledged), "total": display.number(push.vectors)}
     patterns = {
-        PushOutcome.VERIFIED: _tr("{total} of {total} are in “{index}”"),
-        PushOutcome.SENT: _tr("{total} were sent to “{index}”"),
-        PushOutcome.NOT_YET: _tr("“{index}” has not taken in all {total} yet"),
-        PushOutcome.DIFFERENT: _tr("“{index}” does not hold what was sent"),
-        PushOutcome.SENDING: _tr("{n} of {total} were sent to “{index}”"),
+        PushOutcome.VERIFIED: tr("{total} of {total} are in “{index}”"),
+        PushOutcome.SENT: tr("{total} were sent to “{index}”"),
+        PushOutcome.NOT_YET: tr("“{index}” has not taken in all {total} yet"),
+        PushOutcome.DIFFERENT: tr("“{index}” does not hold what was sent"),
+        PushOutcome.SENDING: tr("{n} of {total} were sent to “{index}”"),
     }
     return patterns[push.outcome].format(index=short_name(push.index), **counts)
 
@@ -139,19 +140,19 @@ def _found_words(push: Push, now: float) -> tuple[str, ...]:
         )
         return (equal, ago)
     if push.outcome is PushOutcome.NOT_YET:
-        return (_tr("that can take minutes; check again later"), ago)
+        return (tr("that can take minutes; check again later"), ago)
     if push.outcome is PushOutcome.DIFFERENT:
         return (_difference(push), ago)
-    return (_tr("whether they are in it was not checked yet"),)
+    return (tr("whether they are in it was not checked yet"),)
 
 
 def _difference(push: Push) -> str:
     if push.missing or push.different:
-        pattern = _tr(
+        pattern = tr(
             "of {n} read back, {missing} are missing and {different} have other values; what is sent next is everything"
         )
     else:
-        pattern = _tr("it counts {found} vectors, and {expected} were sent; what is sent next is everything")
+        pattern = tr("it counts {found} vectors, and {expected} were sent; what is sent next is everything")
     counts = {
         "n": push.compared,
         "missing": push.missing,
@@ -167,11 +168,11 @@ def _columns() -> tuple[Column[Push], ...]:
         return lambda push: "text" if getattr(push.options, text) else "quiet"
 
     return (
-        Column(_tr("Index"), lambda push: push.index, key="index", width=130, sortable=False),
-        Column(_tr("ID from"), lambda push: id_words(push.options), key="ids", width=110, sortable=False),
+        Column(tr("Index"), lambda push: push.index, key="index", width=130, sortable=False),
+        Column(tr("ID from"), lambda push: id_words(push.options), key="ids", width=110, sortable=False),
         Column(
-            _tr("Namespace"),
-            lambda push: push.options.namespace or _tr("none"),
+            tr("Namespace"),
+            lambda push: push.options.namespace or tr("none"),
             key="namespace",
             width=110,
             gives_way=True,
@@ -179,15 +180,15 @@ def _columns() -> tuple[Column[Push], ...]:
             colour=quiet_if_none("namespace"),
         ),
         Column(
-            _tr("Beside each vector"),
-            lambda push: ", ".join(each.column for each in push.options.metadata) or _tr("nothing"),
+            tr("Beside each vector"),
+            lambda push: ", ".join(each.column for each in push.options.metadata) or tr("nothing"),
             key="metadata",
             stretch=True,
             sortable=False,
             colour=quiet_if_none("metadata"),
         ),
         Column(
-            _tr("New or changed"),
+            tr("New or changed"),
             lambda push: push.sent,
             display.number,
             key="sent",
@@ -196,7 +197,7 @@ def _columns() -> tuple[Column[Push], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Taken out"),
+            tr("Taken out"),
             lambda push: push.deleted,
             display.number,
             key="deleted",
@@ -205,19 +206,15 @@ def _columns() -> tuple[Column[Push], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Took"),
+            tr("Took"),
             lambda push: max(0.0, push.ended_at - push.started_at) if push.ended_at else None,
-            lambda seconds: display.duration(seconds) if seconds >= 1 else _tr("under 1 s"),
+            lambda seconds: display.duration(seconds) if seconds >= 1 else tr("under 1 s"),
             key="took",
             align="right",
             width=104,
-            widest=(_tr("under 1 s"),),
+            widest=(tr("under 1 s"),),
             gives_way=True,
             sortable=False,
             copies_text=True,
         ),
     )
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("vectorize", text)

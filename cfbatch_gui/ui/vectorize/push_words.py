@@ -5,13 +5,12 @@ import unicodedata
 from collections.abc import Collection
 from math import ceil
 
-from PySide6.QtCore import QCoreApplication
-
 from cfbatch_gui.core.vectorize.limits import PART_BYTES
 from cfbatch_gui.core.vectorize.push_values import IdSource, PushOptions
 from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_UPLOAD_VECTORS
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 
 LONGEST_NAME = 40  # letters of a name of the user's that are shown in a sentence
 _A_MOMENT = 3.0  # seconds
@@ -22,9 +21,9 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 def metric_words(metric: str) -> str:
     """How an index compares vectors."""
     words = {
-        Metric.COSINE: _tr("cosine"),
-        Metric.EUCLIDEAN: _tr("Euclidean distance"),
-        Metric.DOT_PRODUCT: _tr("dot product"),
+        Metric.COSINE: tr("cosine"),
+        Metric.EUCLIDEAN: tr("Euclidean distance"),
+        Metric.DOT_PRODUCT: tr("dot product"),
     }
     return words[Metric(metric)] if metric in list(Metric) else metric
 
@@ -38,7 +37,7 @@ def dimension_words(dimension: int, metric: str = "") -> str:
 def index_words(index: VectorizeIndex, dimension: int, count: int | None) -> str:
     """An index in a list: its name, form and number of vectors, or why vectors of this dimension do not fit it."""
     if not fits(index, dimension):
-        pattern = _tr("{name}: takes {wanted}, and these vectors have {dimension}")
+        pattern = tr("{name}: takes {wanted}, and these vectors have {dimension}")
         wanted = display.plural(index.dimensions, "{n} dimension", "{n} dimensions")
         return pattern.format(name=index.name, wanted=wanted, dimension=display.number(dimension))
     counted = display.plural(count, "{n} vector", "{n} vectors") if count is not None else ""
@@ -56,21 +55,21 @@ def id_words(options: PushOptions) -> str:
         case IdSource.COLUMN:
             return options.id_column
         case IdSource.ROWS:
-            return _tr("row numbers")
+            return tr("row numbers")
         case IdSource.OWN:
-            return _tr("the job's IDs")
+            return tr("the job's IDs")
 
 
 def parts_words(vectors: int, dimension: int) -> str:
     """In how many uploads vectors are sent, estimated before they are written: "in one part", "in about 6 parts"."""
     parts = max(ceil(vectors * dimension * _BYTES_A_NUMBER / PART_BYTES), ceil(vectors / MAX_UPLOAD_VECTORS))
-    return _tr("in one part") if parts < 2 else _tr("in about {n} parts").format(n=display.number(parts))
+    return tr("in one part") if parts < 2 else tr("in about {n} parts").format(n=display.number(parts))
 
 
 def ago_words(then: float, now: float) -> str:
     """How long ago something was, by the second at first: "just now", "12 s ago", "4 min ago"."""
     if _A_MOMENT <= now - then < 60:
-        return _tr("{n} s ago").format(n=int(now - then))
+        return tr("{n} s ago").format(n=int(now - then))
     return display.age(then, now)
 
 
@@ -94,7 +93,3 @@ def proposed_name(job_name: str, taken: Collection[str]) -> str:
 def short_name(name: str) -> str:
     """A name of the user's within a sentence."""
     return display.one_line(name, LONGEST_NAME)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("vectorize", text)
