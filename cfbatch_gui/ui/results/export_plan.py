@@ -1,16 +1,17 @@
-"""What an export will write: how much of what, and under which names in which folder."""
+"""What an export will write: how much of what, under which names in which folder; and what is said when it is there."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.exports import ExportOptions, Measure, Target, columns_of
+from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of
 from cfbatch_gui.core.results.exports.score_rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.rankings.rankings import Rankings
@@ -20,6 +21,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions.changed_export import ChangedSince
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row
@@ -237,3 +239,32 @@ def _called(path: Path, target: Target, addition: str) -> Path:
     """The path with an addition before its suffix, which may have several parts."""
     suffix = "" if target.is_folder else target.suffixes[0]
     return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
+
+
+_TIP_LINES = 6
+
+
+def say_written(notices: Notices, written: Sequence[Exported]) -> None:
+    """Show how many rows were written to which files."""
+    rows = {exported.rows for exported in written}
+    counted = display.plural(max(rows), "{n} row", "{n} rows")
+    if len(written) == 1:
+        sentence = tr("Wrote {rows} to “{name}”.").format(rows=counted, name=written[0].path.name)
+    elif len(rows) == 1:
+        sentence = tr("Wrote {n} files of {rows}.").format(n=len(written), rows=counted)
+    else:
+        sentence = tr("Wrote {n} files.").format(n=len(written))
+    lists = [file for exported in written for file in exported.files if file.name.endswith(".removed.csv")]
+    if lists:
+        sentence = tr("{sentence} What is gone is listed in “{name}”.").format(sentence=sentence, name=lists[0].name)
+    bar = notices.show_written(sentence, *(exported.path for exported in written))
+    commands = "\n".join(exported.next_command for exported in written if exported.next_command)
+    if commands:
+        link = bar.add_link(tr("Copy the next command"), lambda: QGuiApplication.clipboard().setText(commands))
+        link.setToolTip(display.plain_tip(_beginning(commands)))
+
+
+def _beginning(commands: str) -> str:
+    """The first lines, as many as a tip has room for."""
+    lines = commands.split("\n")
+    return "\n".join(lines if len(lines) <= _TIP_LINES else [*lines[: _TIP_LINES - 1], "…"])
