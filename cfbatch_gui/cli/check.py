@@ -34,9 +34,9 @@ from cfbatch_gui.cli.reuse import (
 )
 from cfbatch_gui.cli.row_list import SHOWN, RowLines, json_of_row, lines_of_doubtful, status_with_doubtful
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
-from cfbatch_gui.core.inputs.columns.layouts import describe
-from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role, Source
+from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.job_folder.encoding_doubts import encoding_doubts
 from cfbatch_gui.core.job_folder.filling import fill

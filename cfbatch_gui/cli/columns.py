@@ -8,13 +8,13 @@ from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.reading import ColumnRole, Reading
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, with_role
-from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.files.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Source
+from cfbatch_gui.core.inputs.layouts import check_mapping, with_role
+from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 

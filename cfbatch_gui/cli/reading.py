@@ -14,10 +14,10 @@ from cfbatch_gui.cli.candidates import add_candidates_argument
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.columns.layouts import with_layout
-from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.inputs.layouts import with_layout
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
+from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths

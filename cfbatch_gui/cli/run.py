@@ -28,8 +28,8 @@ from cfbatch_gui.cli.reuse import add_reuse_arguments, lines_of_reuse
 from cfbatch_gui.cli.row_list import lines_of_doubtful, status_with_doubtful
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
-from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.input_values import ProblemKind
+from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.planned import read_planned
 from cfbatch_gui.core.jobs.plan.preflight import Preflight

@@ -35,7 +35,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 if TYPE_CHECKING:
     from cfbatch_gui.core.connections.user_connections import Connections
     from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
-    from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
+    from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
     from cfbatch_gui.core.jobs.drafts import Drafts
     from cfbatch_gui.core.jobs.plan.calibration import Calibration
@@ -93,7 +93,7 @@ class Program:
     @made_once
     def recipes(self) -> "RecipeBook":
         """What the user has kept as recipes."""
-        from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
+        from cfbatch_gui.core.inputs.recipes import RecipeBook
 
         return RecipeBook(self.paths.recipes)
 

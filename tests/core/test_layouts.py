@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.inputs.columns.recipes import FileKind
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind
+from cfbatch_gui.core.inputs.recipes import FileKind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.jobs.plan.calibration import Calibration
 from cfbatch_gui.core.jobs.states import JobState

@@ -13,10 +13,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QPlainTextEdit, Q
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
@@ -22,7 +22,6 @@ from cfbatch_gui.core.jobs.store.folder_doubt import FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import Queue, accepted
 from cfbatch_gui.core.system.folder_identity import place_of
 from cfbatch_gui.core.system.paths import Paths
@@ -32,6 +31,7 @@ from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
+from tests.support.faulty_service import FaultyService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 
