@@ -14,10 +14,9 @@ from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.quality_gate import Limit
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.comparison import Comparison, compare
+from cfbatch_gui.core.evaluation.comparison import TOP_K, Comparison, compare, query_moves
 from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
 from cfbatch_gui.core.evaluation.judged import evaluate
-from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder

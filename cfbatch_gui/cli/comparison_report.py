@@ -17,13 +17,18 @@ from cfbatch_gui.cli.quality_report import (
     unusable_words,
 )
 from cfbatch_gui.cli.report import table
-from cfbatch_gui.core.evaluation.book_grades import BookGrades
-from cfbatch_gui.core.evaluation.comparison import Comparison
+from cfbatch_gui.core.evaluation.comparison import (
+    Comparison,
+    P,
+    QueryChange,
+    QueryMove,
+    QueryMoves,
+    query_changes,
+    summary,
+)
+from cfbatch_gui.core.evaluation.joining import MatchedBy
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
-from cfbatch_gui.core.evaluation.matching import MatchedBy
-from cfbatch_gui.core.evaluation.moves import QueryMove, QueryMoves, summary
-from cfbatch_gui.core.evaluation.overlap import P
-from cfbatch_gui.core.evaluation.query_changes import QueryChange, query_changes
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.results.numbers import score_text
 
 _SHOWN = 5e-5  # a smaller difference is shown as 0.0000

@@ -5,8 +5,8 @@ import time
 from contextlib import closing
 
 from cfbatch_gui.cli.language import tr
-from cfbatch_gui.core.evaluation.book_grades import BookGrades, read_book_grades
-from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
+from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 

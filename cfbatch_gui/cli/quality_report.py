@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
-from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import TOLD_APART, Paired
 from cfbatch_gui.core.results.labels import UnusableLabels

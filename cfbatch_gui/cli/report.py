@@ -24,12 +24,12 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.core.results.origins import origins
-from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.rankings.score_figures import score_figures
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.outcomes import origins
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
+from cfbatch_gui.core.results.score_figures import score_figures
 from cfbatch_gui.core.system.languages import said
 
 PRACTICE = "practice"

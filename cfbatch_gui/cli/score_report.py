@@ -6,7 +6,7 @@ from dataclasses import asdict
 from cfbatch_gui.cli.language import figures, number, plural, tr
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures, Spread
+from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, Spread
 from cfbatch_gui.core.system.languages import said
 
 _NO_BASELINE = {

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 from cfbatch_gui.cli.console import elided, padded, width_of
 from cfbatch_gui.cli.language import figures, number, plural, tr
+from cfbatch_gui.core.results.clusters import Clusters
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
+from cfbatch_gui.core.results.near_duplicates import Duplicates
 from cfbatch_gui.core.results.numbers import score_text, vector_value_text
-from cfbatch_gui.core.results.vectors.clusters import Clusters
-from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates
-from cfbatch_gui.core.results.vectors.vector_checks import VectorChecks
 
 
 def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:

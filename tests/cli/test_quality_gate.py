@@ -14,7 +14,7 @@ from cfbatch_gui.cli.quality_gate import read_limit
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.judgements.shelf import Shelf
+from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.results.folders import Pair, Table

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMoves, query_changes
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
-from cfbatch_gui.core.evaluation.moves import QueryMoves
-from cfbatch_gui.core.evaluation.query_changes import QueryChange, query_changes
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.query_texts import QueryTexts
+from cfbatch_gui.core.results.score_table import QueryTexts
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr

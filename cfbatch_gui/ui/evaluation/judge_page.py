@@ -11,20 +11,23 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.evaluation.job_judgements import Disagreement, disagreements
-from cfbatch_gui.core.evaluation.label_judgements import label_judgements
-from cfbatch_gui.core.evaluation.pool import Pool
-from cfbatch_gui.core.evaluation.runs import Run, read_run
+from cfbatch_gui.core.evaluation.job_judgements import Disagreement, Pool, disagreements
+from cfbatch_gui.core.evaluation.runs import Run, label_judgements, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.forms import Form
-from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_judgements
-from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
+from cfbatch_gui.core.judgements.files import (
+    Form,
+    Imported,
+    JobSubjects,
+    check_all_read,
+    import_judgements,
+    read_judgements,
+    write_judgements,
+)
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Source
-from cfbatch_gui.core.judgements.writing import write_judgements
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse

@@ -7,8 +7,8 @@ from PySide6.QtGui import QAccessible, QKeyEvent, QMouseEvent, QTextOption
 from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.judgements.scales import FOUR, THREE, TWO, Grade, Scale, own_scale
 from cfbatch_gui.core.judgements.session import Shown
+from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Scale, own_scale
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.accessibility import announce

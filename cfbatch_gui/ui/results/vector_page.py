@@ -14,11 +14,10 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
+from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.core.results.outcomes import Status
-from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.vectors.nearest import Neighbour
-from cfbatch_gui.core.results.vectors.unit_vectors import Progress
-from cfbatch_gui.core.results.vectors.vector_checks import VectorChecks
+from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr, vector_value_text

@@ -6,10 +6,10 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
-from cfbatch_gui.core.results.vectors.nearest import LONGEST
+from cfbatch_gui.core.results.nearest import LONGEST
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.push_values import Hit, Push, PushOutcome, PushStage, SearchResult
-from cfbatch_gui.core.vectorize.searching import TOP_K
+from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT

@@ -15,12 +15,11 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.vectorize.client import check_connection_kind
+from cfbatch_gui.core.vectorize.client import IndexMissing, check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, PushProgress, SearchResult
-from cfbatch_gui.core.vectorize.refusals import IndexMissing
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
 from cfbatch_gui.core.versions.predecessor import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
