@@ -14,3 +14,9 @@ repeating          calls that are made again, where that changes nothing
 probe              every assumption about the live service, and the paid check that says which of them hold
 own_worker         the Worker that users put into their accounts
 """
+
+import sys
+from typing import Any, cast
+
+# httpx loads its own command line, and with it click, pygments and rich, wherever these are installed.
+sys.modules.setdefault("httpx._main", cast(Any, None))
