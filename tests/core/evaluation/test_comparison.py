@@ -14,7 +14,6 @@ from cfbatch_gui.core.evaluation.joining import MatchedBy
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.ranks import ranks_of
-from cfbatch_gui.core.results.score_table import has_same_input
 from tests.core.evaluation.runs import run_of, scored
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 
@@ -85,34 +84,15 @@ def test_a_job_compared_with_itself_has_not_moved(tmp_path: Path) -> None:
     assert np.array_equal(compared.scores[0], compared.scores[1])
 
 
-def test_the_same_input_is_matched_without_reading_its_texts(tmp_path: Path) -> None:
+def test_the_same_input_is_matched_pair_by_pair(tmp_path: Path) -> None:
     pairs = [replace(BASE[0], id=""), *BASE[1:]]
     one = run_of(tmp_path, pairs, "one")
     other = run_of(tmp_path, scored(pairs, 0.1, FAILED, 0.3, 0.1, 0.2), "other")
-    assert has_same_input(one.folder, one.table, other.folder, other.table)
     compared = compare([one, other])
     assert compared.joined[1].texts == {MatchedBy.ID_AND_TEXT: 4, MatchedBy.TEXT: 1, MatchedBy.ID: 0}
     assert compared.joined[1].queries == {MatchedBy.ID_AND_TEXT: 0, MatchedBy.TEXT: 2, MatchedBy.ID: 0}
     assert compared.joined[1].pair_of.tolist() == [0, 1, 2, 3, 4]
     assert compared.indices[1].tolist() == [0, 2, 3, 4]
-
-
-@pytest.mark.parametrize(
-    "pairs",
-    [
-        [*BASE[:4], replace(BASE[4], text="Fifth")],
-        [*BASE[:4], replace(BASE[4], id="e")],
-        [*BASE[:3], replace(BASE[3], query="Refund"), replace(BASE[4], query="Refund")],
-        [BASE[1], BASE[0], *BASE[2:]],
-        BASE[:4],
-        [*BASE, Pair("refund", "sixth", 0.2)],
-    ],
-    ids=["another text", "another id", "another query", "another order", "one less", "one more"],
-)
-def test_what_differs_at_all_is_another_input(tmp_path: Path, pairs: list[Pair]) -> None:
-    one, other = run_of(tmp_path, BASE, "one"), run_of(tmp_path, pairs, "other")
-    assert not has_same_input(one.folder, one.table, other.folder, other.table)
-    assert not has_same_input(other.folder, other.table, one.folder, one.table)
 
 
 def test_queries_without_an_id_are_matched_by_their_text_only(tmp_path: Path) -> None:
