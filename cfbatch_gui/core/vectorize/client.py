@@ -187,7 +187,7 @@ class VectorizeIndexes:
 
     async def list_indexes(self) -> tuple[wire.VectorizeIndex, ...]:
         """All indexes, by their names."""
-        found = decode(wire.INDEXES, (await self._call("", permission=READ_PERMISSION)).result, "indexes") or ()
+        found = decode(wire.INDEXES, (await self._call(None, permission=READ_PERMISSION)).result, "indexes") or ()
         return tuple(sorted(found, key=lambda each: each.name))
 
     async def create(
@@ -239,7 +239,7 @@ class VectorizeIndexes:
 
     async def _call(
         self,
-        index: str,
+        index: str | None,
         action: str = "",
         body: Body = b"",
         *,
@@ -248,10 +248,10 @@ class VectorizeIndexes:
         seconds: float = CALL_SECONDS,
         permission: str = WRITE_PERMISSION,
     ) -> ServiceAnswer:
-        """`index` is what the call is about, "" for all of them; it `is_new` if it is not there yet."""
-        if index:
+        """`index` is what the call is about, None for all of them; it `is_new` if it is not there yet."""
+        if index is not None:
             check_index_name(index)
-        rest = "" if is_new or not index else f"/{quote(index, safe='')}{action}"
+        rest = "" if is_new or index is None else f"/{quote(index, safe='')}{action}"
         try:
             return await self._client.call_api(
                 f"{self._root}{rest}",
@@ -260,7 +260,7 @@ class VectorizeIndexes:
                 content_type=content_type,
                 seconds=seconds,
                 most_bytes=ANSWER_BYTES,
-                refuse=partial(refusal_of, index, permission),
+                refuse=partial(refusal_of, index or "", permission),
             )
         except TokenRefused as error:
             raise await self._why_refused(error, permission) from error

@@ -77,13 +77,6 @@ def test_overlap_per_query(tmp_path: Path) -> None:
     assert compared.of_query(1).tolist() == [3, 4]
 
 
-def test_a_job_compared_with_itself_has_not_moved(tmp_path: Path) -> None:
-    run = run_of(tmp_path, BASE)
-    compared = compare([run, run])
-    assert not compared.changes(1).any()
-    assert np.array_equal(compared.scores[0], compared.scores[1])
-
-
 def test_the_same_input_is_matched_pair_by_pair(tmp_path: Path) -> None:
     pairs = [replace(BASE[0], id=""), *BASE[1:]]
     one = run_of(tmp_path, pairs, "one")

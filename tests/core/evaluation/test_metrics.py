@@ -71,8 +71,3 @@ def test_a_query_without_an_answer_or_without_a_relevant_text_is_0() -> None:
 
 def test_a_label_below_zero_gains_nothing() -> None:
     assert metrics.ndcg(labels(-1, 1), labels(-1, 1), 10) == pytest.approx(1 / log2(3))
-
-
-def test_the_usual_ones_have_the_names_that_people_know() -> None:
-    names = [metric.name for metric in metrics.usual_metrics(5)]
-    assert names == ["nDCG@5", "RR", "R@5", "P@5", "Success@5", "AP", "bpref", "nDCG@5 (exp)"]

@@ -16,7 +16,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.text_search import CasefoldIndex
-from tests.core.results.test_exports_full_disk import room_for
+from tests.core.results.folders import room_for
 from tests.screen.small_disk import small_disk
 
 IN_ORDER = "SELECT text_no, row, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
@@ -42,6 +42,12 @@ def filled(path: Path, texts: Sequence[str], *, each: int = 1, identifier: str =
     return folder
 
 
+@pytest.fixture(autouse=True)
+def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 100_000)
+    monkeypatch.setattr("cfbatch_gui.core.results.text_search._MOST_TEXTS", 100)
+
+
 _casefold = cache(str.casefold)  # the many texts are compared with many needles
 
 
@@ -52,7 +58,7 @@ def by_python(needle: str, texts: Sequence[str], each: int = 1) -> list[int]:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
-    """20 MB of texts: more than the index keeps in memory."""
+    """A megabyte of texts: more than the index keeps in memory here."""
     return filled(tmp_path_factory.mktemp("many"), many_texts(), each=3)
 
 
@@ -65,7 +71,7 @@ def test_what_stands_in_a_text_many_times_is_found_once(tmp_path: Path, needle: 
 
 @cache
 def many_texts() -> list[str]:
-    return [f"{TEXTS[number % len(TEXTS)]} {number:05} {'and so on ' * 90}" for number in range(20_000)]
+    return [f"{TEXTS[number % len(TEXTS)]} {number:05} {'and so on ' * 90}" for number in range(1_000)]
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +79,10 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> CasefoldIndex:
     return CasefoldIndex(filled(tmp_path_factory.mktemp("odd"), TEXTS), IN_ORDER)
 
 
-@pytest.mark.parametrize("needle", NEEDLES)
-def test_the_same_texts_as_python_finds(odd: CasefoldIndex, needle: str) -> None:
-    assert odd.find(needle).tolist() == by_python(needle, TEXTS)
+def test_the_same_texts_as_python_finds(odd: CasefoldIndex) -> None:
+    assert {needle: odd.find(needle).tolist() for needle in NEEDLES} == {
+        needle: by_python(needle, TEXTS) for needle in NEEDLES
+    }
 
 
 @given(
@@ -97,7 +104,7 @@ def test_every_text_of_a_row_is_looked_at_and_none_goes_over_into_the_next(tmp_p
     assert folded.find("neX").tolist() == folded.find("one\udcffx").tolist() == []
 
 
-@pytest.mark.parametrize("needle", ["STRASSE", "счёт", "0777", "absent", "and so on", ""])
+@pytest.mark.parametrize("needle", ["STRASSE", "0777", "and so on", ""])
 def test_many_texts_are_found_the_first_time_and_again(many: JobFolder, needle: str) -> None:
     folded = CasefoldIndex(many, IN_ORDER)
     wanted = by_python(needle, many_texts(), each=3)
@@ -135,7 +142,7 @@ def unnamed_files(folder: Path) -> list[str]:
 
 
 def test_a_search_leaves_the_room_that_jobs_need(tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk", 80) as disk:
+    with small_disk(tmp_path / "disk", 5) as disk:
         folder = filled(disk / "job", many_texts())
         folded = CasefoldIndex(folder, IN_ORDER)
         folded.prepare()
@@ -143,12 +150,12 @@ def test_a_search_leaves_the_room_that_jobs_need(tmp_path: Path) -> None:
         assert unnamed_files(folder.path) == []
 
 
-@pytest.mark.parametrize("size", [1_000_000, 17_000_000])
+@pytest.mark.parametrize("size", [50_000, 500_000])
 def test_without_room_on_the_disk_the_texts_are_read_again(many: JobFolder, size: int) -> None:
     folded = CasefoldIndex(many, IN_ORDER)
     with room_for(size):
         assert folded.find("00777").tolist() == [777 // 3 + 1]
-        assert folded.find("12345").tolist() == [12_345 // 3 + 1]
+        assert folded.find("00345").tolist() == [345 // 3 + 1]
         assert not unnamed_files(many.path), "what did not fit still takes room"
     folded.prepare()
     assert len(unnamed_files(many.path)) == 1

@@ -29,7 +29,7 @@ def test_well_separated_groups_are_found(tmp_path: Path) -> None:
     assert first.similarity == pytest.approx(float(similarities.mean()), abs=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_of_several_starts_the_best_is_taken(tmp_path: Path, seed: int) -> None:
     # From one start alone two of these twelve groups are often found as one, and another one is cut in two.
     draw = np.random.default_rng(seed)

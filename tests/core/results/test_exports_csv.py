@@ -83,7 +83,7 @@ def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path
     assert (said["top_k"], said["threshold"], said["dropped_by_top_k_or_threshold"]) == (2, 0.2, 2)
 
 
-@pytest.mark.parametrize(("preset", "separator"), [("programs", ","), ("excel", ","), ("excel", ";"), ("excel", "\t")])
+@pytest.mark.parametrize(("preset", "separator"), [("programs", ","), ("excel", ";")])
 def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: str, separator: str) -> None:
     table.rank(
         [Pair(text, text, 0.1 + index / 7, id=text, label=text, kept=(text,)) for index, text in enumerate(NASTY)]
@@ -157,7 +157,7 @@ def embedded(tmp_path: Path) -> Table:
     return table.embed(texts, unit_vectors(len(NASTY), 16), kept=[(text, "mine") for text in NASTY])
 
 
-@pytest.mark.parametrize("options", [ExportOptions(), ExportOptions(Preset.EXCEL, ";"), ExportOptions(Preset.EXCEL)])
+@pytest.mark.parametrize("options", [ExportOptions(), ExportOptions(Preset.EXCEL, ";")])
 def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOptions) -> None:
     path = tmp_path / "vectors.csv"
     exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path, options=options)

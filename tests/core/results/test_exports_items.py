@@ -19,9 +19,7 @@ from tests.core.results.folders import FAILED, Outcome, Pair, Table
 CHOSEN = ExportOptions(items=frozenset({2, 3}))
 WAYS = {
     "a selection": ExportOptions(items=frozenset({2, 5})),
-    "one text": ExportOptions(items=frozenset({1})),
     "a selection of one that failed, too": ExportOptions(items=frozenset({3, 6})),
-    "top k": ExportOptions(top_k=1),
     "a threshold": ExportOptions(threshold=0.5),
     "top k of a selection": ExportOptions(top_k=1, items=frozenset({1, 2, 3, 4})),
 }

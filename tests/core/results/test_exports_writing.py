@@ -1,7 +1,5 @@
 """After any failure of an export, one error is raised, the old file is intact, and no further file remains."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,10 @@ CASES = [
 NAMES = [f"{kind.value}-{target.name}" for kind, target in CASES]
 
 
-def filled(path: Path, kind: Kind, count: int = 3000) -> Table:
+ROWS = 1_000
+
+
+def filled(path: Path, kind: Kind, count: int = ROWS) -> Table:
     table = Table(path)
     if kind is Kind.RANK:
         return table.rank(
@@ -29,7 +30,7 @@ def filled(path: Path, kind: Kind, count: int = 3000) -> Table:
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[Kind, Table]:
-    """A job of each kind with 3,000 results; an export only reads it."""
+    """A job of each kind with many results; an export only reads it."""
     return {kind: filled(tmp_path_factory.mktemp("jobs") / "job", kind) for kind in Kind}
 
 
@@ -42,15 +43,14 @@ def test_progress_goes_up_to_the_end(tmp_path: Path, tables: dict[Kind, Table], 
         progress=lambda done, total: steps.append((done, total)),
     )  # fmt: skip
     assert steps == sorted(steps)
-    assert steps[-1] == (6000, 6000)
-    assert {total for _, total in steps} == {6000}
-    assert any(0 < done < 6000 for done, _ in steps)
+    assert steps[-1] == (2 * ROWS, 2 * ROWS)
+    assert {total for _, total in steps} == {2 * ROWS}
+    assert any(0 < done < 2 * ROWS for done, _ in steps)
 
 
-@pytest.mark.parametrize("at", [1, 3001])
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
 def test_a_cancel_leaves_everything_as_it_was(
-    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target, at: int
+    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target
 ) -> None:
     table = tables[kind]
     path = tmp_path / f"out{target.suffixes[0]}"
@@ -60,7 +60,7 @@ def test_a_cancel_leaves_everything_as_it_was(
         pass
 
     def stop(done: int, total: int) -> None:
-        if done >= at:
+        if done > ROWS:
             raise Cancelled
 
     with pytest.raises(Cancelled):
@@ -69,48 +69,9 @@ def test_a_cancel_leaves_everything_as_it_was(
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
-FULL_DISK = """
-import gc, resource, signal, sys
-from pathlib import Path
-from cfbatch_gui.core.errors import DiskFull
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports import export, target_for
-from cfbatch_gui.core.results.outcomes import JobMetadata
-job, kind = Path(sys.argv[1]), Kind(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-for name, path in zip(sys.argv[3::2], map(Path, sys.argv[4::2])):
-    try:
-        export(JobFolder(job), JobMetadata("id", "name", kind, "model", "Practice"), path, target_for(path, kind, name))
-    except DiskFull as error:
-        print(name, error.message, sep=": ")
-    gc.collect()
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
-@pytest.mark.parametrize("kind", Kind)
-def test_a_full_disk(tmp_path: Path, tables: dict[Kind, Table], kind: Kind) -> None:
-    """In a process of its own, which reports on its standard error what is only noticed when objects are deleted."""
-    targets = [target for of, target in CASES if of is kind]
-    paths = {target.name: tmp_path / f"out of {target.name}{target.suffixes[0]}" for target in targets}
-    for path in paths.values():
-        path.write_bytes(b"old")
-    arguments = [str(each) for pair in paths.items() for each in pair]
-    command = [sys.executable, "-W", "error", "-c", FULL_DISK, str(tables[kind].path), kind.value, *arguments]
-    found = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert found.stderr == ""
-    for line, (name, path) in zip(found.stdout.splitlines(), paths.items(), strict=True):
-        assert line.startswith(f"{name}: The disk is full: “{path.stem}.")
-        assert path.read_bytes() == b"old"
-    assert sorted(tmp_path.iterdir()) == sorted(paths.values())
-
-
-@pytest.mark.parametrize("mask", [0x01, 0x80])
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
 def test_a_disk_that_flips_a_bit_is_noticed(
-    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target, mask: int
+    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target
 ) -> None:
     table = tables[kind]
     path = tmp_path / f"out{target.suffixes[0]}"
@@ -120,13 +81,13 @@ def test_a_disk_that_flips_a_bit_is_noticed(
     def flip(done: int, total: int) -> None:
         size, part = max(((found.stat().st_size, found) for found in tmp_path.glob("*.part")), default=(0, path))
         # A workbook is written to the disk when it is closed, the other formats block by block.
-        if done >= total // 2 and size > 20_000 and not flipped:
+        if done >= total // 2 and size > 4_000 and not flipped:
             flipped.append(size)
             with part.open("r+b") as file:
                 file.seek(size // 2)
                 (byte,) = file.read(1)
                 file.seek(size // 2)
-                file.write(bytes([byte ^ mask]))
+                file.write(bytes([byte ^ 0x80]))
 
     with pytest.raises(ExportError, match="did not read back") as caught:
         export(table.folder, table.metadata(kind), path, target, progress=flip)

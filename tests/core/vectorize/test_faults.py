@@ -44,27 +44,15 @@ def open_bench(tmp_path: Path) -> Open:
     return opened
 
 
-TWINS = (
-    faults.reset_after_body,
-    faults.reset_in_reply_headers,
-    faults.reset_in_reply,
-    faults.cut_reply,
-    faults.garbage,
-    faults.bad_gzip,
-    faults.cut_gzip,
-    faults.unknown_encoding,
-    faults.page,
-    faults.redirect,
-)
+TWINS = (faults.reset_after_body, faults.cut_reply, faults.bad_gzip, faults.page)
 
 
 @pytest.mark.parametrize("kind", TWINS)
 @pytest.mark.parametrize("billed", [False, True], ids=["unapplied", "applied"])
-@pytest.mark.parametrize("number", [1, 2])
 async def test_an_upload_whose_answer_is_lost_is_repeated(
-    open_bench: Open, kind: Callable[..., Fault], billed: bool, number: int
+    open_bench: Open, kind: Callable[..., Fault], billed: bool
 ) -> None:
-    fault = kind(on="upload", number=number, times=2, billed=billed)
+    fault = kind(on="upload", number=2, times=2, billed=billed)
     async with open_bench(fault) as bench:
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
         assert (push.outcome, push.sent, push.in_index) == (PushOutcome.VERIFIED, 60, 60)
@@ -77,22 +65,16 @@ async def test_an_upload_whose_answer_is_lost_is_repeated(
     [
         faults.reset_after_headers(on="upload", times=2),
         faults.reset_in_body(on="upload", times=2, byte=3_000),
-        faults.reset_after_body(on="lookup", times=3),
         faults.reset_after_body(on="progress", times=3),
-        faults.garbage(on="progress", times=3),
         faults.refusal(on="upload", status=429, retry_after="3"),
-        faults.refusal(on="upload", status=503, code=10001),
         faults.refusal(on="upload", status=503, code=40001),
-        faults.refusal(on="upload", status=429, code=40041, message="Too Many Requests"),
         faults.refusal(on="upload", status=400, code=40041, message="Too Many Requests"),
-        faults.refusal(on="progress", status=429, code=40041, retry_after="7"),
         faults.mutate(on="upload", how="no_mutation_id", times=2),
         faults.mutate(on="progress", number=2, how="mutation_unprocessed", times=3),
-        faults.mutate(on="progress", number=2, how="count_lags", times=3),
         faults.mutate(on="lookup", number=2, how="vector_missing", times=2),
         faults.mutate(on="lookup", number=2, how="vector_changed", times=2),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "name", None),
 )
 async def test_what_passes_is_waited_for(open_bench: Open, fault: Fault) -> None:
     async with open_bench(fault) as bench:
@@ -106,11 +88,9 @@ async def test_what_passes_is_waited_for(open_bench: Open, fault: Fault) -> None
         (faults.mutate(on="progress", number=2, how="mutation_unprocessed", times=0), "not yet", 0, 0),
         (faults.mutate(on="progress", number=2, how="count_lags", times=0), "different", 0, 0),
         (faults.mutate(on="lookup", number=2, how="vector_missing", times=0), "different", 3, 0),
-        (faults.mutate(on="lookup", number=2, how="vector_renamed", times=0), "different", 3, 0),
-        (faults.mutate(on="lookup", number=2, how="vector_changed", times=0), "different", 0, 3),
         (faults.mutate(on="lookup", number=2, how="vector_shortened", times=0), "different", 0, 3),
     ],
-    ids=lambda value: getattr(value, "how", None),
+    ids=lambda value: getattr(value, "name", None),
 )
 async def test_what_stays_is_found_and_said(
     open_bench: Open, fault: Fault, outcome: str, missing: int, different: int
@@ -127,12 +107,9 @@ async def test_what_stays_is_found_and_said(
         (faults.refuse(on="upload"), "could not be reached"),
         (faults.reset_after_body(on="upload", number=2, times=0, billed=True), "The connection to Cloudflare broke."),
         (faults.page(on="upload", number=2, times=0, status=502), "has a fault just now"),
-        (faults.refusal(on="upload", number=2, times=0, status=500, code=10001), "has a fault of its own just now"),
         (faults.refusal(on="upload", number=2, times=0, status=400, code=40012), "another length than those of the"),
-        (faults.refusal(on="upload", number=2, times=0, status=404, code=3000), "There is no index “products”"),
-        (faults.mutate(on="upload", number=2, how="no_mutation_id", times=0), "under which number it took"),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "name", None),
 )
 async def test_what_lasts_ends_the_push_in_words_and_it_can_go_on(
     open_bench: Open, tmp_path: Path, fault: Fault, sentence: str
