@@ -14,8 +14,7 @@ from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
 from cfbatch_gui.core.evaluation.runs import Run, label_judgements
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
-from tests.core.evaluation.generated import generated_table, run_of_table
-from tests.core.evaluation.runs import run_of
+from tests.core.evaluation.generated import generated_table, run_of, run_of_table
 from tests.core.evaluation.test_as_exported import trec_eval
 from tests.core.results.folders import Pair
 

@@ -1,13 +1,20 @@
 """After any failure of an export, one error is raised, the old file is intact, and no further file remains."""
 
+import errno
+import gc
+import io
+import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.errors import DiskFull, ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, Target, export, target_for, targets_for
-from tests.core.results.folders import WAITING, Pair, Table, unit_vectors
+from cfbatch_gui.core.results.exports.workbooks import Sheet, workbook
+from cfbatch_gui.core.results.exports.writing import manifest_path, old_manifest
+from tests.core.results.folders import FAILED, WAITING, Pair, Table, room_for, unit_vectors
 
 # The targets that write one file of results; test_exports_folders.py has the others.
 CASES = [
@@ -169,3 +176,132 @@ def test_names_are_unique_for_each_kind() -> None:
     for kind in Kind:
         names = [target.name for target in targets_for(kind)]
         assert len(names) == len(set(names))
+
+
+# All targets of all kinds of jobs, so that a new target is tested, too.
+EVERY = [(target.kind, target) for target in TARGETS]
+EVERY_NAME = [f"{kind.value}-{target.name}" for kind, target in EVERY]
+SHARES = (0.0, 0.4, 0.999)
+
+
+def filled_with_failures(path: Path, kind: Kind, count: int) -> Table:
+    """Results and failed rows, so that every target has something to write."""
+    table = Table(path)
+    outcomes = [FAILED if row % 3 == 2 else row / count for row in range(count)]
+    if kind is Kind.RANK:
+        pairs = [Pair(f"query {row % 9}", f"text {row}", each, label="1") for row, each in enumerate(outcomes)]
+        return table.rank(pairs)
+    return table.embed([("", f"text {row}", each) for row, each in enumerate(outcomes)], unit_vectors(count, 8))
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """The content of all files except the manifest, by name."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "manifest" not in path.name
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are POSIX")
+@pytest.mark.parametrize(("kind", "target"), EVERY, ids=EVERY_NAME)
+def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, kind: Kind, target: Target) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    path = out / (target.suffixes[0].removeprefix(".") if target.suffixes else "folder")
+    older = filled_with_failures(tmp_path / "older", kind, 40)
+    export(older.folder, older.metadata(kind), path, target)
+    before = content(out)
+    table = filled_with_failures(tmp_path / "newer", kind, 250)
+    exported = export(table.folder, table.metadata(kind), tmp_path / path.name, target)
+    largest = max(found.stat().st_size for found in exported.files)
+    for share in SHARES:
+        with room_for(int(largest * share)), pytest.raises(DiskFull) as caught:
+            export(table.folder, table.metadata(kind), path, target)
+        assert caught.value.message.startswith("The disk is full")
+        assert content(out) == before
+    export(table.folder, table.metadata(kind), path, target)
+    assert content(out) != before
+
+
+class FullFile(io.BytesIO):
+    """A file on a full disk: writing raises ENOSPC."""
+
+    def write(self, _data: object, /) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_workbook_that_could_not_be_written_leaves_nothing_that_complains_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    stream = FullFile()
+    with pytest.raises(OSError, match="No space left"), workbook(stream) as book:
+        Sheet(book, "Ranking", ("id",)).add(["one"])
+    stream.close()
+    gc.collect()
+    assert complaints == []
+
+
+@pytest.fixture
+def ten(tmp_path: Path) -> Table:
+    return Table(tmp_path / "job").rank([Pair("query", f"text {row}", row / 10) for row in range(10)])
+
+
+def with_old(tmp_path: Path) -> Path:
+    path = tmp_path / "out.csv"
+    path.write_bytes(b"old")
+    manifest_path(path).write_bytes(b"old manifest")
+    return path
+
+
+def test_the_old_one_has_gone_when_the_new_file_takes_its_place(tmp_path: Path, ten: Table) -> None:
+    path = with_old(tmp_path)
+    beside: list[bool] = []
+
+    def look(done: int, total: int) -> None:
+        beside.append(manifest_path(path).exists())
+
+    exported = export(ten.folder, ten.metadata(Kind.RANK), path, progress=look)
+    assert all(beside)  # the old manifest is there until the new file is completely written
+    assert json.loads(exported.manifest.read_bytes())["export"]["files"] == ["out.csv"]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_it_comes_back_when_the_new_file_cannot_take_its_place(
+    tmp_path: Path, ten: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = with_old(tmp_path)
+
+    def refuse(self: Path, target: Path) -> Path:
+        raise PermissionError(13, "in use", str(target))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(ExportError):
+        export(ten.folder, ten.metadata(Kind.RANK), path)
+    assert path.read_bytes() == b"old" and manifest_path(path).read_bytes() == b"old manifest"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_it_stays_away_when_the_new_one_cannot_be_written(tmp_path: Path, ten: Table) -> None:
+    path = tmp_path / "out.csv"
+    with old_manifest(path) as step_aside:
+        manifest_path(path).write_bytes(b"old manifest")
+        step_aside()
+        assert not manifest_path(path).exists()
+    assert not manifest_path(path).exists() and not list(tmp_path.glob(".*"))
+
+
+def test_one_that_cannot_step_aside_keeps_the_old_file(
+    tmp_path: Path, ten: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = with_old(tmp_path)
+
+    def refuse(self: Path, target: Path) -> Path:
+        raise PermissionError(13, "in use", str(self))
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(ExportError, match="older file"):
+        export(ten.folder, ten.metadata(Kind.RANK), path)
+    assert path.read_bytes() == b"old" and manifest_path(path).read_bytes() == b"old manifest"

@@ -1,5 +1,7 @@
 """Pushes over a service that goes wrong by script, on a real socket: each ends as if nothing had been, or in words."""
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -9,8 +11,11 @@ import pytest
 from cfbatch_gui.core.errors import UnreadableReply, UserError
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.vectorize.push_values import PushOutcome
+from tests.canary import TOKEN
 from tests.core.vectorize.conftest import OPTIONS, Bench, unit_vectors
+from tests.core.vectorize.killed_push import PART, VECTORS, add_job
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
@@ -151,3 +156,38 @@ async def test_the_details_hold_no_token(open_bench: Open) -> None:
         with pytest.raises(UnreadableReply) as raised:
             await bench.vectorize.push("one", *THROUGH, OPTIONS)
     assert raised.value.detail == "no mutationId"
+
+
+async def test_large_parts_go_over_http_in_pieces(tmp_path: Path) -> None:
+    with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
+        bench = Bench(tmp_path, server.url)
+        bench.add("one", unit_vectors(2_500, 1_024))
+        await bench.index(dimensions=1_024)
+        push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    assert push.outcome is PushOutcome.VERIFIED
+    assert len(bench.events()) == 2
+    assert all(20_000_000 < each.size < 25_100_000 for each in bench.events()[:1])
+
+
+@pytest.mark.parametrize("parts", [0, 7])
+async def test_a_push_that_is_killed_goes_on_with_what_is_missing(tmp_path: Path, parts: int) -> None:
+    with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
+        bench = Bench(tmp_path, server.url)
+        add_job(bench)
+        await bench.index(dimensions=64)
+        command = [sys.executable, "-m", "tests.core.vectorize.killed_push", str(tmp_path), server.url]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.split() == ["sending", str(parts * PART)]:
+                    process.kill()
+                    break
+        (stopped,) = bench.vectorize.pushes("one")
+        assert stopped.outcome is PushOutcome.SENDING
+        assert parts * PART <= stopped.acknowledged < VECTORS
+        push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    assert (push.outcome, push.acknowledged, push.in_index) == (PushOutcome.VERIFIED, VECTORS, VECTORS)
+    assert push.sent == VECTORS - stopped.acknowledged or push.sent == VECTORS - stopped.acknowledged - PART
+    sent = [identifier for each in bench.events() for identifier in each.ids]
+    assert len(set(sent)) == VECTORS
+    assert len(sent) <= VECTORS + PART  # at most the part that was under way goes twice
