@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.core.workers_ai.prices import Price, next_reset
+from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 
 
 def add_budget_argument(parser: argparse.ArgumentParser) -> None:

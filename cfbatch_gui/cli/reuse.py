@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.core.connections.address_book import AddressBook
+from cfbatch_gui.core.connections.address_book import AddressBook, service_mark_at
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.connections.service_marks import service_mark_at
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder

@@ -10,11 +10,17 @@ from shiboken6 import isValid
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.worker_setup.account import Progress, State
-from cfbatch_gui.core.worker_setup.account_calls import Call, Names, names_of, token_page
-from cfbatch_gui.core.worker_setup.refusals import AddressMissing, StorageNotActivated
-from cfbatch_gui.core.worker_setup.setting_up import Stopped
-from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
+from cfbatch_gui.core.worker_setup.account import (
+    AddressMissing,
+    Call,
+    Names,
+    Progress,
+    State,
+    StorageNotActivated,
+    names_of,
+    token_page,
+)
+from cfbatch_gui.core.worker_setup.worker_setup import Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from cfbatch_gui.ui import display

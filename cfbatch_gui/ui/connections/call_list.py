@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.worker_setup.account import Progress, State
-from cfbatch_gui.core.worker_setup.account_calls import Call
+from cfbatch_gui.core.worker_setup.account import Call, Progress, State
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, IconLabel, Label, Role, boxed, column, row

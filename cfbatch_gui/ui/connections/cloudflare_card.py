@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.workers_ai.pasted import Pasted
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.connection_fields import AccountField, FieldBlock

@@ -12,8 +12,8 @@ from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import ConnectionProblem, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState, known_account_state, read_account_state
 from cfbatch_gui.ui.connections.cloudflare_card import CloudflareCard

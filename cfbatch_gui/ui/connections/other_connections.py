@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, variable_of
-from cfbatch_gui.core.connections.keyring_state import KeyringState
+from cfbatch_gui.core.connections.system_keyring import KeyringState
 from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.remembered_folders import FolderUse

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.worker_setup.account_calls import Call, Names, names_at, removing_calls
+from cfbatch_gui.core.worker_setup.account import Call, Names, names_at, removing_calls
 from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.ui import display

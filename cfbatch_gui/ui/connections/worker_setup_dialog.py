@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.worker_setup.account_calls import Call, Names, setting_up_calls
-from cfbatch_gui.core.worker_setup.setting_up import NotOurs
-from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
+from cfbatch_gui.core.worker_setup.account import Call, Names, setting_up_calls
+from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_secret
 from cfbatch_gui.ui.connections.account_dialog import AccountDialog
 from cfbatch_gui.ui.job_labels import title_words
