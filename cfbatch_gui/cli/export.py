@@ -13,8 +13,7 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.outputs import check_outputs, is_one_file
-from cfbatch_gui.cli.working import say_file
+from cfbatch_gui.cli.working import check_outputs, is_one_file, say_file
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.export_metadata import metadata_of

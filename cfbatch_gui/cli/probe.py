@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.cli.agreeing import agreed
-from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.console import Console, agreed
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter

@@ -13,3 +13,9 @@ checking            the free test of a connection
 collector           the collecting room of the user's own Worker
 probe               every assumption about the live service, and the paid check that says which of them hold
 """
+
+import sys
+from typing import Any, cast
+
+# httpx loads its own command line, and with it click, pygments and rich, wherever these are installed.
+sys.modules.setdefault("httpx._main", cast(Any, None))
