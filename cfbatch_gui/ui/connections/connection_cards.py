@@ -13,10 +13,6 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_form, check_secret
 from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, titles_of
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, gateway, worker
-from cfbatch_gui.ui.connections import dashboard
-from cfbatch_gui.ui.connections.account_state import AccountState
-from cfbatch_gui.ui.connections.collect_block import CollectBlock
-from cfbatch_gui.core.workers_ai.pasted import Pasted
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_fields import (
     ACCOUNT_PAGE,
