@@ -1,23 +1,18 @@
 """The practice service on a loopback port: in this thread for the command, in one of its own for tests."""
 
-import asyncio
 import socket
-import ssl
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.parse import urlsplit
 
 import uvicorn
 
-from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.app import Application, for_own_hosts, practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyService
-from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.loopback import HOST, listen
 from cfbatch_gui.core.practice.routes import PREFIX
@@ -38,62 +33,6 @@ def serve(app: Application, port: int, *, listening: Callable[[str], None] | Non
             listening(_url(listener))
         port_taken = int(listener.getsockname()[1])
         _server(for_own_hosts(app, lambda: port_taken)).run(sockets=[listener])
-
-
-def serve_with_faults(
-    application: Application,
-    faults: Sequence[AnyFault],
-    port: int,
-    *,
-    tls: ssl.SSLContext | None = None,
-    listening: Callable[[str], None] | None = None,
-    tell: Callable[[Arrival], None] | None = None,
-) -> None:
-    """Serve on 127.0.0.1 until Ctrl+C, which arrives as KeyboardInterrupt once everything is closed.
-
-    `port` 0 takes a free one. `listening` is called with the address, prefix included, before the first request;
-    `tell` is called with every exchange. Requests that name another host are refused. Raises UsageError when the port
-    cannot be had. Prints nothing.
-    """
-    own = for_own_hosts(application, lambda: urlsplit(faulty.url).port or 0)
-    faulty = FaultyService(own, faults, port=port, tls=tls, tell=tell)
-    asyncio.run(_serve_until_cancelled(faulty, port, listening))
-
-
-async def _serve_until_cancelled(faulty: FaultyService, port: int, listening: Callable[[str], None] | None) -> None:
-    try:
-        await faulty.__aenter__()
-    except OSError as problem:
-        raise UsageError(
-            message(
-                "Port {port} on this computer cannot be used. Another program may be listening there; choose "
-                "another port, or 0 for any free one.",
-                port=port,
-            ),
-            detail=str(problem.strerror),
-        ) from problem
-    try:
-        if listening is not None:
-            listening(faulty.url)
-        await asyncio.Event().wait()
-    finally:
-        await faulty.__aexit__()
-
-
-def load_certificate(path: Path) -> ssl.SSLContext:
-    """TLS with the certificate and the private key in one PEM file. Raises InputError."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    try:
-        context.load_cert_chain(path)
-    except (OSError, ValueError) as problem:  # ssl.SSLError is an OSError
-        raise InputError(
-            message(
-                "“{name}” holds no certificate with its private key, in PEM form and without a password.",
-                name=path.name,
-            ),
-            detail=str(problem),
-        ) from problem
-    return context
 
 
 class PracticeServer:
