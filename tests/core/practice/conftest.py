@@ -10,7 +10,7 @@ import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.practice.vectorize import Permission
 from tests.canary import TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789ABCDEF"

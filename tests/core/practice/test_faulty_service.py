@@ -12,13 +12,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-
-from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+
+from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.practice.server import load_certificate
+from tests.support.practice import accepted
 
 ROOT = Path(__file__).parents[3]
 CERTIFICATE = ROOT / "tests" / "data" / "tls" / "loopback.pem"

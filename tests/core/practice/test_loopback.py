@@ -2,7 +2,7 @@
 
 import socket
 
-from cfbatch_gui.core.practice.loopback import HOST, listen
+from cfbatch_gui.core.practice.server import HOST, listen
 
 
 def test_the_body_of_an_answer_does_not_wait_for_the_acknowledgement_of_its_headers() -> None:

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cfbatch_gui.core.practice.queue import accepted
 from tests.canary import TOKEN
 from tests.core.practice.test_practice_server import ADDRESS, announcement, command
+from tests.support.practice import accepted
 
 BODY = b'{"requests": [{"text": "a"}]}'
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.practice.queue import accepted
 from tests.core.practice.conftest import ACCOUNT, BGE_M3, Calls, Practice
+from tests.support.practice import accepted
 
 SMALL = "@cf/baai/bge-small-en-v1.5"
 RANK = {"query": "q", "contexts": [{"text": "a"}, {"text": "b"}]}

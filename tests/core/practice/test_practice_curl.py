@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.practice.local_models import HashedNgrams, PracticeModel, choose_model
-from cfbatch_gui.core.practice.server import PracticeServer
 from tests.canary import TOKEN
+from tests.support.practice import PracticeServer
 
 SEEDS = Path(__file__).parents[2] / "data" / "seeds"
 STORIES = {0: "orange cloud", 1: "llama", 2: "hugging emoji"}

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.queue import KEPT_SECONDS, Queue, accepted, answered_synchronously
+from cfbatch_gui.core.practice.queue import KEPT_SECONDS, Queue
 from tests.core.practice.conftest import ACCOUNT, Calls, Practice
+from tests.support.practice import accepted, answered_synchronously
 
 ROOT = Path(__file__).parents[3]
 ELEMENT = {"text": ["a", "b"], "external_reference": "r1"}

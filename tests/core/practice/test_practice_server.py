@@ -17,9 +17,8 @@ import httpx
 import pytest
 
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.queue import accepted
-from cfbatch_gui.core.practice.server import PracticeServer
 from tests.canary import CORE, TOKEN
+from tests.support.practice import PracticeServer, accepted
 
 ROOT = Path(__file__).parents[3]
 ADDRESS = f"/accounts/{'c' * 32}/ai/run/@cf/baai/bge-m3?queueRequest=true"

@@ -4,15 +4,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+from cfbatch_gui.core.practice.vectorize.changes import Kind
 
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.server import PracticeServer
-from cfbatch_gui.core.practice.vectorize.changes import Kind
-from cfbatch_gui.core.practice.vectorize.ledger import accepted_events
-from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.practice.vectorize import Permission
 from tests.canary import TOKEN
 from tests.core.practice.conftest import Practice
 from tests.core.practice.vectorize_calls import ACCOUNT, Vectorize, lines, refusal, result, unit, vector
+from tests.support.practice import PracticeServer, accepted_vectors
 
 
 @pytest.fixture
@@ -142,7 +141,7 @@ async def test_the_ledger_has_what_was_accepted_and_nothing_that_was_refused(
     practice.now += 5
     assert (await index.info())["vectorCount"] == 2
     result(await index.client.delete(f"{index.base}/texts"))
-    events = accepted_events(practice.folder)
+    events = accepted_vectors(practice.folder)
     assert [(each.kind, each.ids, each.mutation_id, each.is_applied) for each in events] == [
         (Kind.CREATE_INDEX, (), "", True),
         (Kind.UPSERT, ("b", "a"), accepted, True),
@@ -154,7 +153,7 @@ async def test_the_ledger_has_what_was_accepted_and_nothing_that_was_refused(
 
 
 def test_a_folder_without_vectorize_has_an_empty_ledger(tmp_path: Path) -> None:
-    assert accepted_events(tmp_path) == () and list(tmp_path.iterdir()) == []
+    assert accepted_vectors(tmp_path) == () and list(tmp_path.iterdir()) == []
 
 
 async def test_pages_of_ids(practice: Practice) -> None:
