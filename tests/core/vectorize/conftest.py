@@ -8,16 +8,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
+from cfbatch_gui.core.practice.vectorize.service import Permission
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.vectorize import Permission
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.vectorize.push_settings import PushSettings
-from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress
+from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, PushSettings
 from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
 from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.core.workers_ai.api_tokens import Token
