@@ -8,7 +8,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
-from cfbatch_gui.core.practice.vectorize.service import Permission
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder

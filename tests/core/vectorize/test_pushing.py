@@ -5,7 +5,6 @@ import asyncio
 import msgspec
 import numpy as np
 import pytest
-from cfbatch_gui.core.practice.vectorize.service import Permission
 
 from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UnreadableReply, UsageError
 from cfbatch_gui.core.practice.vectorize import Permission
