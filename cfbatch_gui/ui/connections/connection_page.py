@@ -23,8 +23,8 @@ from cfbatch_gui.ui.connections.saved_card import SavedCard
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.dialogs import ask, ask_text
-from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, column, scrolled

@@ -13,7 +13,7 @@ from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.account_dialog import AccountDialog
-from cfbatch_gui.ui.job_labels import title_words
+from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import TINY
 from cfbatch_gui.ui.widgets import CheckBox, DangerButton, Label, boxed, column

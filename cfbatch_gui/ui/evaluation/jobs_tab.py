@@ -13,7 +13,7 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
     matched_words,
     unusable_words,
 )
-from cfbatch_gui.ui.job_labels import is_practice, short_model
+from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconLine, Label, Role, boxed, column, scrolled
 

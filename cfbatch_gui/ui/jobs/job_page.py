@@ -16,15 +16,14 @@ from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
 from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
-from cfbatch_gui.ui.job_labels import connection_of
 from cfbatch_gui.ui.jobs.account_part import can_change_account, can_clear_account
 from cfbatch_gui.ui.jobs.code_copier import CodeCopier
 from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
 from cfbatch_gui.ui.key_names import key_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
-from cfbatch_gui.ui.state_names import words_of_job
-from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.state_names import connection_of, words_of_job
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
 

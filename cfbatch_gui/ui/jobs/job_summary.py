@@ -12,8 +12,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.prices import price
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import is_practice, short_model
-from cfbatch_gui.ui.state_names import amount
+from cfbatch_gui.ui.state_names import amount, is_practice, short_model
 
 _LEAST = 0.001  # dollars; a lower price is shown as "under" it
 

@@ -9,8 +9,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
-from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.jobs.job_summary import batch_price_words
+from cfbatch_gui.ui.state_names import is_practice
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Button, Card, Flow, IconLabel, Label, QuietButton, boxed, row

@@ -21,13 +21,12 @@ from cfbatch_gui.core.judgements.values import Source
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.judging.judgement_files import JudgementFiles
 from cfbatch_gui.ui.judging.judging_view import JudgingView
 from cfbatch_gui.ui.judging.start_panel import Asked, StartPanel
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import Notices, PageUndo
+from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.undoing import PageUndo
 from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, PageHeader, QuietButton, Roomy, column
 
 _SECONDS_A_TEXT = 8

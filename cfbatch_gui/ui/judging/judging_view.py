@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import Scale
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.accessibility import announce
 from cfbatch_gui.ui.judging.grade_cards import GradeCards, KeyCap
+from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import Card, Flow, IconLine, Label, LinkButton, ThinProgress, boxed, column, line, row
 

@@ -9,7 +9,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushProgress
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
-from cfbatch_gui.ui.job_labels import title_words
+from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.vectorize.job_vectors import JobVectors
 from cfbatch_gui.ui.vectorize.push_form import PushForm

@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.push_values import Push, PushOutcome
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
-from cfbatch_gui.ui.tables.table_view import Memory, TableView
+from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, Memory, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.vectorize.push_words import ago_words, dimension_words, id_words, short_name
 from cfbatch_gui.ui.vectorize.running_pushes import RunningPush

@@ -7,9 +7,8 @@ from cfbatch_gui.core.results.nearest import LONGEST
 from cfbatch_gui.core.vectorize.push_values import Hit, SearchResult
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui.display import score_text
-from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
-from cfbatch_gui.ui.tables.table_view import Memory, TableView
+from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, Memory, TableView
 from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import Card, EmptyPlace, Flow, Label, PrimaryButton, Sentence, boxed, row
 

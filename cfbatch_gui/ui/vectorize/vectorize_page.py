@@ -12,10 +12,10 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, SearchResult
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.state_names import title_words
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.vectorize.failure_bar import FailureBar

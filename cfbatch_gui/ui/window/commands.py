@@ -84,8 +84,8 @@ class Commands(QObject):
         dialog.open()
 
     async def _show_about(self) -> None:
-        await imported("cfbatch_gui.ui.help.about")
-        from cfbatch_gui.ui.help.about import AboutDialog
+        await imported("cfbatch_gui.ui.help")
+        from cfbatch_gui.ui.help import AboutDialog
 
         AboutDialog(self._program, self._window).open()
 

@@ -12,10 +12,9 @@ from PySide6.QtCore import QObject, Signal
 from cfbatch_gui.core.jobs.states import FORGETTABLE
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
-from cfbatch_gui.ui.late_view import LateView
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.result_view import LateView, ResultView
+from cfbatch_gui.ui.tables.table_view import Memory
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.results.overview_view import OverviewView
