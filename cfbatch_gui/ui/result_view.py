@@ -1,6 +1,7 @@
 """The interface between the page of a job and the views of its results, which do not import each other."""
 
 import asyncio
+import sys
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -128,3 +129,10 @@ class LateView(ResultView, Generic[V]):
         await asyncio.to_thread(import_module, self._module)
         if self._job is not None:
             self.view.show_job(self._job)
+
+
+async def imported(*modules: str) -> None:
+    """Import modules in a thread: what they import in turn takes longer than a window may stand still."""
+    for module in modules:
+        if module not in sys.modules:
+            await asyncio.to_thread(import_module, module)

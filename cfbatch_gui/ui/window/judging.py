@@ -10,11 +10,10 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import LateView
+from cfbatch_gui.ui.result_view import LateView, imported
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.comparing import Comparing
-from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:

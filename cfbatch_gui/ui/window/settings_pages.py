@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.window.importing import imported
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage

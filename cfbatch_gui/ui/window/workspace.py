@@ -14,6 +14,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.window_messages import Request
 from cfbatch_gui.ui.help import Topic
+from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
@@ -21,7 +22,6 @@ from cfbatch_gui.ui.window.commands import Commands
 from cfbatch_gui.ui.window.comparing import Comparing
 from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
 from cfbatch_gui.ui.window.data_folder import DataFolder
-from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.job_changes import JobChanges, SettingsMemory
 from cfbatch_gui.ui.window.judging import Judging
 from cfbatch_gui.ui.window.main_window import MainWindow
