@@ -19,15 +19,13 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.commands import Commands
-from cfbatch_gui.ui.window.comparing import Comparing
 from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
 from cfbatch_gui.ui.window.data_folder import DataFolder
 from cfbatch_gui.ui.window.job_changes import JobChanges, SettingsMemory
-from cfbatch_gui.ui.window.judging import Judging
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.new_jobs import NewJobs
-from cfbatch_gui.ui.window.result_views import ResultViews
+from cfbatch_gui.ui.window.result_views import Comparing, Judging, ResultViews
 from cfbatch_gui.ui.window.settings_pages import SettingsPages
 
 if TYPE_CHECKING:
