@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.results.quality_view import QualityView
 
 if TYPE_CHECKING:
+    from cfbatch_gui.ui.results.loaded_results import FigureReader
     from cfbatch_gui.ui.results.overview_view import OverviewView
     from cfbatch_gui.ui.results.ranking_limits import Limits
     from cfbatch_gui.ui.results.ranking_view import RankingView
-    from cfbatch_gui.ui.results.score_summary import FigureReader
     from cfbatch_gui.ui.results.vector_views import VectorViews
     from cfbatch_gui.ui.results.vectors_view import VectorsView
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
@@ -114,7 +114,7 @@ class Comparing(QObject):
         self.page.compare([self._program.ledger.job(each) for each in job_ids])
 
 
-_JUDGING_PAGE = "cfbatch_gui.ui.judging.judge_page"
+_JUDGING_PAGE = "cfbatch_gui.ui.evaluation.judge_page"
 _VIEW = "cfbatch_gui.ui.results.quality_view"
 
 
@@ -279,7 +279,7 @@ class ResultViews(QObject):
 
     @made_once
     def _figures(self) -> "FigureReader":
-        from cfbatch_gui.ui.results.score_summary import FigureReader
+        from cfbatch_gui.ui.results.loaded_results import FigureReader
 
         return FigureReader(self._program)
 
