@@ -17,7 +17,6 @@ from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.restyling import styled_once
 from cfbatch_gui.ui.results.loaded_results import FigureReader
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from cfbatch_gui.ui.results.ranking_view import RankingView

@@ -16,12 +16,9 @@ from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
 from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
-from cfbatch_gui.ui.jobs.account_part import can_change_account, can_clear_account
-from cfbatch_gui.ui.jobs.code_copier import CodeCopier
-from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.job_labels import connection_of
+from cfbatch_gui.ui.jobs.job_page import CodeCopier
 from cfbatch_gui.ui.jobs.job_summary import (
     can_be_sent_again,
     can_change_account,

@@ -24,10 +24,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
-from cfbatch_gui.ui.jobs.account_part import AccountPart
-from cfbatch_gui.ui.jobs.batch_rows import BatchTable
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.job_labels import connection_of, is_practice
 from cfbatch_gui.ui.jobs.job_summary import (
     AccountPart,
     batch_price_words,
@@ -37,15 +34,14 @@ from cfbatch_gui.ui.jobs.job_summary import (
     running_words,
     usual_words,
 )
-from cfbatch_gui.ui.jobs.troubles import Trouble, ranges, troubles_of
-from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
-from cfbatch_gui.ui.state_names import connection_of, is_practice
-from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.jobs.progress_view import BatchTable, Trouble, UnknownOutcomeCard, ranges, troubles_of
 from cfbatch_gui.ui.state_names import (
     AnswerPlace,
     StateWords,
     batch_words,
+    connection_of,
     is_collected,
+    is_practice,
     place_words,
     words_of_batch,
 )

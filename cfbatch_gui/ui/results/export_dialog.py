@@ -35,7 +35,6 @@ from cfbatch_gui.ui.results.export_plan import (
     usual_folder,
 )
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
-from cfbatch_gui.ui.results.written_notice import say_written
 from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled

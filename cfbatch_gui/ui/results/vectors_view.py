@@ -23,11 +23,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import ResultLoader, SearchBar, SearchedResults, failed_batches, nothing_yet
-from cfbatch_gui.ui.results.vector_panel import VectorPanel
-from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, checks_line, read_rows, vector_columns
-from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, TableView, say_too_much
 from cfbatch_gui.ui.results.loaded_results import (
     ResultLoader,
     SearchBar,
@@ -44,8 +39,9 @@ from cfbatch_gui.ui.results.vector_page import (
     read_rows,
     vector_columns,
 )
-from cfbatch_gui.ui.tables.copying import say_too_much
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
+from cfbatch_gui.ui.results.vectors_view import VectorPanel
+from cfbatch_gui.ui.state_names import is_practice, short_model
+from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (

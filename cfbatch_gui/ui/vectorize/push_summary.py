@@ -12,7 +12,6 @@ from cfbatch_gui.core.vectorize.push_values import Hit, Push, PushOutcome, PushS
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, Memory, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, scaled

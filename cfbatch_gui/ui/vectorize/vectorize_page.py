@@ -24,8 +24,6 @@ from cfbatch_gui.core.vectorize.wire import VectorizeIndex
 from cfbatch_gui.core.versions.predecessor import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.state_names import title_words

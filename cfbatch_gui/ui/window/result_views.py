@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
 if TYPE_CHECKING:
-    from cfbatch_gui.ui.judging.judge_page import JudgePage
+    from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.results.quality_view import QualityView
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Judging(QObject):
     @made_once
     def page(self) -> "JudgePage":
         """The page, made for the first judging."""
-        from cfbatch_gui.ui.judging.judge_page import JudgePage
+        from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 
         page = JudgePage(self._program, self._notices)
         page.done.connect(self._done)
