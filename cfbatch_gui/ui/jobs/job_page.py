@@ -18,7 +18,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.jobs.job_page import CodeCopier
 from cfbatch_gui.ui.jobs.job_summary import (
     can_be_sent_again,
     can_change_account,

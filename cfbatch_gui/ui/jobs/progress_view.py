@@ -34,7 +34,6 @@ from cfbatch_gui.ui.jobs.job_summary import (
     running_words,
     usual_words,
 )
-from cfbatch_gui.ui.jobs.progress_view import BatchTable, Trouble, UnknownOutcomeCard, ranges, troubles_of
 from cfbatch_gui.ui.state_names import (
     AnswerPlace,
     StateWords,

@@ -26,14 +26,6 @@ from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
-from cfbatch_gui.ui.results.quality_view import (
-    Quality,
-    about_measure,
-    foot_words,
-    offered_words,
-    query_columns,
-    trouble_words,
-)
 from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Rows

@@ -39,7 +39,6 @@ from cfbatch_gui.ui.results.vector_page import (
     read_rows,
     vector_columns,
 )
-from cfbatch_gui.ui.results.vectors_view import VectorPanel
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
