@@ -38,7 +38,6 @@ from cfbatch_gui.core.workers_ai.limits import (
 )
 from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal
 from cfbatch_gui.core.workers_ai.transport import Body
-from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer, ServiceError
 
 # Bytes of the lines of one upload. Set here, below the service's limit: a part that fails is sent again as a whole,
 # each part in its two or three forms is in memory, and the progress that is shown moves with every part.
