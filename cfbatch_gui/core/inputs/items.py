@@ -159,13 +159,7 @@ class _Columns:
         if isinstance(found, str):
             raise UsageError(found)
         return cls(
-            source.columns,
-            first(Role.QUERY),
-            texts,
-            first(Role.ID),
-            first(Role.QUERY_ID),
-            first(Role.LABEL),
-            found,
+            source.columns, first(Role.QUERY), texts, first(Role.ID), first(Role.QUERY_ID), first(Role.LABEL), found
         )
 
     def text_of(self, row: Row) -> str:

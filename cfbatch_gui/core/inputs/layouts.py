@@ -216,10 +216,7 @@ def _rankings(queries: int, texts: int) -> str:
     each, rest = divmod(texts, queries)
     if rest == 0:
         return counted_message(
-            each,
-            "{queries:,} queries, {n:,} context each",
-            "{queries:,} queries, {n:,} contexts each",
-            queries=queries,
+            each, "{queries:,} queries, {n:,} context each", "{queries:,} queries, {n:,} contexts each", queries=queries
         )
     return counted_message(
         max(1, round(texts / queries)),

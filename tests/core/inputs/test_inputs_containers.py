@@ -15,15 +15,7 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_blocks, read_rows
-from cfbatch_gui.core.inputs.input_values import (
-    Block,
-    Candidate,
-    FileFormat,
-    ReadOptions,
-    Role,
-    Row,
-    Source,
-)
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, ReadOptions, Role, Row, Source
 from cfbatch_gui.core.inputs.readers.formats import (
     FORMATS,
     Format,

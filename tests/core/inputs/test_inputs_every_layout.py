@@ -11,16 +11,7 @@ import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import (
-    Context,
-    Layout,
-    Mapping,
-    Problem,
-    Query,
-    ReadOptions,
-    Role,
-    Text,
-)
+from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Problem, Query, ReadOptions, Role, Text
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain

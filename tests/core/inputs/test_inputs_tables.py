@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import (
-    Quoting,
-    ReadOptions,
-    Row,
-    Source,
-)
+from cfbatch_gui.core.inputs.input_values import Quoting, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 LONG_TEXT = "The lamp stands on the desk, and its light is warm"
@@ -297,11 +292,7 @@ def test_quoted_texts_stay_texts(tmp_path: Path, data: str) -> None:
 @pytest.mark.parametrize(
     ("data", "columns", "last"),
     [
-        (
-            'id text note\n0 "text 0" a\n1 "text 1" b\n2 "text 2" c\n',
-            ("id", "text", "note"),
-            ("2", "text 2", "c"),
-        ),
+        ('id text note\n0 "text 0" a\n1 "text 1" b\n2 "text 2" c\n', ("id", "text", "note"), ("2", "text 2", "c")),
         ("Year Value\n2010 0.5\n2011 1.5\n2012 2.5\n", ("Year", "Value"), ("2012", "2.5")),
     ],
 )

@@ -98,12 +98,7 @@ def test_rows_have_excels_numbers_wherever_the_table_stands(tmp_path: Path) -> N
         sheet.write_row(8, 2, ["2", "two"])
     source = open_source(path)
     assert (source.format, source.columns, source.has_header) == ("xlsx", ("id", "text"), True)
-    assert list(read_rows(source)) == [
-        Row(6, ("1", "one")),
-        Row(7, ("", "")),
-        Row(8, ("", "")),
-        Row(9, ("2", "two")),
-    ]
+    assert list(read_rows(source)) == [Row(6, ("1", "one")), Row(7, ("", "")), Row(8, ("", "")), Row(9, ("2", "two"))]
 
 
 def test_sheets_can_be_chosen_and_the_first_that_holds_something_is(tmp_path: Path) -> None:

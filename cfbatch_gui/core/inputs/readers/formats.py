@@ -272,9 +272,7 @@ def explain(source: Source) -> str:
     Where the header is not sure, the sentence says so: "…, the first row looks like data, in UTF-8.".
     """
     said = format_of(source).words.filled(
-        separator=_SEPARATORS.get(source.separator, ""),
-        header=_header(source),
-        sheet=source.sheet,
+        separator=_SEPARATORS.get(source.separator, ""), header=_header(source), sheet=source.sheet
     )
     if source.shape is not Shape.PLAIN:
         said = message("{file}: {content}", file=said, content=_SHAPES[source.shape])
