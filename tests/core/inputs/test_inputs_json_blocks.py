@@ -146,7 +146,9 @@ def test_lines_decoded_together_are_the_rows_of_the_lines(
 
 @pytest.mark.usefixtures("small_pieces")
 @given(
-    st.lists(st.one_of(_objects, _objects, _objects, _objects, _objects, _damage), min_size=1, max_size=12),
+    st.lists(st.one_of(_objects, _objects, _objects, _objects, _objects, _damage), min_size=1, max_size=12).filter(
+        lambda elements: elements[0] != "]"
+    ),
     st.sampled_from([",", ", ", ",\n  ", "\n,"]),
     st.sampled_from(["]", " ]\n", "", ",]", ","]),
 )
@@ -212,7 +214,7 @@ def test_the_place_of_an_error_is_told_in_characters_of_the_file(tmp_path: Path,
 
 def test_an_array_on_one_line_may_be_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (decoded_text, json_document):
-        monkeypatch.setattr(module, "LONGEST_LINE", 200_000)
+        monkeypatch.setattr(module, "LONGEST_LINE", 700_000)
     path = tmp_path / "a.json"
-    path.write_text(json.dumps([{"text": f"{n} " + "x" * 500} for n in range(1_000)]))
-    assert [row.cells[0].split()[0] for row in read_rows(open_source(path))] == [str(n) for n in range(1_000)]
+    path.write_text(json.dumps([{"text": f"{n} " + "x" * 500} for n in range(2_000)]))
+    assert [row.cells[0].split()[0] for row in read_rows(open_source(path))] == [str(n) for n in range(2_000)]

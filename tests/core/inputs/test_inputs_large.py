@@ -11,6 +11,7 @@ from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs import encodings, open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
+from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
@@ -18,6 +19,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 @pytest.fixture(autouse=True)
 def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encodings, "_PIECE", 40_000)
+    monkeypatch.setattr(decoded_text, "PIECE", 16_384)
     for module in (encodings, recogniser):
         monkeypatch.setattr(module, "MOST_CHECKED", 120_000)
     for module in (open_file, recogniser):

@@ -90,7 +90,7 @@ def test_postgresql_copy(tmp_path: Path) -> None:
     assert source.quoting is Quoting.COPY
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("separator", [",", "\t"])
 def test_mysql_outfile(tmp_path: Path, separator: str) -> None:
     texts = ["a\nb", 'say "hi", please', r"C:\new\N", "", None, f"1{separator}2", r"\N", f"x\n\\N{separator}\\N", "ü"]
     escapes = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\\n"})
@@ -107,8 +107,8 @@ def test_mysql_outfile(tmp_path: Path, separator: str) -> None:
     ]
     assert [row.number for row in rows] == [1, 3, 4, 5, 6, 7, 8, 9, 11]
     assert source.quoting is Quoting.OUTFILE
-    rows, source = read(tmp_path, "b.csv", data * 2_000, ReadOptions(has_header=False))
-    assert len(rows) == 2_000 * len(texts)
+    rows, source = read(tmp_path, "b.csv", data * 300, ReadOptions(has_header=False))
+    assert len(rows) == 300 * len(texts)
     assert {row.cells[3] for row in rows} == {""}
     assert source.quoting is Quoting.OUTFILE
 
