@@ -7,7 +7,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
+from cfbatch_gui.core.inputs import encodings
 from cfbatch_gui.core.inputs.input_values import Kind, Role
+from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
@@ -53,8 +55,10 @@ async def test_what_is_not_utf8_far_down_is_read_again_with_the_guess(
     driver: DraftDriver, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "large.csv"
-    monkeypatch.setattr(recogniser, "MOST_CHECKED", 100_000)
-    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 150_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
+    monkeypatch.setattr(recogniser, "MOST_CHECKED", 60_000)
+    monkeypatch.setattr(encodings, "_PIECE", 40_000)
+    monkeypatch.setattr(decoded_text, "PIECE", 16_384)
+    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 15_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
     driver.new_draft(kind=Kind.EMBED)
     driver.page.open_path(path)
     await until(driver.is_ready)
