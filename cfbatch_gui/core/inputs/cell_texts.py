@@ -34,7 +34,7 @@ class Template:
 
 
 def read_template(text: str, columns: Sequence[str]) -> Template | str:
-    """Read `{column}` with `{{` and `}}` for braces, `\\n` and `\\t`; or return the sentence that says what is wrong."""
+    """Read `{column}`, `{{` and `}}` for braces, `\\n` and `\\t`; or return the sentence that says what is wrong."""
     pieces: list[str | int] = []
     end = 0
     for found in _PIECE.finditer(text):

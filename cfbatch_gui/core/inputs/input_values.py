@@ -119,7 +119,7 @@ class CandidateRule:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file; None is recognised from the content. `is_encoding_guessed`: our earlier guess, not a choice."""
+    """How to read a file; None is recognised from the content. `is_encoding_guessed`: our earlier guess, no choice."""
 
     encoding: str | None = None
     separator: str | None = None  # one of , ; tab |

@@ -116,7 +116,7 @@ def _sample(
 
 
 def _shuffled(count: int, query_id: str) -> Iterator[int]:
-    """Yield 1 to `count` by Fisher and Yates' shuffle from a hash of the query's id: `random` may change with Python."""
+    """Yield 1 to `count` by Fisher and Yates' shuffle from a hash of the query's id, for `random` may change."""
     moved: dict[int, int] = {}
     seed = hashlib.sha256(f"{_SEED}\0{query_id}".encode("utf-8", "surrogatepass"))
     for index in range(count):

@@ -241,7 +241,7 @@ def _of_cell(cell: str, column: Sequence[str], *, is_first: bool, is_continued: 
 
 
 def _of_shape(shape: str, shapes: Counter[str], count: int) -> float:
-    """The evidence of a shape, given those of the `count` cells below: by Good and Turing, how often a new one comes."""
+    """The evidence of a shape, given those of `count` cells below; how often a new one comes is Good and Turing's."""
     usual = max(shapes, key=shapes.__getitem__)
     if usual.startswith(TEXT):
         new = _NEW_TEXTS

@@ -214,7 +214,7 @@ def _share(found: Sequence[bool]) -> float:
 
 
 def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
-    """The source with its columns, first line and end; `sample` is the decoded `head`. Raises InputError without rows."""
+    """The source with columns, first line and end; `sample` is the decoded `head`. Raises InputError without rows."""
     lines = lines_of(sample)
     is_whole = source.size <= len(head)
     table = find_ascii_table(lines, is_whole=is_whole)
