@@ -118,7 +118,7 @@ class Program:
     @made_once
     def earlier_results(self) -> "EarlierResults":
         """What earlier jobs have of a draft."""
-        from cfbatch_gui.core.connections.service_marks import service_mark_at
+        from cfbatch_gui.core.connections.address_book import service_mark_at
         from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
 
         book = self.address_book
@@ -154,7 +154,7 @@ class Program:
     def judgements(self) -> "JobJudgements":
         """The book of judgements that jobs are measured by."""
         from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
-        from cfbatch_gui.core.judgements.shelf import Shelf
+        from cfbatch_gui.core.judgements.book import Shelf
 
         shelf = Shelf(self.paths.judgements, clock=self.clock)
         return JobJudgements(shelf, lambda: self.settings.judgement_book, clock=self.clock)
@@ -162,9 +162,8 @@ class Program:
     @made_once
     def connections(self) -> "Connections":
         """The connections as the user sets them up, and their models."""
-        from cfbatch_gui.core.connections.user_connections import Connections
+        from cfbatch_gui.core.connections.user_connections import Connections, LearnedFacts
         from cfbatch_gui.core.workers_ai.model_listing import ModelLists
-        from cfbatch_gui.core.workers_ai.probe.learned import LearnedFacts
 
         return Connections(
             self.address_book,

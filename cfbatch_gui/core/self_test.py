@@ -215,8 +215,7 @@ def _sqlite(path: Path) -> Finding:
 async def _keyring() -> Finding:
     """Store, read back and delete an entry under a name of its own. Its user is never asked for a password."""
     from cfbatch_gui.core.connections.credentials import Credentials
-    from cfbatch_gui.core.connections.keyring_lock import Lock
-    from cfbatch_gui.core.connections.keyring_parts import has_part_for
+    from cfbatch_gui.core.connections.system_keyring import Lock, has_part_for
 
     if not has_part_for(sys.platform):
         return failed(
@@ -504,9 +503,9 @@ class _PracticeJobs:
         import numpy as np
 
         from cfbatch_gui.core.job_folder.folder import JobFolder
-        from cfbatch_gui.core.results.maps.text_map import make_map, make_tsne_map
-        from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-        from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors
+        from cfbatch_gui.core.results.embeddings import Embeddings
+        from cfbatch_gui.core.results.text_map import make_map, make_tsne_map
+        from cfbatch_gui.core.results.unit_vectors import unit_vectors
 
         if "embed" not in self._jobs:
             return _no_job()

@@ -15,14 +15,13 @@ from hashlib import sha256
 from typing import Any
 
 from cfbatch_gui.cli import export as export_command
-from cfbatch_gui.cli import outputs
+from cfbatch_gui.cli import working
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
-from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
@@ -33,6 +32,7 @@ from tests.prove.power_disk import Mark, Operation, Tree
 from tests.prove.power_trace import mark
 from tests.prove.steps import wrap
 from tests.prove.world import World
+from tests.support.practice import Accepted, AnsweredSynchronously
 
 # How far a batch is. What a start makes of a batch may be further, never less far.
 _RANK = {
@@ -57,7 +57,7 @@ def note_promises() -> None:
     for name in ("save_job", "save_plan", "change", "save_batch"):
         wrap(Ledger, name, after=saved)
     wrap(Ledger, "remove", after=lambda _, __, job_id: mark(json.dumps({"removed": job_id})))
-    for module in (outputs, export_command):
+    for module in (working, export_command):
         wrap(module, "export", after=lambda done, *_, **__: mark(json.dumps({"written": str(done.path)})))
     wrap(Program, "attach", after=lambda job, *_, **__: mark(json.dumps({"attached": job.id})))
 
