@@ -116,13 +116,8 @@ class Paths:
         return self.root / "catalogues"
 
     @property
-    def window_address(self) -> Path:
-        """The path of the socket that the open window listens on; see window_messages.py."""
-        return self.root / "window-address"
-
-    @property
     def window_socket(self) -> Path:
-        """The folder of that socket where the user has no private runtime folder."""
+        """The socket that the open window listens on; see later_start.py."""
         return self.root / "window"
 
     def learned(self, connection_id: str) -> Path:
