@@ -19,11 +19,11 @@ from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import Arrival
 from cfbatch_gui.core.practice.faults.mutations import Mutation
 from cfbatch_gui.core.practice.faults.script import describe_faults, load_script
-from cfbatch_gui.core.system import secret_variables
+from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 
-TOKEN_VARIABLE = secret_variables.OF_PRACTICE
+TOKEN_VARIABLE = processes.OF_PRACTICE
 _ACCOUNT = "0" * 32
 _PORT, _SECONDS = 8787, 5.0
 _EXAMPLE = """\

@@ -17,8 +17,8 @@ from cfbatch_gui.core.results.maps.text_map import make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.near_duplicates import find_duplicates
 from cfbatch_gui.core.system import files
+from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.unfinished import listing
 from tests.prove import child
 
 

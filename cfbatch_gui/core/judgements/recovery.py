@@ -14,8 +14,7 @@ from cfbatch_gui.core.judgements.scales import USUAL, Scale, decoded
 from cfbatch_gui.core.judgements.values import text_digest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
-from cfbatch_gui.core.system.moving import move_file
+from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, move_file
 
 BACKUP_SUFFIX = ".backup"
 

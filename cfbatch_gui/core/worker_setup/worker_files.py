@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.worker_setup.account_calls import Names
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 

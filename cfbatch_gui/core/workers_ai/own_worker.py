@@ -8,7 +8,7 @@ from pathlib import Path
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, va
 from cfbatch_gui.core.connections.keyring_state import KeyringState
 from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.saved_card import CardState, SavedCard

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.logs import last_lines, redacted
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row
 

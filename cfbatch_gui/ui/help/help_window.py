@@ -7,7 +7,7 @@ from PySide6.QtGui import QDesktopServices, QImage, QResizeEvent, QTextBlockForm
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
 from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.key_names import in_help
 from cfbatch_gui.ui.theme import LARGE, scaled

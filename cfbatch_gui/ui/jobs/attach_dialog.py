@@ -10,7 +10,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.jobs.attached_files import AttachedFiles
 from cfbatch_gui.ui.tasks import Tasks

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import RememberedFolder
+from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL, scaled

@@ -19,7 +19,7 @@ from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_
 from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
 from cfbatch_gui.core.judgements.writing import write_judgements
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks

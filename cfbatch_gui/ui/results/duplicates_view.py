@@ -20,7 +20,7 @@ from cfbatch_gui.core.results.vectors.near_duplicates import (
     Keep,
     find_duplicates,
 )
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices

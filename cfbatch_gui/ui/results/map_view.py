@@ -21,7 +21,7 @@ from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
 from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData

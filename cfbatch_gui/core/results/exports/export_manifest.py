@@ -20,8 +20,7 @@ from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.original_columns import column_mapping
 from cfbatch_gui.core.results.origins import origins
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, count_items
-from cfbatch_gui.core.system.files import flush_folder, write_atomically
-from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
+from cfbatch_gui.core.system.files import PART_PREFIX, flush_folder, noted, write_atomically
 
 FORMAT_VERSION = 1
 TIE_RULE = (
