@@ -77,9 +77,9 @@ def open_to_others(root: Path) -> list[str]:
 
 
 def run(terminal: Terminal, *arguments: object, mask: int = 0) -> None:
-    """The program in a process of its own, under this umask."""
+    """The program under this umask."""
     with umask(mask):
-        ended = terminal.run_apart(*arguments)
+        ended = terminal.run(*arguments)
     assert ended.status == 0, ended.err
 
 
