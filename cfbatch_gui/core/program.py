@@ -153,7 +153,7 @@ class Program:
     def judgements(self) -> "JobJudgements":
         """The book of judgements that jobs are measured by."""
         from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
-        from cfbatch_gui.core.judgements.shelf import Shelf
+        from cfbatch_gui.core.judgements.book import Shelf
 
         shelf = Shelf(self.paths.judgements, clock=self.clock)
         return JobJudgements(shelf, lambda: self.settings.judgement_book, clock=self.clock)
@@ -161,9 +161,8 @@ class Program:
     @made_once
     def connections(self) -> "Connections":
         """The connections as the user sets them up, and their models."""
-        from cfbatch_gui.core.connections.user_connections import Connections
+        from cfbatch_gui.core.connections.user_connections import Connections, LearnedFacts
         from cfbatch_gui.core.workers_ai.model_listing import ModelLists
-        from cfbatch_gui.core.workers_ai.probe.learned import LearnedFacts
 
         return Connections(
             self.address_book,

@@ -22,7 +22,7 @@ class Template:
     pieces: tuple[str | int, ...]
 
     def render(self, cells: Sequence[str]) -> str:
-        """Return the text for one row; "" if all its columns are blank, whatever text is between them."""
+        """The text for one row; "" if all its columns are blank, whatever text is between them."""
         values = [cells[piece] if isinstance(piece, int) else piece for piece in self.pieces]
         if not any(value.strip() for value, piece in zip(values, self.pieces, strict=True) if isinstance(piece, int)):
             return ""
@@ -30,7 +30,6 @@ class Template:
 
     @property
     def columns(self) -> frozenset[int]:
-        """The indices of the columns it uses."""
         return frozenset(piece for piece in self.pieces if isinstance(piece, int))
 
 
@@ -78,14 +77,14 @@ _LABEL_KEYS = ("label", "relevance", "score")
 
 
 def is_list(cell: str) -> bool:
-    """Return whether a cell holds several contexts: a JSON array of them, or several lines."""
+    """Whether a cell holds several contexts: a JSON array of them, or several lines."""
     if cell.lstrip().startswith("["):
         return isinstance(split_contexts(cell, 0), list)
     return "\n" in cell.strip()
 
 
 def split_contexts(cell: str, row: int) -> list[Context] | str:
-    """Return the contexts of a cell in their order, empty ones included, or the sentence that says why not.
+    """The contexts of a cell in their order, empty ones included, or the sentence that says why not.
 
     A cell that begins with "[" is a JSON array of texts or of objects with "text" and perhaps an id and a label;
     any other cell has one context a line, and its blank lines are not contexts.

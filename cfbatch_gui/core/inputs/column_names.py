@@ -14,7 +14,7 @@ _DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ][\d:.]+)?\s*")
 
 
 def index_of(name: str, columns: Sequence[str]) -> int | None:
-    """Return the index of the column with this name, or of the only one that differs just in case or outer spaces."""
+    """The index of the column with this name, or of the only one that differs just in case or outer spaces."""
     if name in columns:
         return columns.index(name)
     alike = [index for index, column in enumerate(columns) if column.strip().casefold() == name.strip().casefold()]
@@ -22,7 +22,7 @@ def index_of(name: str, columns: Sequence[str]) -> int | None:
 
 
 def listed(columns: Sequence[str]) -> str:
-    """Return the names as part of a sentence; of more than 12 only the first."""
+    """The names as part of a sentence; of more than 12 only the first."""
     names = [quoted(column) for column in columns[: _SHOWN + 1]]
     return cut_list(names[:_SHOWN], len(columns) - _SHOWN)
 
@@ -44,7 +44,7 @@ def complete_names(cells: Sequence[str], width: int) -> tuple[str, ...]:
 
 
 def is_number_or_date(cell: str) -> bool:
-    """Return whether a cell is a number in any country's way of writing it, or a date in figures."""
+    """Whether a cell is a number in any country's way of writing it, or a date in figures."""
     return len(cell) <= _LONGEST_FIGURE and bool(_NUMBER.fullmatch(cell) or _DATE.fullmatch(cell))
 
 
@@ -149,18 +149,18 @@ def _parts_of(word: str) -> tuple[str, ...]:
 
 
 def is_number_sign(name: str) -> bool:
-    """Return whether the name is the sign for a number: "#", "№"."""
+    """Whether the name is the sign for a number: "#", "№"."""
     return name.strip() in ("#", "№")
 
 
 def is_known(name: str) -> bool:
-    """Return whether the name is made of words that name columns, at most three of them."""
+    """Whether the name is made of words that name columns, at most three of them."""
     words = _words_of(name)
     return 0 < len(words) <= 3 and words[-1] in _KNOWN
 
 
 def is_usual(name: str) -> bool:
-    """Return whether the name is one that many tables have, whatever their rows are about: "date", "Home town"."""
+    """Whether the name is one that many tables have, whatever their rows are about: "date", "Home town"."""
     words = _words_of(name)
     if not 0 < len(words) <= 3:
         return False
@@ -169,56 +169,56 @@ def is_usual(name: str) -> bool:
 
 
 def is_id(name: str) -> bool:
-    """Return whether the column identifies its row or its context: "id", "doc_id", "SKU", "Artikel-Nr."."""
+    """Whether the column identifies its row or its context: "id", "doc_id", "SKU", "Artikel-Nr."."""
     words = _words_of(name)
     is_named = bool(words) and (words[-1] in ID or words[0] in ("id", "sku")) and len(words) <= 3
     return is_named or is_number_sign(name)
 
 
 def is_query_id(name: str) -> bool:
-    """Return whether the column identifies the query rather than the row: "query_id", "qid"."""
+    """Whether the column identifies the query rather than the row: "query_id", "qid"."""
     words = _words_of(name)
     return is_id(name) and bool(_QUERY_ID & set(words))
 
 
 def is_document_id(name: str) -> bool:
-    """Return whether the column says which text a row is about, rather than which row it is: "docid", "passage_id"."""
+    """Whether the column says which text a row is about, rather than which row it is: "docid", "passage_id"."""
     return is_id(name) and bool(_DOCUMENT_ID & set(_words_of(name)))
 
 
 def is_label(name: str) -> bool:
-    """Return whether the column holds judgements or classes."""
+    """Whether the column holds judgements or classes."""
     words = _words_of(name)
     return 0 < len(words) <= 3 and (words[-1] in LABEL or words[0] in LABEL)
 
 
 def is_negative(name: str) -> bool:
-    """Return whether the column holds contexts that do not fit: "negative", "hard_negatives", "neg"."""
+    """Whether the column holds contexts that do not fit: "negative", "hard_negatives", "neg"."""
     return any(word.startswith("neg") for word in _words_of(name))
 
 
 def is_positive(name: str) -> bool:
-    """Return whether the column holds contexts that fit: "positive", "pos"."""
+    """Whether the column holds contexts that fit: "positive", "pos"."""
     return any(word in ("pos", "positive", "positives") for word in _words_of(name))
 
 
 def is_query(name: str) -> bool:
-    """Return whether the column holds queries: "question", "search query", "query_text"."""
+    """Whether the column holds queries: "question", "search query", "query_text"."""
     return _is_of(QUERY, name)
 
 
 def is_context(name: str) -> bool:
-    """Return whether the column's name says candidate text: "answer", "passage 3"."""
+    """Whether the column's name says candidate text: "answer", "passage 3"."""
     return _is_of(CONTEXT, name)
 
 
 def is_text(name: str) -> bool:
-    """Return whether the column's name says text of whatever kind: "body", "product description"."""
+    """Whether the column's name says text of whatever kind: "body", "product description"."""
     return _is_of(TEXT, name)
 
 
 def is_title(name: str) -> bool:
-    """Return whether the column names what another column describes: "title", "product name"."""
+    """Whether the column names what another column describes: "title", "product name"."""
     found = set(_words_of(name))
     return is_text(name) and bool(found & _TITLES) and not found & (TEXT - _TITLES)
 

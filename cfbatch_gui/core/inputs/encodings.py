@@ -70,12 +70,12 @@ class Encoding:
 
 
 def marked_encoding(head: bytes) -> str:
-    """Return the codec that a byte order mark stands for, "" without one."""
+    """The codec that a byte order mark stands for, "" without one."""
     return next((codec for mark, codec in _MARKS if head.startswith(mark)), "")
 
 
 def shown_name(codec: str) -> str:
-    """Return the common name of a codec: "UTF-8", "Windows-1252"; "" for a workbook."""
+    """The common name of a codec: "UTF-8", "Windows-1252"; "" for a workbook."""
     plain = codec.removesuffix("-sig")
     label = dict(CHOICES).get(plain, "")
     if label.endswith(")"):
@@ -84,7 +84,7 @@ def shown_name(codec: str) -> str:
 
 
 def known_encoding(name: str, head: bytes) -> str:
-    """Return the codec of an encoding the user has chosen for a file that begins so, as it is named in `CHOICES` or by
+    """The codec of an encoding the user has chosen for a file that begins so, as it is named in `CHOICES` or by
     Python. Raises UsageError.
     """
     try:
@@ -107,7 +107,7 @@ def _no_encoding(name: str, detail: str) -> UsageError:
 
 
 def find_encoding(path: Path, most_checked: int = 0) -> Encoding:
-    """Return the encoding of a text file: by its mark, by escapes, else UTF-8 if so many bytes are valid, by default
+    """The encoding of a text file: by its mark, by escapes, else UTF-8 if so many bytes are valid, by default
     `MOST_CHECKED`, or if nearly all are; else a guess.
     """
     with open_bytes(path) as file:
@@ -115,7 +115,7 @@ def find_encoding(path: Path, most_checked: int = 0) -> Encoding:
 
 
 def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
-    """Return the encoding as `find_encoding` does, of a file that is open at its beginning."""
+    """The encoding as `find_encoding` does, of a file that is open at its beginning."""
     data = file.read(_PIECE)
     if marked := marked_encoding(data):
         return Encoding(marked)
@@ -138,7 +138,7 @@ def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
 
 
 def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
-    """Return the error for a file that was taken for UTF-8 until this sample from within it was read."""
+    """The error for a file that was taken for UTF-8 until this sample from within it was read."""
     found = _guess_from(sample, is_cut=True)
     return EncodingUnknown(
         message(
@@ -167,7 +167,7 @@ def _escaped(sample: bytes) -> str:
 
 
 def unmarked_utf16(sample: bytes) -> str:
-    """Return the codec if a text begins so in UTF-16 without a mark, "" if that is not sure.
+    """The codec if a text begins so in UTF-16 without a mark, "" if that is not sure.
 
     A space or a line end is a zero and a byte; read in the wrong order it is another character or none.
     """
@@ -281,7 +281,7 @@ class Guess:
 
 
 def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
-    """Return the codec that gives the most plausible text, `FALLBACK` where nothing decides.
+    """The codec that gives the most plausible text, `FALLBACK` where nothing decides.
 
     The sample decodes in it, but for few broken characters. `is_cut` is whether the sample begins within a text, and so
     perhaps within a character; it may always end within one. The first call loads chardet, which takes 0.2 s.
@@ -414,7 +414,7 @@ _WITHIN_WORDS = frozenset("’·´-\xad\xa0")
 
 
 def odd_share(text: str) -> float:
-    """Return the share of the characters beyond ASCII that stand where no language has them.
+    """The share of the characters beyond ASCII that stand where no language has them.
 
     These are letters beside those of another script, capitals after small letters, small ones before capitals, signs
     within words, single letters of another script in a text of Latin ones, and what is no character of a text.
@@ -470,6 +470,6 @@ def _script(sign: str) -> str:
 
 
 def few_are_broken(sample: bytes) -> bool:
-    """Return whether a sample that is not valid UTF-8 is UTF-8 with a few broken bytes."""
+    """Whether a sample that is not valid UTF-8 is UTF-8 with a few broken bytes."""
     broken = len(sample) - len(sample.decode("utf-8", "ignore").encode())
     return broken * 20 < sum(byte > 127 for byte in sample)

@@ -56,7 +56,7 @@ def read_collection_texts(source: Source) -> CollectionTexts | None:
 
 
 def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:
-    """Return the first rows by the reader that a job uses, so that what is shown is what is sent. Raises InputError."""
+    """The first rows by the reader that a job uses, so that what is shown is what is sent. Raises InputError."""
     with closing(read_rows(source)) as rows:
         return tuple(islice(rows, limit))
 

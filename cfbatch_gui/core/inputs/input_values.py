@@ -139,7 +139,6 @@ class ReadOptions:
     candidates: CandidateRule | None = None  # ignored where the input names the candidates
 
     def encoded_as(self, other: "ReadOptions") -> "ReadOptions":
-        """These options with another's encoding, be it chosen or guessed."""
         return replace(
             self,
             encoding=other.encoding,
@@ -277,7 +276,6 @@ class Block(msgspec.Struct, frozen=True, gc=False):
 
 
 def single_rows(found: Iterable[Block | Row]) -> Generator[Row, None, None]:
-    """Yield the rows of blocks one at a time."""
     for each in found:
         if isinstance(each, Row):
             yield each
@@ -368,7 +366,7 @@ class AttachedInput:
 
 
 def unusual_row(row: Row, width: int) -> Row:
-    """Return a row of another number of cells than `width` with exactly `width` cells, and as a problem.
+    """A row of another number of cells than `width` with exactly `width` cells, and as a problem.
 
     A row that has a problem keeps it. A row without cells, a blank one, gets empty cells and no problem.
     """
@@ -379,7 +377,7 @@ def unusual_row(row: Row, width: int) -> Row:
 
 
 def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:
-    """Return the first `width` cells; empty ones follow where there are fewer."""
+    """The first `width` cells; empty ones follow where there are fewer."""
     return (*cells[:width], *("",) * (width - len(cells)))
 
 
@@ -392,10 +390,8 @@ def width_problem(cells: int, columns: int) -> str:
 
 
 def cells_text(count: int) -> Message:
-    """A number of cells as part of a sentence."""
     return counted_message(count, "{n:,} cell", "{n:,} cells")
 
 
 def columns_text(count: int) -> Message:
-    """A number of columns as part of a sentence."""
     return counted_message(count, "{n:,} column", "{n:,} columns")

@@ -12,7 +12,7 @@ _LEAST_PART = 16  # tokens
 
 
 def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False) -> Mapping:
-    """Return the mapping with another role for a column (from 0) of the first file, or of the second.
+    """The mapping with another role for a column (from 0) of the first file, or of the second.
 
     A role that only one column may have moves; the other column gets KEEP. TEXT and CONTEXT mean the same thing, named
     for the kind of job: when ranking TEXT becomes CONTEXT, otherwise CONTEXT becomes TEXT. Several contexts make the
@@ -47,7 +47,7 @@ def _layout_for(mapping: Mapping, roles: tuple[Role, ...]) -> Layout:
 
 
 def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
-    """Return the mapping in another layout of the same kind of job; `check_mapping` says what does not fit it.
+    """The mapping in another layout of the same kind of job; `check_mapping` says what does not fit it.
 
     In a layout with one context column the first of several is kept. SHARED and CANDIDATES need a second file: they
     can only be exchanged for one another here.
@@ -67,7 +67,7 @@ def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
 
 
 def with_template(mapping: Mapping, template: str) -> Mapping:
-    """Return the mapping with a template, which joins several columns to one text; "" removes it.
+    """The mapping with a template, which joins several columns to one text; "" removes it.
 
     With a template a row has one text, so a layout with several becomes LONG.
     """
@@ -178,7 +178,7 @@ def _contexts(roles: tuple[Role, ...]) -> tuple[int, ...]:
 
 
 def describe(mapping: Mapping, queries: int, texts: int) -> str:
-    """Return the layout and the counts as a sentence.
+    """The layout and the counts as a sentence.
 
     `texts` is the number of texts, in a ranking of pairs of query and context; `queries` that of distinct queries.
     """

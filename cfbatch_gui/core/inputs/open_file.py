@@ -27,7 +27,7 @@ _DAMAGE = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, NotImplem
 
 
 def regular_file_size(path: Path) -> int:
-    """Return the size in bytes. Raises InputError if it is missing, a folder, or not an ordinary file."""
+    """The size in bytes. Raises InputError if it is missing, a folder, or not an ordinary file."""
     status = _status(path)
     if stat.S_ISDIR(status.st_mode):
         raise InputError(message("{name} is a folder. Choose a file in it.", name=path.name or path), detail=str(path))
@@ -42,7 +42,7 @@ def regular_file_size(path: Path) -> int:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether the path is a folder. Raises InputError if it does not exist."""
+    """Whether the path is a folder. Raises InputError if it does not exist."""
     return stat.S_ISDIR(_status(path).st_mode)
 
 

@@ -30,7 +30,6 @@ class FileKind:
 
     @classmethod
     def of(cls, source: Source) -> "FileKind":
-        """The kind of a recognised file."""
         return cls(source.format, source.columns)
 
 
@@ -50,7 +49,7 @@ class Recipe:
 
 
 def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions, second: Source | None) -> Recipe:
-    """Return the recipe for a choice for these files; `options` are those that the user has set."""
+    """The recipe for a choice for these files; `options` are those that the user has set."""
     of_any_file = replace(options.in_encoding(None), sends_doubtful=False)
     return Recipe(name, source.columns, mapping, of_any_file, second.columns if second else ())
 
@@ -111,11 +110,10 @@ class RecipeBook:
     # Named recipes
 
     def recipes(self) -> tuple[Recipe, ...]:
-        """Return the named recipes, sorted by name, ignoring case."""
         return tuple(sorted(self._book.recipes, key=lambda recipe: recipe.name.casefold()))
 
     def recipe(self, name: str) -> Recipe:
-        """Return a recipe by its name, ignoring case. Raises UsageError."""
+        """A recipe by its name, ignoring case. Raises UsageError."""
         for recipe in self._book.recipes:
             if recipe.name.casefold() == name.strip().casefold():
                 return recipe
@@ -152,7 +150,7 @@ class RecipeBook:
     # The last choice for each kind of file
 
     def remembered(self, kind: FileKind, second: FileKind | None = None) -> Recipe | None:
-        """Return the last choice for files of this kind, None if there is none; its name is ""."""
+        """The last choice for files of this kind, None if there is none; its name is ""."""
         found = (each.recipe for each in self._book.remembered if (each.kind, each.second) == (kind, second))
         return next(found, None)
 

@@ -38,7 +38,7 @@ _WORDS_OF_PROSE = 5
 
 
 def _known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
-    """Return the mapping of a file of known form; None for other files, and if the kind of job does not fit it."""
+    """The mapping of a file of known form; None for other files, and if the kind of job does not fit it."""
     if source.format == FileFormat.COLLECTION:
         if kind is Kind.EMBED:
             return Mapping(kind, Layout.TEXTS, _DOCUMENTS)
@@ -100,7 +100,7 @@ def suggest_mapping(
 
 
 def _is_ms_marco(source: Source, columns: list[_Column]) -> bool:
-    """Return whether there are four unnamed columns: the query's number, the passage's, the query, the passage."""
+    """Whether there are four unnamed columns: the query's number, the passage's, the query, the passage."""
     if source.has_header or len(columns) != 4:
         return False
     query_id, passage_id, query, passage = columns
@@ -171,7 +171,7 @@ def _may_hold(column: _Column) -> bool:
 
 
 def _best_text(columns: list[_Column]) -> int:
-    """Return the index of the column that is most likely the text, -1 where all are ids and labels."""
+    """The index of the column that is most likely the text, -1 where all are ids and labels."""
     if len(columns) > 1 and all(is_id(column.name) or is_label(column.name) for column in columns):
         return -1
 
@@ -233,7 +233,7 @@ def _query_by_content(columns: list[_Column]) -> _Column | None:
 
 
 def _numbered(columns: list[_Column]) -> list[_Column]:
-    """Return the columns named alike but for a number or a letter: context_1 … context_n, answer a, answer b."""
+    """The columns named alike but for a number or a letter: context_1 … context_n, answer a, answer b."""
     groups: dict[str, list[_Column]] = {}
     for column in columns:
         base = re.sub(r"[\W_]*(?:\d+|\b[a-h])[\W_]*$", "", column.name.casefold())

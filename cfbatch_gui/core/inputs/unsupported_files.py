@@ -45,19 +45,17 @@ _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\
 
 
 def without_rows(path: Path) -> InputError:
-    """Return the error for an empty file."""
     return InputError(message("{name} is empty. Choose a file with at least one row.", name=path.name))
 
 
 def only_header(path: Path) -> InputError:
-    """Return the error for a table without rows."""
     return InputError(
         message("{name} has a header but no rows below it. Choose a file with at least one row.", name=path.name)
     )
 
 
 def refusal(path: Path, head: bytes) -> str:
-    """Return the sentence for a file that cannot be a table, "" for one that may be. `head` is its beginning."""
+    """The sentence for a file that cannot be a table, "" for one that may be. `head` is its beginning."""
     if head.startswith(MARK):
         return _old_office(path)
     if head[_TAR_AT:].startswith(_TAR):
@@ -74,7 +72,6 @@ def refusal(path: Path, head: bytes) -> str:
 
 
 def protected(path: Path) -> InputError:
-    """Return the error for a workbook with a password."""
     return InputError(_protected(path))
 
 
@@ -87,7 +84,7 @@ def is_old_workbook(path: Path, head: bytes) -> bool:
 
 
 def is_binary(sample: bytes) -> bool:
-    """Return whether bytes without a byte order mark are no text in any encoding we offer.
+    """Whether bytes without a byte order mark are no text in any encoding we offer.
 
     Real texts may have single NULs and control characters; of random bytes one in ten is one.
     """
@@ -136,7 +133,7 @@ _LAST_SECTOR = 0xFFFFFFFA  # greater numbers are marks, such as the end of a cha
 
 
 def names_in(path: Path) -> frozenset[str]:
-    """Return the names at the top in lower case, as they are compared; none for a damaged file. Raises InputError."""
+    """The names at the top in lower case, as they are compared; none for a damaged file. Raises InputError."""
     with open_raw(path) as file:
         try:
             return frozenset(_names(file))

@@ -160,13 +160,11 @@ class FilePart(QWidget):
             linked.hide()
 
     def show_above_table(self, bar: QWidget) -> None:
-        """Put a thin bar at the upper edge of the preview."""
         self.frame.body.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
         self.frame.body.setSpacing(0)
         self.frame.body.insertWidget(0, bar)
 
     def open_menu(self, link: LinkButton) -> QMenu:
-        """The choices behind one of the links."""
         menu = self._menus[link]()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(link.mapToGlobal(QPoint(0, link.height() + 2)))

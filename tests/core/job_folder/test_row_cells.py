@@ -15,7 +15,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
 
 Write = Callable[[str, str], Path]
 LONG = "wort " * 20_000

@@ -30,7 +30,6 @@ class TextStore:
         )
 
     def add(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Keep (id, text) pairs."""
         self._database.executemany("INSERT OR IGNORE INTO texts(id, text) VALUES(?, ?)", texts)
 
     def get(self, name: str) -> str | None:
@@ -189,7 +188,7 @@ class _Parts:
 
 
 def recognise_collection(candidate: Candidate) -> Source | None:
-    """Return the source of a folder with a corpus and queries. Raises InputError without a run and without qrels."""
+    """The source of a folder with a corpus and queries. Raises InputError without a run and without qrels."""
     if not is_folder(candidate.path):
         return None
     parts = _parts_of(candidate.path)
@@ -211,7 +210,7 @@ def recognise_collection(candidate: Candidate) -> Source | None:
 
 
 def recognise_run(candidate: Candidate) -> Source | None:
-    """Return the source of a TREC run beside a corpus and queries. Raises InputError for a run alone and for qrels."""
+    """The source of a TREC run beside a corpus and queries. Raises InputError for a run alone and for qrels."""
     if not _is_run(candidate.text):
         if _are_judgements(candidate.text):
             raise InputError(
@@ -265,7 +264,7 @@ def _parts_of(path: Path) -> _Parts | None:
 
 
 def settle_candidates(source: Source, rule: CandidateRule | None, read_file: FileReader) -> Source:
-    """Return the source with the rule that chooses its candidates; unchanged where a run names them.
+    """The source with the rule that chooses its candidates; unchanged where a run names them.
 
     Without `rule` it is the usual one for the judgements, which are read for it. Raises InputError.
     """
@@ -277,7 +276,7 @@ def settle_candidates(source: Source, rule: CandidateRule | None, read_file: Fil
 
 
 def _notices(parts: _Parts, rule: CandidateRule | None = None) -> tuple[str, ...]:
-    """Return the notice that names the files that are read."""
+    """The notice that names the files that are read."""
     said = message("Corpus: {corpus}. Queries: {queries}.", corpus=parts.corpus.name, queries=parts.queries.name)
     if parts.run:
         run = message("The candidates of each query come from {name}.", name=parts.run.name)
@@ -359,7 +358,7 @@ def read_collection(
 
 
 def read_collection_texts(source: Source, read_file: FileReader) -> CollectionTexts | None:
-    """Return what the candidates can be chosen from; None where a run names them. Raises InputError."""
+    """What the candidates can be chosen from; None where a run names them. Raises InputError."""
     parts = _parts_of(source.path)
     if parts is None or parts.run is not None or parts.judgements is None:
         return None

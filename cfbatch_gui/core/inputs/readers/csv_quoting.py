@@ -28,7 +28,7 @@ csv.field_size_limit(LONGEST_CELL)  # the default of 131,072 is less than a chap
 
 
 def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
-    """Return a csv.reader for a way of quoting. It does not decode the escapes of PostgreSQL's COPY."""
+    """A csv.reader for a way of quoting. It does not decode the escapes of PostgreSQL's COPY."""
     if quoting is Quoting.OUTFILE:
         lines = _with_empty_cells(lines, separator)
     elif quoting is Quoting.WRAPPED:
@@ -49,7 +49,6 @@ def _with_empty_cells(lines: Iterable[str], separator: str) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def null_cell(separator: str) -> re.Pattern[str]:
-    r"""Return the pattern of a whole cell \N without quotation marks."""
     sign = re.escape(separator)
     return re.compile(rf"(?<![^{sign}\r\n])\\N(?![^{sign}\r\n])")
 
@@ -115,7 +114,7 @@ def _parts(separator: str, quoting: Quoting) -> tuple[str, str, str, str]:
 
 
 def has_sound_quotes(text: str, separator: str, quoting: Quoting) -> bool:
-    """Return whether every quotation mark is where this quoting allows one. `text` begins with a record, and may end
+    """Whether every quotation mark is where this quoting allows one. `text` begins with a record, and may end
     within one."""
     quote = "'" if quoting is Quoting.SINGLE else '"'
     if quoting in _UNQUOTED or quote not in text:
@@ -124,7 +123,7 @@ def has_sound_quotes(text: str, separator: str, quoting: Quoting) -> bool:
 
 
 def doubt_about(raw: str, separator: str, quoting: Quoting, habits: RowHabits) -> str:
-    """Return why the quotation marks of a record, as it stands in the file, are doubtful; "" if they are not."""
+    """Why the quotation marks of a record, as it stands in the file, are doubtful; "" if they are not."""
     if quoting in _UNQUOTED:
         return ""
     if quoting is Quoting.WRAPPED:
@@ -150,7 +149,7 @@ def _marks(cell: str, quote: str, quoting: Quoting) -> int:
 
 
 def is_fused(cells: Sequence[str], breaks: int, separator: str) -> bool:
-    """Return whether the `breaks` line breaks in the cells of a record may have been the ends of rows.
+    """Whether the `breaks` line breaks in the cells of a record may have been the ends of rows.
 
     Whatever was between two rows is then in a cell, with as many separators as a row has: cells have run together in a
     row that has as many cells as others only if they hold that many. A table of one column has none.
@@ -159,7 +158,7 @@ def is_fused(cells: Sequence[str], breaks: int, separator: str) -> bool:
 
 
 def is_made_of_rows(raw: str, width: int, separator: str, quoting: Quoting) -> bool:
-    """Return whether each line of a record has `width` cells by itself."""
+    """Whether each line of a record has `width` cells by itself."""
     return all(width_of_line(line, separator, quoting) == width for line in raw.splitlines())
 
 
@@ -174,7 +173,7 @@ def width_of_line(line: str, separator: str, quoting: Quoting) -> int:
 
 
 def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows belong to the header.
+    """How many rows belong to the header.
 
     Beside the names these are the line of dashes of SQL Server's sqlcmd, the kinds of answers of SurveyMonkey, and the
     questions and import ids of Qualtrics.
@@ -186,7 +185,7 @@ def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
 
 
 def is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
-    """Return whether a row repeats the header, as in concatenated files; one name may well come again as a text."""
+    """Whether a row repeats the header, as in concatenated files; one name may well come again as a text."""
     return len(header) > 1 and tuple(cells) == tuple(header)
 
 

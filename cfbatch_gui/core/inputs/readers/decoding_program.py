@@ -47,7 +47,7 @@ def open_workbook(workbook: Path | BytesIO) -> python_calamine.CalamineWorkbook:
 
 
 def _with_tabs_and_breaks(path: Path) -> Path | BytesIO:
-    """Return a copy of an .ods in which tabs and line breaks are characters, or the path if it needs none.
+    """A copy of an .ods in which tabs and line breaks are characters, or the path if it needs none.
 
     calamine (0.37) leaves them out, so that words on both sides of them would be one.
     """
@@ -71,7 +71,6 @@ def _character(found: re.Match[bytes]) -> bytes:
 
 
 def sheets_in(workbook: python_calamine.CalamineWorkbook) -> tuple[tuple[str, bool], ...]:
-    """Return (name, visible) of every sheet with cells, in the workbook's order."""
     return tuple(
         (sheet.name, sheet.visible == python_calamine.SheetVisibleEnum.Visible)
         for sheet in workbook.sheets_metadata

@@ -68,13 +68,12 @@ class RecordChecks:
         self._is_suspicious = False  # the piece that the reader is in
 
     def begin(self) -> None:
-        """Begin anew, because the reader begins anew somewhere in the file."""
         self._is_suspicious = False
 
     def problems_of(
         self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
     ) -> dict[int, RecordProblem]:
-        """Return the problems of a block of records by their index, in order.
+        """The problems of a block of records by their index, in order.
 
         `numbers` are the lines in which the records begin, and the line below the last.
         """
@@ -88,14 +87,14 @@ class RecordChecks:
         return dict(sorted(found.items()))
 
     def hides_rows(self, text: RawRecords, number: int) -> bool:
-        """Return whether the line below the line `number` is a row by itself."""
+        """Whether the line below the line `number` is a row by itself."""
         if self._width == 1 and self._habits.has_line_breaks:
             return False
         line = text.raw(number + 1, number + 2)
         return bool(line) and width_of_line(line, self._separator, self._quoting) in self._widths
 
     def _suspects(self, numbers: Sequence[int], count: int, text: RawRecords) -> Sequence[int]:
-        """Return the indices of the records whose quotation marks must be looked at one by one."""
+        """The indices of the records whose quotation marks must be looked at one by one."""
         was_suspicious, begun = self._is_suspicious, text.pulled()
         if not begun:
             return range(count) if was_suspicious else ()
@@ -161,7 +160,7 @@ _MARKED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def marked_columns(source: Source) -> Source:
-    """Return the source with `marked` set, according to its manifest, to the columns with added apostrophes."""
+    """The source with `marked` set, according to its manifest, to the columns with added apostrophes."""
     manifest = source.path.with_name(f"{source.path.name}.manifest.json")
     try:
         if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:
@@ -408,7 +407,6 @@ class _Records:
 
 
 def _as_they_are(numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
-    """Yield records that have no problem, without blank lines."""
     if not all(rows):
         numbers = list(compress(numbers, rows))
         rows = list(filter(None, rows))

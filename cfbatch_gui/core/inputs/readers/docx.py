@@ -25,7 +25,7 @@ _DAMAGE = (
 
 
 def recognise_docx(candidate: Candidate) -> Source | None:
-    """Return the source of a zip archive with a document, which has one column. Raises InputError if it has no text."""
+    """The source of a zip archive with a document, which has one column. Raises InputError if it has no text."""
     if _MEMBER not in candidate.members:
         return None
     candidate.refuse_text_options(message("a document"))

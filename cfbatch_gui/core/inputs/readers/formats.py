@@ -85,7 +85,6 @@ class Format:
 
     @property
     def all_suffixes(self) -> tuple[str, ...]:
-        """Those that a file dialog offers, and the rarer ones."""
         return self.suffixes + self.other_suffixes
 
 
@@ -264,7 +263,6 @@ def listed_formats() -> tuple[str, ...]:
 
 
 def table_suffixes() -> tuple[str, ...]:
-    """The suffixes of files that hold tables."""
     return tuple(suffix for each in FORMATS.values() if each.is_table for suffix in each.suffixes)
 
 

@@ -37,7 +37,7 @@ _array_decoder = msgspec.json.Decoder(list[Fields], float_hook=Number)
 
 
 def objects_of_lines(text: str) -> list[Fields] | None:
-    r"""Return the objects of a text in which every line is one, all lines ending with \n or all with \r\n, or None."""
+    r"""The objects of a text in which every line is one, all lines ending with \n or all with \r\n, or None."""
     try:
         objects = _lines_decoder.decode_lines(text)
     except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def objects_of_lines(text: str) -> list[Fields] | None:
 
 
 def objects_of_array(elements: str) -> list[Fields] | None:
-    """Return the objects of a text that has one or more of them with commas between; otherwise None."""
+    """The objects of a text that has one or more of them with commas between; otherwise None."""
     try:
         return _array_decoder.decode(f"[{elements}]")
     except (ValueError, RecursionError):
@@ -60,7 +60,7 @@ def objects_of_array(elements: str) -> list[Fields] | None:
 
 
 def rows_of_objects(objects: Sequence[Fields], columns: Sequence[str], text: str) -> Sequence[tuple[str, ...]]:
-    """Return the cells of each object by the keys that are columns; `text` is what the objects were decoded from."""
+    """The cells of each object by the keys that are columns; `text` is what the objects were decoded from."""
     try:
         values = (
             list(map(itemgetter(*columns), objects)) if len(columns) > 1 else [(each[columns[0]],) for each in objects]
@@ -117,7 +117,7 @@ def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
 
 
 def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
-    """Return the row of a list of cells, as a problem if their number is not that of the columns."""
+    """The row of a list of cells, as a problem if their number is not that of the columns."""
     row = Row(number, tuple(map(cell_text, cells)))
     return row if len(cells) == len(source.columns) else unusual_row(row, len(source.columns))
 
@@ -225,7 +225,7 @@ def _rows_within(fields: dict[str, Any]) -> Iterable[object]:
 
 
 def _inner_list(fields: dict[str, Any]) -> list[object]:
-    """Return the objects in an envelope within an envelope, [] for none.
+    """The objects in an envelope within an envelope, [] for none.
 
     Such are a search's {"hits": {"hits": […]}}, {"data": {"items": […]}}, and GraphQL's
     {"data": {"products": {"edges": […]}}}, in which the middle key is the name of the query.
@@ -241,7 +241,7 @@ def _inner_list(fields: dict[str, Any]) -> list[object]:
 
 
 def _only_list(fields: dict[str, Any]) -> list[object]:
-    """Return the objects in an object's only list, under any key, if it has no text or id itself; [] for none."""
+    """The objects in an object's only list, under any key, if it has no text or id itself; [] for none."""
     lists = [value for key, value in fields.items() if isinstance(value, list) and key not in _OWN_LISTS]
     is_list_of_objects = len(lists) == 1 and len(lists[0]) > 1 and all(isinstance(each, dict) for each in lists[0])
     says_something = fields.keys() & _OWN_TEXT or any(is_text(key) or is_id(key) for key in fields)
@@ -265,7 +265,7 @@ def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
 
 
 def is_envelope(value: object) -> bool:
-    """Return whether an object is not a row itself but holds a list of rows."""
+    """Whether an object is not a row itself but holds a list of rows."""
     return (
         isinstance(value, dict)
         and not value.keys() & _OWN_TEXT
@@ -322,7 +322,6 @@ class _Text:
         raise json.JSONDecodeError(message, self._buffer, self._at)
 
     def value(self) -> object:
-        """The next value."""
         self.peek()
         wanted = 64 * 1024
         while True:
@@ -368,7 +367,7 @@ class _Text:
             self._between = self._buffer[start : key.end()]
 
     def position(self, exc: json.JSONDecodeError) -> int:
-        """Return the position of an error in the file, in characters from 1."""
+        """The position of an error in the file, in characters from 1."""
         return self._before + exc.pos + 1
 
     def check_size(self) -> None:
@@ -462,7 +461,6 @@ class _Lines:
                 yield from self._rows_of(self._number, fields)
 
     def _blank_lines(self) -> Iterable[Row]:
-        """Return those just above as rows."""
         first, self._blank = self._number - self._blank + 1, 0
         return [Row(number, self._empty) for number in range(first, self._number + 1)]
 

@@ -30,7 +30,7 @@ _encoder = msgspec.json.Encoder(enc_hook=lambda number: msgspec.Raw(number.encod
 
 
 def parse_object(line: str) -> dict[str, Any] | str:
-    """Return the object in the line, or the sentence that says why there is none."""
+    """The object in the line, or the sentence that says why there is none."""
     try:
         value = _decoder.decode(line)
     except ValueError:
@@ -52,7 +52,7 @@ def parse_object(line: str) -> dict[str, Any] | str:
 
 
 def parse_array(line: str) -> list[Any] | None:
-    """Return the array in the line, None when there is none."""
+    """The array in the line, None when there is none."""
     try:
         value = lenient_decoder.decode(line)
     except (ValueError, RecursionError):
@@ -61,7 +61,7 @@ def parse_array(line: str) -> list[Any] | None:
 
 
 def reason_of(exc: json.JSONDecodeError) -> str:
-    """Return what is wrong, in the form that fits within a sentence."""
+    """What is wrong, in the form that fits within a sentence."""
     known = (reason for begin, reason in _REASONS.items() if exc.msg.startswith(begin))
     return next(known, exc.msg[:1].lower() + exc.msg[1:])
 
@@ -82,7 +82,6 @@ _REASONS = {
 
 
 def cell_text(value: object) -> str:
-    """Write a JSON value as the text of a cell."""
     if type(value) is str:
         return harmless(value)
     if value is None:
@@ -109,7 +108,7 @@ def harmless(text: str) -> str:
 
 
 def columns_of(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Return every key of the objects, in order of appearance; a key that cannot be a column's name is left out."""
+    """Every key of the objects, in order of appearance; a key that cannot be a column's name is left out."""
     keys = dict.fromkeys(key for fields in objects for key in fields)
     return tuple(key for key in keys if key.strip() and harmless(key) == key)
 
@@ -121,7 +120,7 @@ _LOST = re.compile(rf"\\u(?:0000|{_HIGH}(?!\\u{_LOW})|{_LOW}(?<!\\u{_HIGH}\\u{_L
 
 
 def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
-    """Return the notice about keys that an object repeats. The parts are JSON, or lines of it, and may end anywhere."""
+    """The notice about keys that an object repeats. The parts are JSON, or lines of it, and may end anywhere."""
     found: dict[str, None] = {}
 
     def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

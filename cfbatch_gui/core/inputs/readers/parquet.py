@@ -20,7 +20,7 @@ MARK = b"PAR1"
 
 
 def recognise_parquet(candidate: Candidate) -> Source | None:
-    """Return the source of a file that begins like Parquet, unless it is a text. Raises InputError."""
+    """The source of a file that begins like Parquet, unless it is a text. Raises InputError."""
     is_named = candidate.suffix == ".parquet"
     if not candidate.head.startswith(MARK) or not (is_named or b"\0" in candidate.head[4:64]):
         return None

@@ -52,7 +52,7 @@ def read_whole(source: Source, progress: Callable[[int], None] | None) -> Genera
 
 
 def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None) -> str:
-    """Return the whole text of a file without its last line end; `name` is for the error. Raises InputError."""
+    """The whole text of a file without its last line end; `name` is for the error. Raises InputError."""
     parts: list[str] = []
     size = 0
     for line in text_lines(file, name, encoding, progress):

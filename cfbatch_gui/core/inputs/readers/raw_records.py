@@ -22,7 +22,7 @@ class _RefusedError(Exception):
 
 
 def is_split_faster(text: str, separator: str) -> bool:
-    """Return whether the cells of a text are so long that `sound_records` is faster than the csv module."""
+    """Whether the cells of a text are so long that `sound_records` is faster than the csv module."""
     lines = list(filter(str.strip, "".join(text.split('"')[::2]).split("\n")))
     return len(text) >= _LEAST_IN_CELL * (len(lines) + sum(line.count(separator) for line in lines))
 
@@ -87,7 +87,7 @@ def _among_blank_lines(lines: list[str], separator: str, inside: list[str]) -> R
 
 
 def _equal_records(outside: str, separator: str, inside: list[str]) -> Records:
-    """Return the records, between which there is no blank line, if all have the same number of cells; otherwise []."""
+    """The records, between which there is no blank line, if all have the same number of cells; otherwise []."""
     flat = outside.replace("\n", f"{separator}{_END}{separator}").split(separator)
     width = flat.index(_END)
     step = width + 1
@@ -116,7 +116,7 @@ def _filled(cells: list[str], take: Callable[[], str]) -> list[str]:
 
 
 def _joined(cell: str, take: Callable[[], str]) -> str:
-    """Return a cell with doubled quotation marks: between each two of them it was cut."""
+    """A cell with doubled quotation marks: between each two of them it was cut."""
     if cell.strip(_QUOTED):
         raise _RefusedError
     return '"'.join([take() for _ in cell])
@@ -211,7 +211,6 @@ class RawRecords:
         return None
 
     def ahead(self) -> str:
-        """The text that waits first."""
         text = self._next() or ""
         self._waiting.append(text)
         return text
@@ -223,7 +222,7 @@ class RawRecords:
         return begun
 
     def raw(self, first: int, stop: int, *, longest: int = LONGEST_RAW) -> str:
-        """Return the text of the lines from number `first` to before `stop`, cut to `longest` characters.
+        """The text of the lines from number `first` to before `stop`, cut to `longest` characters.
 
         The line end at its end is left out.
         """
@@ -240,7 +239,7 @@ class RawRecords:
         return text if len(text) <= longest else f"{text[:longest]}…"
 
     def line(self, number: int) -> str:
-        """Return the text of one line without its line end; "" below the last. It is read ahead if need be."""
+        """The text of one line without its line end; "" below the last. It is read ahead if need be."""
         if self._pieces and number >= self._pieces[-1].stop:
             return next(iter(io.StringIO(self.ahead(), newline="")), "").rstrip("\r\n")
         return self.raw(number, number + 1)
@@ -257,7 +256,6 @@ class RawRecords:
         self._pulled, self.next_line = 0, line
 
     def forget(self, line: int) -> None:
-        """Drop the pieces that end before a line."""
         while len(self._pieces) > 1 and self._pieces[0].stop <= line:
             self._pieces.popleft()
 
@@ -271,5 +269,5 @@ def _count_ends(text: str) -> int:
 
 
 def lines_of(cells: Sequence[str]) -> int:
-    """Return how many lines a record with these cells takes, none of whose line ends is escaped."""
+    """How many lines a record with these cells takes, none of whose line ends is escaped."""
     return 1 + _count_ends(" ".join(cells))

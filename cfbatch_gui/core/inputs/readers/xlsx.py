@@ -63,14 +63,13 @@ def pieces_of(archive: zipfile.ZipFile, member: str, end: bytes) -> Iterator[byt
 
 
 def shared_texts(archive: zipfile.ZipFile) -> Iterator[bytes]:
-    """Yield the XML of the texts that cells refer to, in pieces."""
     for name in archive.namelist():
         if name.lower() == _SHARED:
             yield from pieces_of(archive, name, b"si>")
 
 
 def has_inexact_texts(part: bytes, *, has_prefixes: bool) -> bool:
-    """Return whether calamine would change a text in a part of the XML. False for most workbooks, so this is fast."""
+    """Whether calamine would change a text in a part of the XML. False for most workbooks, so this is fast."""
     if b"_xFFF" in part or b"_xfff" in part:
         return True
     edges = (_PREFIXED_EDGE if has_prefixes else _USUAL_EDGE).finditer(part)
@@ -78,7 +77,7 @@ def has_inexact_texts(part: bytes, *, has_prefixes: bool) -> bool:
 
 
 def exact_copy(path: Path, sheet: str) -> BytesIO:
-    """Return a workbook with one sheet, the member `sheet`, whose texts calamine does not change."""
+    """A workbook with one sheet, the member `sheet`, whose texts calamine does not change."""
     copy = BytesIO()
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as written:
         for name in archive.namelist():
@@ -173,12 +172,12 @@ def check_archive(path: Path) -> None:
 
 
 def is_xlsx(path: Path) -> bool:
-    """Return whether the file is a zip archive with an .xlsx workbook; False for a damaged archive."""
+    """Whether the file is a zip archive with an .xlsx workbook; False for a damaged archive."""
     return "xl/workbook.xml" in archive_names(path)
 
 
 def archive_names(path: Path) -> frozenset[str]:
-    """Return the names in a zip archive in lower case; an empty set for any other file. Raises InputError."""
+    """The names in a zip archive in lower case; an empty set for any other file. Raises InputError."""
     with open_raw(path) as raw:
         try:
             with zipfile.ZipFile(raw) as archive:
@@ -223,7 +222,7 @@ _REPEATED_ROW = re.compile(rb"<table:table-row\b[^>]*?table:number-rows-repeated
 
 
 def _cells_of_document(archive: zipfile.ZipFile) -> int:
-    """Return an upper bound of the largest filled rectangle's cells, without empty cells repeated to the edge."""
+    """An upper bound of the largest filled rectangle's cells, without empty cells repeated to the edge."""
     data = archive.read("content.xml")
     most = 0
     for table in data.split(b"<table:table ")[1:]:
@@ -263,7 +262,7 @@ def _other_zip(path: Path, names: set[str]) -> str:
 
 
 def damaged(path: Path, exc: BaseException) -> InputError:
-    """Return the error for a zip or a workbook that cannot be read. Raises InputError if the file went away."""
+    """The error for a zip or a workbook that cannot be read. Raises InputError if the file went away."""
     with open_raw(path):
         pass
     return InputError(

@@ -60,14 +60,14 @@ _ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
 
 
 def _has_wrapped_lines(sample: str, separator: str) -> bool:
-    """Return whether several lines are quoted as a whole and hold quoted cells."""
+    """Whether several lines are quoted as a whole and hold quoted cells."""
     cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
     lines = (WRAPPED_LINE.fullmatch(line) for line in io.StringIO(sample, newline=""))
     return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST_WRAPPED
 
 
 def _is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
-    r"""Return whether the text was written by MySQL's SELECT … INTO OUTFILE with optional quotation marks.
+    r"""Whether the text was written by MySQL's SELECT … INTO OUTFILE with optional quotation marks.
 
     In such a text all texts are quoted and all figures are not, some cells are \N, and within quotation marks a
     backslash only stands before a character that must be escaped. Elsewhere \N and C:\new are ordinary text.
@@ -147,7 +147,7 @@ class _Trial:
 
 
 def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
-    """Return the dialect of the file that begins with `sample`.
+    """The dialect of the file that begins with `sample`.
 
     `is_whole` is whether the sample is the whole file; if not, its last row is ignored because it may be cut off. The
     separator `preferred` is chosen whenever its rows agree, `separator` in any case; "" stands for none.
@@ -185,12 +185,12 @@ def _best(trials: list[_Trial], preferred: str) -> _Trial:
 
 
 def _is_confirmed(trial: _Trial, whole: _Trial) -> bool:
-    """Return whether the quotation marks stand beside this separator, and not around whole lines."""
+    """Whether the quotation marks stand beside this separator, and not around whole lines."""
     return trial.usual > 1 and trial.quote_fit >= _LEAST_AGREEMENT > whole.quote_fit + 0.2
 
 
 def _by_spaces(sample: str, is_whole: bool) -> _Trial | None:
-    """Return the trial with spaces if all rows agree, and quotation marks or a column of figures confirm it."""
+    """The trial with spaces if all rows agree, and quotation marks or a column of figures confirm it."""
     trial = _try(sample, SPACE, is_whole)
     if not trial.is_table or trial.agreement < 1 or trial.first_line > 1 or trial.rows < _LEAST_SPACED:
         return None
@@ -203,7 +203,7 @@ def _by_spaces(sample: str, is_whole: bool) -> _Trial | None:
 
 
 def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
-    """Return whether a text is a table as R's write.table writes it by default: separated by spaces, texts quoted.
+    """Whether a text is a table as R's write.table writes it by default: separated by spaces, texts quoted.
 
     The header may have one cell less than the rows, because R does not name the column of row names.
     """
@@ -223,13 +223,13 @@ def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
 
 
 def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[str] = SEPARATORS) -> bool:
-    """Return whether a text is a table, whatever its name: at least three rows, all of the same width."""
+    """Whether a text is a table, whatever its name: at least three rows, all of the same width."""
     trials = (_try(_END_OF_COPY.sub("", sample), separator, is_whole) for separator in separators)
     return any(trial.rows >= 3 and trial.usual > 1 and trial.first_line == 1 and _agree(trial) for trial in trials)
 
 
 def _agree(trial: _Trial) -> bool:
-    """Return whether all rows have one width; R's header may have one cell less, for the column of row names."""
+    """Whether all rows have one width; R's header may have one cell less, for the column of row names."""
     is_of_r = trial.separator == "\t" and 1 < trial.first == trial.usual - 1
     return trial.agreement == 1 or (is_of_r and round(trial.agreement * trial.rows) == trial.rows - 1)
 
@@ -239,7 +239,7 @@ def _rank(trial: _Trial) -> int:
 
 
 def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
-    """Return the trial with quotation marks doubled, as spreadsheets write them, unless only another quoting fits."""
+    """The trial with quotation marks doubled, as spreadsheets write them, unless only another quoting fits."""
     usual = _try(sample, separator, is_whole)
     if _is_outfile(sample, separator, is_whole=is_whole):
         outfile = _try(sample, separator, is_whole, Quoting.OUTFILE)
@@ -276,7 +276,7 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
 
 
 def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> bool:
-    """Return whether every quotation mark is where this quoting allows one."""
+    """Whether every quotation mark is where this quoting allows one."""
     text = sample if is_whole else sample[: sample.rfind("\n") + 1]
     try:
         for _ in csv_rows(io.StringIO(text, newline=""), separator, quoting, strict=True):
@@ -287,7 +287,7 @@ def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> 
 
 
 def _is_cut(sample: str, separator: str) -> bool:
-    """Return whether a quotation mark is open at the end, which is usually a mistake in the file."""
+    """Whether a quotation mark is open at the end, which is usually a mistake in the file."""
     return any(
         cells and cells[-1].endswith(_END)
         for cells in csv_rows([*io.StringIO(sample, newline=""), _END], separator, Quoting.DOUBLED)
@@ -329,13 +329,12 @@ def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting
 
 
 def _is_below_separators(sample: str, first: Record, separator: str) -> bool:
-    """Return whether lines with nothing but separators are above the first record."""
     lines = io.StringIO(sample, newline="")
     return any(separator in line for line, _ in zip(lines, range(first.line - 1), strict=False))
 
 
 def _quote_fit(sample: str, separator: str) -> float:
-    """Return the share of quotation marks that may begin or end a cell with this separator, -1 without such marks."""
+    """The share of quotation marks that may begin or end a cell with this separator, -1 without such marks."""
     text = sample.replace('""', "")
     marks = text.count('"')
     if not marks:
@@ -364,7 +363,7 @@ _AS_R = message(
 
 
 def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
-    """Return the source with the habits of its rows, as the sample, the beginning of the file, shows them.
+    """The source with the habits of its rows, as the sample, the beginning of the file, shows them.
 
     A habit is what at least three rows have in common and one in twenty, or all rows of a table of two. There are
     notices where a header does not go with the rows.

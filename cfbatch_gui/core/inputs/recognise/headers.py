@@ -49,7 +49,7 @@ _CLASSES = _Classes()
 
 
 def shape_of(cell: str) -> str:
-    """Return the shape of a stripped cell that is not empty: "Aa" for "Berlin", "A9" for "B12", "9" for "-1,204.50"."""
+    """The shape of a stripped cell that is not empty: "Aa" for "Berlin", "A9" for "B12", "9" for "-1,204.50"."""
     if cell.isalpha() and len(cell) <= _LONGEST:  # most texts are words, and these methods take least time
         if cell.islower():
             return "a"
@@ -77,7 +77,6 @@ def _prose(last: str) -> str:
 
 
 def has_letters(shape: str) -> bool:
-    """Return whether cells of this shape hold a letter."""
     return shape == LONG or any(letter in shape for letter in "Aax")
 
 
@@ -132,7 +131,6 @@ class HeaderJudgement:
 
     @property
     def is_header(self) -> bool:
-        """Whether the first row names the columns."""
         return self.evidence > 0
 
     @property
@@ -145,7 +143,7 @@ _NONE = HeaderJudgement(-_MOST_AGAINST)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first of the rows names the columns."""
+    """Whether the first of the rows names the columns."""
     return judge_header(rows).is_header
 
 
@@ -188,7 +186,7 @@ def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) 
 
 
 def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """Return the names in the first row, with "" in front if R has written row names without a name for their column.
+    """The names in the first row, with "" in front if R has written row names without a name for their column.
 
     In that case every row has one cell more than the first row, and the first cells are all different. Rows that only
     end with a separator do not count.
@@ -327,7 +325,7 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def table_width(rows: Sequence[Sequence[str]], header: bool) -> int:
-    """Return the number of columns: the usual number of cells, or that of the first row if a header has more."""
+    """The number of columns: the usual number of cells, or that of the first row if a header has more."""
     widths = [len(row) for row in rows[header:]]
     usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
     return max(len(rows[0]), usual) if header else usual

@@ -90,7 +90,7 @@ def _recognised(path: Path, options: ReadOptions) -> Source:
 
 
 def as_guessed(source: Source, error: EncodingUnknown) -> Source:
-    """Return the source in the encoding that was guessed when reading it as UTF-8 raised `error`; the same source for
+    """The source in the encoding that was guessed when reading it as UTF-8 raised `error`; the same source for
     another file.
     """
     if source.is_encoding_sure or source.path.name != error.file_name:
@@ -101,7 +101,7 @@ def as_guessed(source: Source, error: EncodingUnknown) -> Source:
 
 
 def _by_table(candidate: Candidate) -> Source | None:
-    """Return the source from the first format in `FORMATS` that recognises the bytes, None if none does."""
+    """The source from the first format in `FORMATS` that recognises the bytes, None if none does."""
     found = (each.recognise(candidate) for each in FORMATS.values() if each.recognise)
     return next(filter(None, found), None)
 

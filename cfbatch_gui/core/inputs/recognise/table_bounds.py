@@ -31,7 +31,6 @@ class Record:
 
     @property
     def filled(self) -> int:
-        """How many cells are not blank."""
         return sum(1 for cell in self.cells if cell.strip())
 
     @property
@@ -41,7 +40,7 @@ class Record:
 
 
 def filled_width(cells: Sequence[str]) -> int:
-    """Return how many cells a row has up to the last that is not blank."""
+    """How many cells a row has up to the last that is not blank."""
     return next((index for index in range(len(cells), 0, -1) if cells[index - 1].strip()), 0)
 
 
@@ -77,7 +76,7 @@ def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line:
 
 
 def _hides_row(lines: Sequence[str], line: int, width: int, separator: str, quoting: Quoting) -> bool:
-    """Return whether the line below the line of this number is a row of this width by itself."""
+    """Whether the line below the line of this number is a row of this width by itself."""
     return line < len(lines) and width_of_line(lines[line], separator, quoting) == width
 
 
@@ -111,7 +110,7 @@ _QUOTING_NOTICES = {
 
 
 def without_empty_ends(records: Sequence[Record]) -> list[Record]:
-    """Return the records without the columns at the end that none of them fills."""
+    """The records without the columns at the end that none of them fills."""
     widest = max((record.reach for record in records), default=0)
     if all(len(record.cells) <= widest for record in records):
         return list(records)
@@ -119,7 +118,7 @@ def without_empty_ends(records: Sequence[Record]) -> list[Record]:
 
 
 def first_of_table(records: Sequence[Record]) -> int:
-    """Return the index of the record where the table begins; 0 unless the records above are clearly not part of it."""
+    """The index of the record where the table begins; 0 unless the records above are clearly not part of it."""
     if begin := _below_comments(records) or below_titles(records):
         return begin
     for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
@@ -144,7 +143,7 @@ def first_of_table(records: Sequence[Record]) -> int:
 
 
 def _is_narrower(record: Record, head: Record) -> bool:
-    """Return whether a record may be above a table with this first one: a line of text, or a padded title."""
+    """Whether a record may be above a table with this first one: a line of text, or a padded title."""
     is_short = len(record.cells) < len(head.cells) and record.reach < head.reach
     return is_short or record.reach * 2 <= len(head.cells)
 
@@ -154,7 +153,7 @@ def _are_rows(records: Sequence[Record]) -> bool:
 
 
 def _below_comments(records: Sequence[Record]) -> int:
-    """Return the index of the record below comments, 0 for none; the last comment may name the columns: "# id,text"."""
+    """The index of the record below comments, 0 for none; the last comment may name the columns: "# id,text"."""
     start = 0
     while start < min(_MOST_ABOVE, len(records) - 2) and _is_comment(records[start].cells):
         start += 1
@@ -171,7 +170,7 @@ def _is_comment(cells: Sequence[str]) -> bool:
 
 
 def below_titles(records: Sequence[Record]) -> int:
-    """Return the index of the record below titles that have as many cells as the table, 0 for none.
+    """The index of the record below titles that have as many cells as the table, 0 for none.
 
     Spreadsheets fill every line up with separators ("Report of May,,,"), and the rows of a sheet have equal lengths.
     """
@@ -188,7 +187,7 @@ def below_titles(records: Sequence[Record]) -> int:
 
 
 def _is_title(record: Record) -> bool:
-    """Return whether only one cell is filled; or two in a table of more than two columns, the first ending with ":"."""
+    """Whether only one cell is filled; or two in a table of more than two columns, the first ending with ":"."""
     is_pair = len(record.cells) > 2 and record.filled == 2 and record.cells[0].rstrip().endswith((":", "："))
     return len(record.cells) > 1 and (record.filled <= 1 or is_pair)
 
@@ -206,7 +205,7 @@ def below_groups(records: Sequence[Record]) -> int:
 
 
 def end_of_table(records: Sequence[Record], start: int) -> int:
-    """Return the index after the table's last record: another table may begin there.
+    """The index after the table's last record: another table may begin there.
 
     It does below a blank line, or where columns of figures become columns of words and the other way round.
     """
@@ -243,7 +242,7 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
 
 
 def _is_turned_round(table: Sequence[Record], below: Sequence[Record]) -> bool:
-    """Return whether names stand first in `below`, and figures where `table` has words, and words where it has figures.
+    """Whether names stand first in `below`, and figures where `table` has words, and words where it has figures.
 
     Only a few rows are compared.
     """
@@ -261,7 +260,7 @@ def _is_turned_round(table: Sequence[Record], below: Sequence[Record]) -> bool:
 
 
 def _differ_both_ways(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether one row has figures where the other has words, and the other way round."""
+    """Whether one row has figures where the other has words, and the other way round."""
     kinds = {is_number_or_date(a) - is_number_or_date(b) for a, b in zip(one, other, strict=True)}
     return {1, -1} <= kinds
 
@@ -273,7 +272,7 @@ def _are_figures(rows: Sequence[Sequence[str]], index: int) -> float:
 
 
 def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a column that has only numbers or dates in `table` has only other texts in `below`."""
+    """Whether a column that has only numbers or dates in `table` has only other texts in `below`."""
     columns = range(min(map(len, (*table, *below)), default=0))
     return len(table) >= 3 and any(
         all(is_number_or_date(row[index]) for row in table) and not any(is_number_or_date(row[index]) for row in below)
@@ -287,7 +286,7 @@ def _usual(records: Sequence[Record]) -> int:
 
 
 def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
-    """Return whether a last record is a sum, a source or a count rather than a row of a table of `width` columns."""
+    """Whether a last record is a sum, a source or a count rather than a row of a table of `width` columns."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     if width < 2 or not filled:
         return not filled
@@ -304,7 +303,7 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
 
 
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
-    """Return the source with its table's end and with notices. `end_line` is the line of another table, or 0 for none.
+    """The source with its table's end and with notices. `end_line` is the line of another table, or 0 for none.
 
     `sample` is the text of `head` without a byte order mark.
     """
@@ -345,7 +344,6 @@ def notice_of_other_tables(begin: str) -> str:
 
 
 def notice_below(lines: list[str]) -> str:
-    """The notice for lines below the table, of which none is blank."""
     return counted_message(
         len(lines),
         "{n:,} line below the table is not read: {first}.",
@@ -384,7 +382,6 @@ def _first_of(lines: list[str]) -> Message:
 
 
 def plain_codec(encoding: str) -> str:
-    """Return the variant of a codec that writes no byte order mark."""
     return {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(encoding, encoding)
 
 
@@ -419,7 +416,7 @@ def _below(source: Source, head: bytes) -> list[str]:
 
 
 def tail_of(source: Source, head: bytes) -> str:
-    """Return the end of the file, or all of a short one; "" if it cannot be read without reading the whole file."""
+    """The end of the file, or all of a short one; "" if it cannot be read without reading the whole file."""
     codec = plain_codec(source.encoding)
     if source.size <= len(head):
         data = head

@@ -82,7 +82,7 @@ def open_text(candidate: Candidate) -> Source:
 
 
 def _by_table(candidate: Candidate) -> Source | None:
-    """Return the source from the first format in `FORMATS` that recognises the text, None if none does."""
+    """The source from the first format in `FORMATS` that recognises the text, None if none does."""
     found = (each.recognise_text(candidate) for each in FORMATS.values() if each.recognise_text)
     return next(filter(None, found), None)
 
@@ -143,7 +143,7 @@ _LEAST_FULL = 0.8  # share of lines that are full
 
 
 def has_paragraphs(sample: str, *, is_whole: bool) -> bool:
-    """Return whether a text consists of paragraphs; `is_whole` is whether the sample is all of it."""
+    """Whether a text consists of paragraphs; `is_whole` is whether the sample is all of it."""
     return _are_paragraphs(_whole_blocks(sample, is_whole=is_whole))
 
 
@@ -156,7 +156,7 @@ def _whole_blocks(sample: str, *, is_whole: bool) -> list[str]:
 
 
 def _are_paragraphs(lines: Sequence[str]) -> bool:
-    """Return whether the lines are paragraphs, separated by blank lines.
+    """Whether the lines are paragraphs, separated by blank lines.
 
     `lines` must not end within a paragraph. Blank lines alone are not enough, because they also separate the groups of
     a list. Either every paragraph is one line, and most of the text is sentences; or the last line of a paragraph ends
@@ -178,7 +178,7 @@ def _are_paragraphs(lines: Sequence[str]) -> bool:
 
 
 def _are_sentences(lines: Sequence[str]) -> bool:
-    """Return whether most of the text is in lines that end a sentence; titles do not, but they are short."""
+    """Whether most of the text is in lines that end a sentence; titles do not, but they are short."""
     ended = [line for line in lines if _may_be_sentence(line) and _SENTENCE_END.search(line)]
     return sum(map(len, ended)) >= _LEAST_ENDED * sum(map(len, lines))
 
@@ -193,7 +193,7 @@ def _go_on_small(blocks: Sequence[Sequence[str]], pairs: Sequence[tuple[str, str
 
 
 def _are_full(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Return whether lines are wrapped at a fixed width. Words or codes may have one width, but are not sentences."""
+    """Whether lines are wrapped at a fixed width. Words or codes may have one width, but are not sentences."""
     width = max(len(line) for pair in pairs for line in pair)
     full = [len(line) + 1 + _first_word(following) > width for line, following in pairs]
     return _share(full) >= _LEAST_FULL and _share([_may_be_sentence(line) for line, _ in pairs]) >= _LEAST_FULL
@@ -216,7 +216,7 @@ def _share(found: Sequence[bool]) -> float:
 
 
 def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
-    """Return the source with its columns, first line and end. Raises InputError for a table without rows.
+    """The source with its columns, first line and end. Raises InputError for a table without rows.
 
     `sample` is the decoded `head` without a byte order mark.
     """
@@ -303,7 +303,7 @@ def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | Non
 
 
 def _has_object_line(lines: list[str]) -> bool:
-    """Return whether one of the first 50 lines is an object, as in JSON Lines with a damaged first line."""
+    """Whether one of the first 50 lines is an object, as in JSON Lines with a damaged first line."""
     return sum(isinstance(parse_object(line), dict) for line in lines[:50]) > 0
 
 

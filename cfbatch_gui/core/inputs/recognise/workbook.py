@@ -28,7 +28,7 @@ _SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
 
 
 def _is_note(name: str, rows: Sequence[Cells]) -> bool:
-    """Return whether a sheet is a note rather than data. `rows` are its first rows, including blank ones.
+    """Whether a sheet is a note rather than data. `rows` are its first rows, including blank ones.
 
     A note has no table, and either a blank row below its title, or only few rows: a title above sentences or figures.
     A list of texts is data.
@@ -47,7 +47,7 @@ def _is_note(name: str, rows: Sequence[Cells]) -> bool:
 
 
 def is_table(name: str, rows: Sequence[Cells]) -> bool:
-    """Return whether the rows are certainly a table: several columns in most rows, below a header."""
+    """Whether the rows are certainly a table: several columns in most rows, below a header."""
     filled = [row for row in rows if _filled(row)]
     return not _is_note_name(name) and len(filled) > 2 and _share_wide(filled) > 0.7 and has_header(filled)
 

@@ -1,22 +1,24 @@
-"""The values and functions that all export targets share."""
+"""What all export targets share: values, and files that are read back after writing."""
 
-import hashlib
+import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import NoReturn
-
-import msgspec
+from typing import BinaryIO, NoReturn
 
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import comma_list, message, quoted
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.system.files import atomic_writer
 
 Progress = Callable[[int, int], None]
 Cell = str | int | float | None
@@ -135,30 +137,6 @@ class Target:
     is_for_people: bool = False
 
 
-class Digest:
-    """A digest of all values in order, to compare what was written with what was read back.
-
-    It compares a file of any size, numbers bit for bit, with the memory of one row.
-    """
-
-    def __init__(self) -> None:
-        self._hash = hashlib.blake2b()
-        self._encoder = msgspec.msgpack.Encoder(enc_hook=str)  # messages as their text
-
-    def add(self, row: Sequence[Cell]) -> None:
-        """Add a row of texts, integers and doubles; 1, 1.0 and "1" are different."""
-        self._hash.update(self._encoder.encode(row))
-
-    def add_bytes(self, data: bytes) -> None:
-        """Add raw bytes of known length, such as a vector's."""
-        self._hash.update(data)
-
-    def compare(self, read: "Digest", path: Path) -> None:
-        """Raise ExportError unless both digests are equal."""
-        if self._hash.digest() != read._hash.digest():
-            not_as_written(path, "the values read back differ from those written")
-
-
 def not_as_written(path: Path, detail: str) -> NoReturn:
     """Raise the ExportError for a file that does not read back as written."""
     raise ExportError(
@@ -193,3 +171,85 @@ def indices_of(wanted: Sequence[str] | None, there: Sequence[str]) -> tuple[int,
         known = comma_list([quoted(name) for name in there]) if there else message("none to choose from")
         raise UsageError(message("This job has no column “{name}”. There are: {known}.", name=unknown[0], known=known))
     return tuple(index_of[name] for name in dict.fromkeys(wanted))
+
+
+_CHUNK = 1 << 20
+
+
+class CheckedStream:
+    """A file that is written from its beginning, and read back and compared by size and checksum.
+
+    This finds bytes that the disk lost or changed; that the format is right is proved by the tests. `path` is the final
+    path, for messages.
+    """
+
+    def __init__(self, stream: BinaryIO, path: Path, work: Work) -> None:
+        self._stream, self._path, self._work = stream, path, work
+        self._checksum = 0
+        self.size = 0
+        self.items = 0
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write all of `data`; returns its length in bytes."""
+        self._stream.write(data)
+        self._checksum = zlib.crc32(data, self._checksum)
+        self.size += memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+    def tick(self, items: int) -> None:
+        """Tell the progress that so many items more are written."""
+        self.items += items
+        self._work.tick(self.items)
+
+    def flush(self) -> None:
+        """Flush the buffer to the operating system."""
+        self._stream.flush()
+
+    def compare(self) -> None:
+        """Read the whole file back. Raises ExportError if it differs."""
+        self._stream.flush()
+        self._stream.seek(0)
+        self._work.tick_back(0)
+        checksum = size = 0
+        while data := self._stream.read(_CHUNK):
+            checksum = zlib.crc32(data, checksum)
+            size += len(data)
+            self._work.tick_back(self.items * size // max(1, self.size))
+        if (size, checksum) != (self.size, self._checksum):
+            not_as_written(self._path, f"{size} bytes with checksum {checksum:08x}")
+
+
+@contextmanager
+def checked_export(work: Work) -> Iterator[CheckedStream]:
+    """The file of an export. At the end of the block it is read back, and gets its name if it is as it was written."""
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path, work)
+        yield stream
+        stream.compare()
+        work.tick_end()
+
+
+@contextmanager
+def checked_file(folder: Path, name: str, work: Work) -> Iterator[CheckedStream]:
+    """A new file in an unfinished folder, compared and flushed to the disk at the end of the block."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("x+b") as raw:
+        stream = CheckedStream(raw, work.path / name, work)
+        yield stream
+        stream.compare()
+        os.fsync(raw.fileno())
+
+
+def check_archive(work: Work, stream: BinaryIO) -> None:
+    """Read a ZIP archive back, each of whose files has a checksum. Raises ExportError if it differs."""
+    stream.flush()
+    work.tick_back(0)
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            for member in archive.namelist():
+                with archive.open(member) as file:
+                    while file.read(_CHUNK):
+                        work.tick_back(0)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
+        not_as_written(work.path, str(error))
