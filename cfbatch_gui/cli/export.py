@@ -23,9 +23,8 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
-from cfbatch_gui.core.results.job_metadata import JobMetadata
-from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.versions.changed_export import changed_since, removed_list

@@ -36,10 +36,8 @@ from cfbatch_gui.core.judgements.files import (
     write_judgements,
 )
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades, parse_grades
-from cfbatch_gui.core.results.labels import read_unusable_labels
-from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
+from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
