@@ -49,10 +49,9 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
