@@ -22,6 +22,7 @@ from cfbatch_gui.core.workers_ai.own_worker import (
     new_secret,
     save_worker,
 )
+from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
