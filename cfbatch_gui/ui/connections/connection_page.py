@@ -16,9 +16,6 @@ from cfbatch_gui.core.errors import Action, ConnectionProblem, KeyringUnavailabl
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
-from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
-from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_cards import CardState, CloudflareCard, SavedCard

@@ -21,8 +21,6 @@ from cfbatch_gui.core.jobs.plan.planned import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.core.system.kept_aside import is_of_newer_version, keep_aside
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, price
 from cfbatch_gui.core.workers_ai.estimate import Script, script_of, tokens_lower, tokens_upper
 
