@@ -17,6 +17,8 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.help.about import RELEASES, AboutDialog, diagnostics, licence_text
 from cfbatch_gui.ui.help.help_window import HelpWindow, Topic
 from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.ui.help import RELEASES, AboutDialog, HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.key_names import control_name, in_help
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import Button, SearchField, boxed, column
