@@ -10,16 +10,9 @@ from pathlib import Path
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import number, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
-from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.practice.app import Application, practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import Arrival
-from cfbatch_gui.core.practice.faults.mutations import Mutation
-from cfbatch_gui.core.practice.faults.script import describe_faults, load_script
-from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.system import secret_variables
+from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 

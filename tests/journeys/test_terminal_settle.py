@@ -8,7 +8,6 @@ import pytest
 
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.core.system.resources import resource
 from tests.journeys.terminal import Terminal, read_csv
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService

@@ -15,8 +15,6 @@ import pytest
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths, resource
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.resources import resource
 from tests import without_root
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import COMMAND, Terminal, read_csv
