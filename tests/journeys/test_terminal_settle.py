@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.system.paths import resource
 from tests.journeys.terminal import Terminal, read_csv
 from tests.support import faults

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths, resource
 from tests import without_root
 from tests.canary import OTHER_TOKEN, TOKEN
