@@ -40,6 +40,11 @@ BODY = {
         {"query": query, "contexts": [{"text": text} for text in contexts]} for query, contexts in QUERIES.items()
     ]
 }
+CODE = {
+    "Copy as Python": ("import", "CLOUDFLARE_API_TOKEN", "batch-0001.json"),
+    "Copy as Worker code": ("env.AI.run", "queueRequest"),
+    "Copy as curl": ("curl ", "$CLOUDFLARE_API_TOKEN", "batch-0001.json"),
+}
 FILE = "query,context\n" + "".join(f"{query},{text}\n" for query, contexts in QUERIES.items() for text in contexts)
 
 
@@ -123,32 +128,17 @@ async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: J
     await driver.idle()
 
 
-@pytest.mark.parametrize(
-    ("entry", "marks"),
-    [
-        ("Copy as curl", ("curl ", "$CLOUDFLARE_API_TOKEN", "batch-0001.json")),
-        ("Copy as Python", ("import", "CLOUDFLARE_API_TOKEN", "batch-0001.json")),
-        ("Copy as Worker code", ("env.AI.run", "queueRequest")),
-    ],
-)
-async def test_a_job_is_copied_as_code(driver: JobPageDriver, entry: str, marks: tuple[str, ...]) -> None:
+async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     await driver.show(job)
-    menu_entry(driver.page.header.more.menu(), entry)
-    copied = QGuiApplication.clipboard().text()
-    assert all(mark in copied for mark in marks), copied
-    assert driver.notices.texts()[0].startswith("Copied.")
-    QGuiApplication.clipboard().clear()
-    await driver.idle()
-
-
-async def test_the_requests_are_saved_for_the_code(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    await driver.show(job)
-    menu_entry(driver.page.header.more.menu(), "Copy as curl")
+    for entry, marks in CODE.items():
+        menu_entry(driver.page.header.more.menu(), entry)
+        copied = QGuiApplication.clipboard().text()
+        assert all(mark in copied for mark in marks), copied
+        assert driver.notices.texts()[0].startswith("Copied.")
     target = tmp_path / "code"
     target.mkdir()
-    (bar,) = driver.notices.bars()
+    bar = driver.notices.bars()[0]
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
     await until(lambda: driver.page.findChild(QFileDialog))
     dialog = driver.page.findChild(QFileDialog)

@@ -106,7 +106,7 @@ def test_the_delete_key_concerns_the_whole_selection(qtbot: Any, library: Librar
     assert deleted.at(0)[0] == ["1", "4"]
 
 
-def test_all_of_ten_thousand_jobs_are_selected_also_those_not_scrolled_to(qtbot: Any, library: Library) -> None:
+def test_all_of_a_thousand_jobs_are_selected_also_those_not_scrolled_to(qtbot: Any, library: Library) -> None:
     library.show_jobs(MANY)
     library.list.selectAll()
     assert len(library.selection()) == len(MANY)
@@ -130,10 +130,10 @@ def test_the_archive_is_shown_by_a_click_and_left_by_another(qtbot: Any, library
     assert len(lines(library)) == 8 and not library.archive_button.isVisible()
 
 
-def test_an_archive_of_ten_thousand_grows_as_it_is_scrolled(library: Library) -> None:
+def test_an_archive_of_a_thousand_grows_as_it_is_scrolled(library: Library) -> None:
     library.show_jobs((*(replace(each, archived=True) for each in MANY), DONE))
     library.toggle_archive()
-    assert library.rows.archived() == len(MANY) and library.rows.rowCount() < 1_000
+    assert library.rows.archived() == len(MANY) and library.rows.rowCount() < len(MANY)
     library.list.selectAll()
     assert len(library.selection()) == len(MANY)
 
