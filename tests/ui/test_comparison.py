@@ -77,6 +77,17 @@ async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
 
 async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, until: Until) -> None:
     page = compared.page
+    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
+    page.resize(700, 400)
+    for table in (page.queries.queries, page.queries.texts):
+        assert table.horizontalScrollBar().maximum() == 0
+        (longest,) = (index for index, column in enumerate(table.columns()) if column.stretch)
+        assert table.columnWidth(longest) > 60
+    page.tabs.choose(JOBS)
+    (matched,) = (each for each in page.job_lines.findChildren(Label) if each.text().startswith("queries: "))
+    await until(lambda: matched.height() >= matched.heightForWidth(matched.width()))
+    page.resize(1004, 820)
+
     assert page.header.facts().startswith("A: First · B: Second · 2 queries")
     assert page.tops.value() == 1  # of the few texts that the queries have
     assert page.queries.queries_model.rowCount() == 2
@@ -90,7 +101,6 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, unti
     assert texts[-1].startswith("By the judgements of 2 queries.")
     assert not page.others.isVisible()  # there is only one
 
-    page = compared.page
     page.tops.set_value(20)
     page.tops.picked.emit(20)
     await until(lambda: page.top.caption() == "overlap of the first 20")
@@ -98,7 +108,6 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, unti
     assert "nDCG@20" in page.job_lines.texts()
     await until(lambda: not page.tasks.running())
 
-    page = compared.page
     page.tabs.choose(SCORES)
     (dots,) = [layer for layer in page.scores.chart.layers() if isinstance(layer, Dots)]
     assert len(dots.x) == 6
@@ -107,17 +116,6 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, unti
     page.scores.chart.picked.emit(5)
     assert page.tabs.current() == QUERIES
     await until(lambda: page.queries.texts_model.rowCount() == 2)
-
-    page = compared.page
-    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
-    page.resize(700, 400)
-    for table in (page.queries.queries, page.queries.texts):
-        assert table.horizontalScrollBar().maximum() == 0
-        (longest,) = (index for index, column in enumerate(table.columns()) if column.stretch)
-        assert table.columnWidth(longest) > 60
-    page.tabs.choose(JOBS)
-    (matched,) = (each for each in page.job_lines.findChildren(Label) if each.text().startswith("queries: "))
-    await until(lambda: matched.height() >= matched.heightForWidth(matched.width()))
 
 
 async def test_the_answer_is_given_in_words(compared: Compared, until: Until) -> None:
@@ -228,15 +226,6 @@ async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compar
 
 
 async def test_a_changed_name_a_partial_job_and_scores_that_come_later(compared: Compared, until: Until) -> None:
-    page, program = compared.page, compared.program
-    shown = page.queries.queries_model
-    program.drafts.rename(compared.second.id, "Large model")
-    page.show_jobs(program.ledger.jobs())
-    assert page.header.facts().startswith("A: First · B: Large model · 2 queries")
-    assert "Large model" in page.job_lines.texts()
-    assert not page.tasks.running()
-    assert page.queries.queries_model is shown
-
     page, second = compared.page, compared.second
     with compared.program.folder(second.id).open() as database:
         forget_checksums(database)  # changed on purpose
@@ -261,6 +250,14 @@ async def test_a_changed_name_a_partial_job_and_scores_that_come_later(compared:
     await until(lambda: page.header.facts().startswith("A: First · B: Second · 2 queries"))
     assert page.message() == ""
     await until(lambda: not page.tasks.running())
+
+    shown = page.queries.queries_model
+    program.drafts.rename(compared.second.id, "Large model")
+    page.show_jobs(program.ledger.jobs())
+    assert page.header.facts().startswith("A: First · B: Large model · 2 queries")
+    assert "Large model" in page.job_lines.texts()
+    assert not page.tasks.running()
+    assert page.queries.queries_model is shown
 
 
 async def test_a_deleted_job_leaves_the_comparison_and_comes_back(compared: Compared, until: Until) -> None:
