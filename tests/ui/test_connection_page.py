@@ -326,7 +326,7 @@ async def test_the_links_lead_to_the_right_pages_and_without_a_browser_the_addre
 
     def browser(address: str) -> bool:
         opened.append(address)
-        return True
+        return len(opened) < 3
 
     page = await open_page(browser=browser)
     for block in (page.cloudflare.account_block, page.cloudflare.token_block):
@@ -335,8 +335,7 @@ async def test_the_links_lead_to_the_right_pages_and_without_a_browser_the_addre
     assert ACCOUNT_PAGE in page.cloudflare.account_block.link.toolTip()
     assert page._notices.texts() == []
 
-    page = await open_page(browser=lambda address: False)
-    click(page.cloudflare.token_block.link)
+    click(page.cloudflare.token_block.link)  # no browser was found
     assert page._notices.texts() == ["No browser could be opened. Copy the address of the page, and open it yourself."]
     page._notices.bars()[0].links()[0].click()
     assert QGuiApplication.clipboard().text() == TOKEN_PAGE

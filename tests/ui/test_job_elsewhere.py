@@ -178,27 +178,6 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
 
 
-async def test_with_its_file_the_texts_are_shown(
-    stage: Stage, service: FaultyService, until: Until, tmp_path: Path
-) -> None:
-    request_id = json.loads(await by_curl(service))["result"]["request_id"]
-    path = tmp_path / "questions.csv"
-    path.write_text(FILE, encoding="utf-8")
-    stage.workspace.window.attach.emit()
-    dialog = await attach_dialog(until)
-    await until(lambda: dialog.connection.count() == 2)
-    dialog.text.setPlainText(request_id)
-    dialog.files.open(path)
-    await until(dialog.files.inputs)
-    assert dialog.files.names[0].whole_text() == "questions.csv" and dialog.files.kind.value() == Kind.RANK
-    click(dialog.add_button)
-    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
-    (job,) = stage.program.ledger.jobs()
-    assert job.state is JobState.DONE and job.source_name == "questions.csv"
-    await until(lambda: stage.person.sees("reset my password"))
-    await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
-
-
 async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     stage: Stage, service: FaultyService, until: Until, tmp_path: Path
 ) -> None:
@@ -276,14 +255,3 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
     click(page.done_button)
     assert window.pages.currentWidget() is workspace._settings.page
-
-
-async def test_practice_leaves_no_trace(driver: JobPageDriver, until: Until, qtbot: Any) -> None:
-    await driver.finished(TIED, Kind.RANK)
-    page = TrafficPage(driver.program, driver.notices)
-    qtbot.addWidget(page)
-    page.show()
-    await until(lambda: not page.tasks.is_running("read"))
-    assert page.rows.rows() == () or not list(page.rows.rows())
-    assert page.empty.isVisible()
-    await page.tasks.close()

@@ -61,16 +61,7 @@ def lines(library: Library) -> list[str]:
     ]
 
 
-def test_groups_stand_in_their_order_and_empty_ones_vanish(library: Library) -> None:
-    expected = ["needs_you 1", "Job 1", "working 1", "Job 2", "drafts 1", "Job 3", "finished 1", "Job 4"]
-    assert lines(library) == expected
-    library.show_jobs((DRAFT,))
-    assert lines(library) == ["drafts 1", "Job 3"]
-    library.show_jobs(())
-    assert lines(library) == []
-
-
-def test_each_line_says_all_that_it_shows_to_a_screen_reader(library: Library) -> None:
+def test_groups_stand_in_their_order_and_each_line_is_said_to_a_screen_reader(library: Library) -> None:
     spoken = [
         library.rows.index(line).data(Qt.ItemDataRole.AccessibleTextRole) for line in range(library.rows.rowCount())
     ]
@@ -78,17 +69,19 @@ def test_each_line_says_all_that_it_shows_to_a_screen_reader(library: Library) -
     assert spoken[3].startswith("Job 2, Running · 1 of 2 batches")
     assert spoken[7].startswith("Job 4, Finished · ")
 
+    expected = ["needs_you 1", "Job 1", "working 1", "Job 2", "drafts 1", "Job 3", "finished 1", "Job 4"]
+    assert lines(library) == expected
+    library.show_jobs((DRAFT,))
+    assert lines(library) == ["drafts 1", "Job 3"]
+    library.show_jobs(())
+    assert lines(library) == []
+    assert library.list.focusPolicy() is Qt.FocusPolicy.NoFocus
+
 
 def test_the_latest_stands_first_and_archived_ones_only_when_looked_for() -> None:
     jobs = (job(9), job(5), replace(job(6, BatchState.DONE), archived=True))
     assert [entry.name for entry in arrange(jobs) if isinstance(entry, Job)] == ["Job 5", "Job 9"]
     assert arrange(jobs, "job 6")[0] == GroupEntry(Group.ARCHIVED, 1)
-
-
-def test_a_list_without_jobs_is_no_stop_for_the_tab_key(library: Library) -> None:
-    assert library.list.focusPolicy() is Qt.FocusPolicy.StrongFocus
-    library.show_jobs([])
-    assert library.list.focusPolicy() is Qt.FocusPolicy.NoFocus
 
 
 def test_a_click_opens_and_arrow_keys_move_on(qtbot: Any, library: Library) -> None:
@@ -146,13 +139,6 @@ def test_the_menu_offers_what_can_be_done(qtbot: Any, library: Library) -> None:
     assert [spy.at(0)[0] for spy in (duplicated, archived, deleted)] == ["4", ["4"], ["4"]]
 
 
-def test_the_delete_key_asks_for_the_current_job(qtbot: Any, library: Library) -> None:
-    deleted = QSignalSpy(library.deleted)
-    click(qtbot, library, "1")
-    qtbot.keyClick(library.list, Qt.Key.Key_Delete)
-    assert deleted.at(0)[0] == ["1"]
-
-
 def test_finding_shows_only_names_that_fit(qtbot: Any, library: Library) -> None:
     qtbot.keyClicks(library.find_field, "JOB 4")
     assert lines(library) == ["finished 1", "Job 4"]
@@ -189,17 +175,6 @@ def test_the_foot_opens_the_connection(qtbot: Any, library: Library) -> None:
     qtbot.mouseClick(library.foot, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(library.foot._gear, Qt.MouseButton.LeftButton)
     assert wanted.count() == 2
-
-
-def test_one_of_a_thousand_jobs_that_changes_is_one_line_anew(qtbot: Any, library: Library) -> None:
-    many = tuple(job(number, BatchState.DONE, queries=number) for number in range(10, 1_010))
-    library.show_jobs((*many, WORKING))
-    library.grab()
-    reset, changed = QSignalSpy(library.rows.modelReset), QSignalSpy(library.rows.dataChanged)
-    checked = replace(WORKING, batches=(WORKING.batches[0], replace(WORKING.batches[1], checked_at=1.0)))
-    library.show_jobs((*many, checked))
-    lines = [(changed.at(n)[0].row(), changed.at(n)[1].row()) for n in range(changed.count())]
-    assert set(lines) <= {(library.rows.line_of(WORKING.id),) * 2} and reset.count() == 0
 
 
 MANY = tuple(job(number, BatchState.DONE, queries=number) for number in range(10, 1_010))
@@ -241,15 +216,6 @@ def test_a_new_job_above_many_is_one_line_more(library: Library) -> None:
     assert inserted.at(0)[1:] == [1, 1]
     assert library.list.currentIndex().data(ENTRY_ROLE).id == "20"
     assert library.rows.rowCount() == LINES + 1
-
-
-def test_after_a_search_the_list_begins_at_its_top(qtbot: Any, library: Library) -> None:
-    library.show_jobs(MANY)
-    qtbot.keyClicks(library.find_field, "Job 1009")
-    qtbot.waitUntil(lambda: lines(library) == ["finished 1", "Job 1009"])
-    library.find_field.clear()
-    qtbot.waitUntil(lambda: library.rows.rowCount() == LINES)
-    assert lines(library)[1] == "Job 10"
 
 
 def test_every_state_has_words_and_an_icon(library: Library) -> None:
@@ -377,14 +343,6 @@ def test_the_archive_is_shown_by_a_click_and_left_by_another(qtbot: Any, library
     assert len(lines(library)) == 8 and not library.archive_button.isVisible()
 
 
-def test_an_archive_of_a_thousand_grows_as_it_is_scrolled(library: Library) -> None:
-    library.show_jobs((*(replace(each, archived=True) for each in MANY), DONE))
-    library.toggle_archive()
-    assert library.rows.archived() == len(MANY) and library.rows.rowCount() < len(MANY)
-    library.list.selectAll()
-    assert len(library.selection()) == len(MANY)
-
-
 def test_the_search_finds_tags_and_the_archive(qtbot: Any, library: Library) -> None:
     library.show_jobs((*ALL, replace(OLD, tags=("May report", "old"))))
     qtbot.keyClicks(library.find_field, "may R")
@@ -438,11 +396,3 @@ def test_a_changed_job_stands_where_it_would_stand_anew(changes: list[Change]) -
         groups.show(tuple(jobs.values()))
         assert groups.lines() == arrange(jobs.values())
         assert groups.lines() + groups.archive() == arrange(jobs.values(), "a grouped_job")
-
-
-def test_the_latest_job_stands_first_and_a_group_says_how_many_it_has() -> None:
-    first, second = (
-        grouped_job(1, BatchState.DONE, 1, archived=False),
-        grouped_job(2, BatchState.DONE, 2, archived=False),
-    )
-    assert arrange([first, second]) == [GroupEntry(Group.FINISHED, 2), second, first]
