@@ -36,8 +36,8 @@ from cfbatch_gui.ui.widgets import CheckBox, Flow, IconLine, Label, LinkButton, 
 class CloudflareCard(TestedCard):
     """Shows an `AccountState`."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("cloud", parent=parent)
+    def __init__(self) -> None:
+        super().__init__("cloud")
         self.show_name(self.tr("Cloudflare"))
         self._state = AccountState()
         self._problem = NoticeBar("", "attention")
@@ -168,8 +168,8 @@ class CollectBlock(QWidget):
     changed = Signal()
     jobs_wanted = Signal()
 
-    def __init__(self, record: SavedConnection, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, record: SavedConnection) -> None:
+        super().__init__()
         self._saved = record
         self.switch = CheckBox(self.tr("Collect answers in my account"))
         self.switch.setChecked(record.collects)
@@ -282,10 +282,8 @@ class SavedCard(TestedCard):
     account_pressed = Signal()  # for the list of what is in the user's account
     take_down_pressed = Signal()  # of the Worker in the account
 
-    def __init__(self, record: SavedConnection, parent: QWidget | None = None) -> None:
-        super().__init__(
-            _ICONS[record.kind], titles_of(ConnectionKind(record.kind)), parent, optional_title=COLLECTING_TITLE
-        )
+    def __init__(self, record: SavedConnection) -> None:
+        super().__init__(_ICONS[record.kind], titles_of(ConnectionKind(record.kind)), optional_title=COLLECTING_TITLE)
         self.record = record
         self._state = CardState()
         self.account = AccountField()

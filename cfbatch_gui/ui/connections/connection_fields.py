@@ -117,8 +117,8 @@ class SecretWords:
 class AccountField(QLineEdit):
     """A field for an account ID, which it extracts from a pasted address."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setMaxLength(_LONGEST)
         self.setPlaceholderText(self.tr("32 characters, 0–9 and a–f"))
         self.textEdited.connect(self._clean)
@@ -148,13 +148,8 @@ class TokenField(QLineEdit):
     `check` parses the text, and raises NotConnected for text that cannot be such a secret.
     """
 
-    def __init__(
-        self,
-        words: SecretWords | None = None,
-        check: Callable[[str], Token] = check_form,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, words: SecretWords | None = None, check: Callable[[str], Token] = check_form) -> None:
+        super().__init__()
         self._words, self._check = words or token_words(), check
         self.setMaxLength(_LONGEST)
         self.setPlaceholderText(self._words.placeholder)
@@ -198,8 +193,8 @@ class FieldBlock(QWidget):
     An empty hint keeps its height, so that the page does not move.
     """
 
-    def __init__(self, title: str, link: LinkButton, content: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, link: LinkButton, content: QWidget) -> None:
+        super().__init__()
         self.label = Label(title, "strong")
         self.link = link
         self._icon = IconLabel("circle-x", "error", 14)
@@ -297,11 +292,7 @@ class TokenBlock(FieldBlock):
     edited = Signal()
 
     def __init__(
-        self,
-        link: LinkButton,
-        words: SecretWords | None = None,
-        check: Callable[[str], Token] = check_form,
-        parent: QWidget | None = None,
+        self, link: LinkButton, words: SecretWords | None = None, check: Callable[[str], Token] = check_form
     ) -> None:
         self._words = words or token_words()
         self.field = TokenField(self._words, check)
@@ -326,7 +317,7 @@ class TokenBlock(FieldBlock):
         self._stack.setFixedHeight(scaled(CONTROL_HEIGHT))
         self._stack.addWidget(self._editor)
         self._stack.addWidget(self._saved)
-        super().__init__(self._words.title, link, self._stack, parent)
+        super().__init__(self._words.title, link, self._stack)
         self.label.setBuddy(self.field)
         self.field.setAccessibleName(self._words.title)
         self._state = AccountState()

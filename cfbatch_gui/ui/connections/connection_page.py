@@ -59,8 +59,8 @@ class OtherConnections(QWidget):
     check_wanted = Signal(str)  # of the service, through the connection with this id
     account_wanted = Signal(str)  # the list of what is in the account behind this connection
 
-    def __init__(self, program: Program, tasks: Tasks, uses: QButtonGroup, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, tasks: Tasks, uses: QButtonGroup) -> None:
+        super().__init__()
         self._program, self._tasks, self._uses = program, tasks, uses
         self.cards: list[SavedCard] = []
         self._column = QVBoxLayout(self)
@@ -301,14 +301,9 @@ class ConnectionPage(QWidget):
     account_wanted = Signal(str)  # the list of what is in the account behind the connection with this id
 
     def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        parent: QWidget | None = None,
-        *,
-        open_in_browser: Callable[[str], bool] = open_in_browser,
+        self, program: Program, notices: Notices, *, open_in_browser: Callable[[str], bool] = open_in_browser
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._notices, self._open_in_browser = program, notices, open_in_browser
         self._is_known = False  # what needs no keyring is shown
         self.tasks = Tasks(self, on_error=self._show_error)

@@ -34,8 +34,8 @@ _LINE = 20  # pixels: the height of the choice beside it
 class ConnectionCard(Card):
     """A connection: icon, name, state, description, and the choice to use it for new jobs; subclasses add content."""
 
-    def __init__(self, icon: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, icon: str) -> None:
+        super().__init__()
         self._title = Label("", "part")
         self._sentence = Label("", "quiet", wrap=True)
         self.state = StateLabel()
@@ -92,10 +92,8 @@ class TestedCard(ConnectionCard):
     page_wanted = Signal(str)  # an address of the dashboard
     pasted = Signal(object)
 
-    def __init__(
-        self, icon: str, titles: Sequence[str] = TITLES, parent: QWidget | None = None, *, optional_title: str = ""
-    ) -> None:
-        super().__init__(icon, parent=parent)
+    def __init__(self, icon: str, titles: Sequence[str] = TITLES, *, optional_title: str = "") -> None:
+        super().__init__(icon)
         self._working = False
         self._had_focus = False
         self._results: tuple[CheckResult, ...] = ()
@@ -293,8 +291,8 @@ class CheckList(Card):
     The one of `optional_title` is shown where it was asked for, or where there is a result.
     """
 
-    def __init__(self, titles: Sequence[str] = TITLES, optional_title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self, titles: Sequence[str] = TITLES, optional_title: str = "") -> None:
+        super().__init__(inset=True)
         self.rows = tuple(CheckRow(said(title)) for title in titles)
         self.optional = CheckRow(said(optional_title))
         self.optional.hide()
@@ -369,8 +367,8 @@ class CheckList(Card):
 class CheckRow(QWidget):
     """One check: its title, its state as icon and word, and below it the reason, if there is one."""
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str) -> None:
+        super().__init__()
         self._title = title
         self._icon = IconLabel("circle-dashed", "quiet", _ICON)
         self._word = Label("", "quiet")

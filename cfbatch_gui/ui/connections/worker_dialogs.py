@@ -74,8 +74,8 @@ _ICONS: dict[State, tuple[str, Role]] = {
 class CallList(Card):
     """One row for each call, in the order in which they are made."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self) -> None:
+        super().__init__(inset=True)
         self.body.setSpacing(MEDIUM)
         self.rows: list[CallRow] = []
         self.setAccessibleName(self.tr("Calls that are made"))
@@ -116,8 +116,8 @@ class CallList(Card):
 class CallRow(QWidget):
     """A call: what it does, its method and address, the permission that it needs, and what came of it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.call: Call | None = None
         self.state: State | None = None
         self._icon = IconLabel("circle-dashed", "quiet", _ICON)

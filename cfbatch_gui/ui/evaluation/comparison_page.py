@@ -66,10 +66,8 @@ class ComparisonPage(QWidget):
     more_wanted = Signal(str)
     judge_wanted = Signal(list)
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._program, self._notices = program, notices
         self._chosen: tuple[str, ...] = ()
         self._jobs: tuple[Job, ...] = ()

@@ -55,8 +55,8 @@ class StartPanel(QWidget):
     begun = Signal()
     settle_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.book = QLineEdit()
         self.book.setMaxLength(80)
         self.judge = QLineEdit()
@@ -194,8 +194,8 @@ _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
 class KeyCap(Label):
     """A key as it looks on a keyboard."""
 
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(text, "small", parent=parent)
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "small")
         self.setProperty("kind", "key")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
@@ -205,8 +205,8 @@ class GradeCards(QWidget):
 
     given = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._row = Flow(gap=MEDIUM)
         self.setLayout(self._row)
         self._cards: list[_GradeCard] = []
@@ -278,8 +278,8 @@ class JudgingView(QWidget):
     answered = Signal(object)
     undo_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._grades = 0
         self._count, self._left, self._query_number = Label("", "strong"), Label("", "quiet"), Label("", "quiet")

@@ -46,14 +46,9 @@ class DetailsView(QWidget):
     """Names and values in two columns, and a table of batches; a double click on a batch opens its raw answer."""
 
     def __init__(
-        self,
-        program: Program,
-        *,
-        clock: Callable[[], float] = time.time,
-        memory: Memory | None = None,
-        parent: QWidget | None = None,
+        self, program: Program, *, clock: Callable[[], float] = time.time, memory: Memory | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._clock = program, clock
         self._job: Job | None = None
         self._is_collected = False

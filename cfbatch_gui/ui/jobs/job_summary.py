@@ -252,8 +252,8 @@ def _line(job: Job, connection: Connection) -> str:
 class AccountPart(QWidget):
     """The figures of where the answers are, and below them the sentence."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         planned = batch_words(BatchState.PLANNED)
         places = [place_words(place) for place in AnswerPlace]
         self.figures = tuple(StateLabel("", words.icon, words.role) for words in (planned, *places))

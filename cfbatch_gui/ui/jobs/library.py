@@ -103,8 +103,8 @@ class Library(QFrame):
     notices_wanted = Signal()
     unlock_wanted = Signal()  # of the keyring
 
-    def __init__(self, *, clock: Callable[[], float] = time.time, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
         self.setProperty("kind", "sidebar")
         self._opened_id = ""
         self._phase_of: PhaseOf = kept_phase
@@ -275,8 +275,8 @@ class ConnectionFoot(Clickable):
 
     opened = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "plain")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._icon = IconLabel("circle-dashed", "quiet", 16)

@@ -228,14 +228,8 @@ def _columns() -> tuple[Column[BatchRow], ...]:
 class BatchTable(TableView):
     """The batches of one job, as they are at a moment."""
 
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.time,
-        memory: Memory | None = None,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__("batches", memory=memory, inset=True, parent=parent)
+    def __init__(self, *, clock: Callable[[], float] = time.time, memory: Memory | None = None) -> None:
+        super().__init__("batches", memory=memory, inset=True)
         self._clock = clock
         self.setAccessibleName(self.tr("Batches"))
         self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, parent=self)
@@ -255,8 +249,8 @@ class BatchTable(TableView):
 class UnknownOutcomeCard(Card):
     """The card of one batch; the page removes it when the runner reports another state."""
 
-    def __init__(self, program: Program, job: Job, batch: Batch, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, program: Program, job: Job, batch: Batch) -> None:
+        super().__init__()
         self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
         self.tasks = Tasks(self, self.show_error)
         self._title = Label("", "part")
@@ -366,9 +360,8 @@ class ProgressView(QWidget):
         *,
         clock: Callable[[], float] = time.time,
         memory: Memory | None = None,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._clock = program, clock
         self._job: Job | None = None
         self._planned = Planned()

@@ -66,8 +66,8 @@ class RowsBar(QWidget):
 
     changed = Signal()
 
-    def __init__(self, choices: Sequence[RowChoice], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, choices: Sequence[RowChoice]) -> None:
+        super().__init__()
         self._group = QButtonGroup(self)
         self._everything = QRadioButton(self.tr("All rows"))
         self.buttons: dict[QRadioButton, frozenset[int] | None] = {self._everything: None}
@@ -108,8 +108,8 @@ class ExportForms(QWidget):
 
     changed = Signal()
 
-    def __init__(self, targets: Sequence[Target], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, targets: Sequence[Target]) -> None:
+        super().__init__()
         people = [target for target in targets if target.is_for_people]
         people.sort(key=lambda target: _RANK.get(target.name, len(_RANK)))
         programs = [target for target in targets if not target.is_for_people]

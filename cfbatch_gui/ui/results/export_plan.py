@@ -123,8 +123,8 @@ def kinds_of_file(target: Target) -> str:
 class ExportSummary(QWidget):
     """A line for each file: its name, and what will be in it; below them the folder."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.change_button = LinkButton(self.tr("Change…"))
         self.change_button.setAccessibleName(self.tr("Change where to save"))
         self.folder = ElidedLabel("", "quiet")

@@ -126,8 +126,8 @@ class MapList(QWidget):
     rows_wanted = Signal(object, str)
     closed = Signal()
 
-    def __init__(self, tasks: Tasks, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, tasks: Tasks, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._tasks = tasks
         self._embeddings: Embeddings | None = None
         self._items: tuple[int, ...] = ()
@@ -222,10 +222,8 @@ _MEMORY = "map/layout"
 class MapView(VectorPage):
     """The map is laid out for the vectors that have come back, and again when more have."""
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(program, notices, "chart-scatter", parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__(program, notices, "chart-scatter")
         self._memory = memory
         self._map: TextMap | None = None
         self._maps: dict[Layout, TextMap] = {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
@@ -198,10 +198,8 @@ class QualityView(ResultView):
 
     judge_wanted = Signal(str)
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._program, self._notices = program, notices
         self._judgements = 0  # records of the book at the last reading
         self.tasks = Tasks(self, self._cannot_be_read)

@@ -45,8 +45,8 @@ class ThresholdField(QLineEdit):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setPlaceholderText(self.tr("any"))
         self.setAccessibleName(self.tr("Score from"))
         self.setFixedWidth(scaled(84))
@@ -77,8 +77,8 @@ class LimitsBar(QWidget):
 
     changed = Signal()
 
-    def __init__(self, tasks: Tasks, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, tasks: Tasks) -> None:
+        super().__init__()
         self._tasks = tasks
         self._chosen: int | None = None
         self.top = Choice(self.tr("How many of each query"))

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -198,15 +198,9 @@ class RankingView(ResultView):
     score_help_wanted = Signal()
 
     def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        *,
-        figures: FigureReader | None = None,
-        memory: Memory | None = None,
-        parent: QWidget | None = None,
+        self, program: Program, notices: Notices, *, figures: FigureReader | None = None, memory: Memory | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._notices = program, notices
         self._figures = figures or FigureReader(program)
         self._baseline = ""

@@ -48,8 +48,8 @@ class VectorPage(ResultView):
 
     rows_wanted = Signal(object, str)
 
-    def __init__(self, program: Program, notices: Notices, icon: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, icon: str) -> None:
+        super().__init__()
         self.program, self.notices = program, notices
         self._read: _Read | None = None
         self.tasks = Tasks(self, self.show_error)

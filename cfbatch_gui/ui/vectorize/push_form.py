@@ -51,8 +51,8 @@ class IndexChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._indexes: tuple[VectorizeIndex, ...] = ()
         self._dimension, self._metric = 0, Metric.COSINE
         self._account, self._is_practice = "", False
@@ -168,8 +168,8 @@ class ColumnChoices(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._columns: tuple[str, ...] = ()
         self.ids = _column_choice(self.tr("ID of each vector"))
         self.namespace = _column_choice(self.tr("Namespace"))
@@ -275,8 +275,8 @@ class CheckPanel(QWidget):
     rows_wanted = Signal(object, str)
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.line = Label("", "body", wrap=True)
         self.progress = ThinProgress()
         size_policy = self.progress.sizePolicy()
@@ -414,8 +414,8 @@ class PushForm(QWidget):
     ready_changed = Signal()
     rows_wanted = Signal(object, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._vectors: PushedVectors | None = None
         self._check: PushCheck | None = None
         self._was_new = True

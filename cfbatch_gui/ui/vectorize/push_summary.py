@@ -44,8 +44,8 @@ class PushProgressView(QWidget):
     carried_on = Signal()
     cancelled = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._icon = IconLabel("loader", "accent", 18)
         self.title = Label("", "part", wrap=True)
         self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -133,10 +133,8 @@ class PushSummary(QWidget):
     change_wanted = Signal()
     chosen = Signal(object)
 
-    def __init__(
-        self, clock: Callable[[], float], *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, clock: Callable[[], float], *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._clock = clock
         self._push: Push | None = None
         self._form = ""
@@ -332,8 +330,8 @@ class SearchPanel(Card):
 
     search_wanted = Signal()
 
-    def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._is_busy = False
         self.price = Sentence("", "quiet")
         self.sentence = QLineEdit()

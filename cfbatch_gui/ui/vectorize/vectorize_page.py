@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from cfbatch_gui.core.errors import Action, UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -212,8 +212,8 @@ class FailureBar(NoticeBar):
     index_wanted = Signal()
     retry_wanted = Signal()
 
-    def __init__(self, notices: Notices, parent: QWidget | None = None) -> None:
-        super().__init__("", "attention", dismissable=True, parent=parent)
+    def __init__(self, notices: Notices) -> None:
+        super().__init__("", "attention", dismissable=True)
         self._notices = notices
         self.dismissed.connect(self.hide)
         self.hide()
@@ -252,15 +252,9 @@ class VectorizePage(ResultView):
     rows_wanted = Signal(object, str)
 
     def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        pushes: RunningPushes,
-        *,
-        memory: Memory | None = None,
-        parent: QWidget | None = None,
+        self, program: Program, notices: Notices, pushes: RunningPushes, *, memory: Memory | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._notices, self._pushes = program, notices, pushes
         self._job: Job | None = None
         self._known: JobVectors | None = None
