@@ -26,12 +26,10 @@ from cfbatch_gui.core.jobs.account import collection, shards
 from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.practice.queue import Accepted, accepted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.workers_ai import answer_sink
-from cfbatch_gui.core.workers_ai.collector import download
+from cfbatch_gui.core.workers_ai import collector, transport
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, practice_service
 from tests.prove import child
@@ -43,6 +41,7 @@ from tests.prove.report import Catch
 from tests.prove.truth import MODEL, write_input
 from tests.prove.variants import Variant
 from tests.prove.world import Service, World
+from tests.support.practice import Accepted, accepted
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET
 
@@ -218,9 +217,9 @@ def quicken() -> None:
     put(cutting, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
     put(shards, "FREE_BATCHES", SHARD)
     put(submitting, "FIRST_WAIT", 0.2)
-    put(answer_sink, "_BLOCK", 512)
-    put(answer_sink, "_HELD_BACK", 256)
-    put(download, "FLUSHED_BYTES", 1024)
+    put(transport, "_BLOCK", 512)
+    put(transport, "_HELD_BACK", 256)
+    put(collector, "FLUSHED_BYTES", 1024)
 
 
 def why_not() -> str:

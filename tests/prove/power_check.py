@@ -22,7 +22,6 @@ from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
-from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
@@ -33,6 +32,7 @@ from tests.prove.power_disk import Mark, Operation, Tree
 from tests.prove.power_trace import mark
 from tests.prove.steps import wrap
 from tests.prove.world import World
+from tests.support.practice import Accepted, AnsweredSynchronously
 
 # How far a batch is. What a start makes of a batch may be further, never less far.
 _RANK = {

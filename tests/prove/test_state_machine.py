@@ -27,8 +27,6 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.jobs.store.recovery import PUT_TOGETHER
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.queue import accepted, answered_synchronously
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.jobs import conftest
@@ -39,6 +37,7 @@ from tests.prove.simulated import CountedTransport, Simulation, within
 from tests.prove.truth import Truth, learn, write_input
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
+from tests.support.practice import PracticeServer, accepted, answered_synchronously
 
 pytest.importorskip("resource", reason="the disk is filled by a limit that only POSIX has")
 

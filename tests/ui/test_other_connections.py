@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineE
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.practice.routes import PREFIX
+from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.workers_ai.own_worker import GUIDE
+from cfbatch_gui.core.worker_setup.worker_files import GUIDE
 from cfbatch_gui.ui.connections.connection_cards import SavedCard
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide

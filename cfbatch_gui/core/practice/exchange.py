@@ -1,0 +1,83 @@
+"""A request to the practice service, and its answer or refusal in the envelope of Cloudflare's v4 API."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request whose operation is known. `values` are those of the query and, by their names, of the path."""
+
+    values: Mapping[str, str]
+    body: bytes
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer. `chunks` are the pieces of a JSON body in order; large bodies are never joined."""
+
+    status: int
+    chunks: tuple[bytes, ...]
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def length(self) -> int:
+        """The size of the body in bytes."""
+        return sum(map(len, self.chunks))
+
+
+Operation = Callable[[Request], Answer]  # blocks; raises RefusalError, sqlite3.Error and OSError
+
+
+class RefusalError(Exception):
+    """A refusal: an HTTP status and (code, message) pairs."""
+
+    def __init__(self, status: int, *errors: tuple[int, str], headers: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(f"HTTP {status}: {errors}")
+        self.status = status
+        self.errors = errors
+        self.headers = headers
+
+    def answer(self) -> Answer:
+        """This refusal inside the envelope."""
+        envelope = {
+            "result": None,
+            "success": False,
+            "errors": [{"code": code, "message": message} for code, message in self.errors],
+            "messages": [],
+        }
+        return Answer(self.status, (msgspec.json.encode(envelope),), self.headers)
+
+
+def bad_input(reason: str) -> RefusalError:
+    """The refusal of a body that breaks the model's schema (5006), worded as the service does."""
+    return RefusalError(400, (5006, f"AiError: Bad input: Error: {reason}"))
+
+
+def no_route(path: str) -> RefusalError:
+    """The refusal of an unknown address: a malformed account id, an encoded slash, a misspelt word."""
+    return RefusalError(
+        404,
+        (7003, f"Could not route to {path}, perhaps your object identifier is invalid?"),
+        (7000, "No route for that URI"),
+    )
+
+
+def success(result: object, *, messages: Iterable[tuple[int, str]] = (), **more: object) -> Answer:
+    """The v4 envelope around a small result; `more` are further keys beside `result`."""
+    envelope = {
+        "result": result,
+        "success": True,
+        "errors": [],
+        "messages": [{"code": code, "message": message} for code, message in messages],
+        **more,
+    }
+    return Answer(200, (msgspec.json.encode(envelope),))
+
+
+def success_in_pieces(result: Iterable[bytes]) -> Answer:
+    """The v4 envelope around a result that is already encoded, as chunks of JSON."""
+    return Answer(200, (b'{"result":', *result, b',"success":true,"errors":[],"messages":[]}'))

@@ -1,0 +1,220 @@
+"""What is shown before anything is sent: names, calls and permissions; and the files that are uploaded."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.worker_setup.account import (
+    ACCOUNT,
+    SCRIPTS_PERMISSION,
+    STORAGE_PERMISSION,
+    Step,
+    another_name,
+    names_of,
+    removing_calls,
+    setting_up_calls,
+)
+from cfbatch_gui.core.worker_setup.worker_files import (
+    COSTS,
+    GUIDE,
+    NEEDS,
+    REMOVAL,
+    WorkerFiles,
+    in_the_way,
+    new_secret,
+    save_worker,
+    upload,
+    worker_files,
+)
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_secret
+from tests.canary import CORE, SECRET
+
+
+def configuration(path: Path) -> dict[str, Any]:
+    """A file for wrangler, without its comments."""
+    without = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*', lambda found: found[1] or "", path.read_text("utf-8"))
+    return dict(json.loads(without))
+
+
+@pytest.mark.parametrize("path", sorted(resource("worker").glob("*.jsonc")), ids=lambda path: path.name)
+def test_names_and_date_are_those_of_the_files_for_wrangler(path: Path) -> None:
+    found, names = configuration(path), names_of()
+    assert found["name"] == names.worker
+    assert found["compatibility_date"] == worker_files().compatibility_date
+    assert found["observability"] == {"enabled": False} and found["preview_urls"] is False
+    for bucket in found.get("r2_buckets", ()):
+        assert (bucket["binding"], bucket["bucket_name"]) == ("BUCKET", names.bucket)
+    for workflow in found.get("workflows", ()):
+        assert workflow == {"binding": "COLLECT", "name": names.workflow, "class_name": "Collect"}
+
+
+@pytest.mark.parametrize("name", ["a", "a1", "my-worker", "a" * 53, "cf-batch"])
+def test_names_that_go_with_one_are_its_own(name: str) -> None:
+    names = names_of(name)
+    others = names_of()
+    assert len({names.worker, names.workflow, names.bucket}) == 3
+    assert not {names.workflow, names.bucket} & {others.workflow, others.bucket}
+    assert re.fullmatch(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]", names.bucket)
+    assert len(names.workflow) <= 64 and len(names.worker) <= 63
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a-", "A", "a b", "a/b", "a.b", "ü", "a" * 54, "a\n", "../x"])
+def test_what_cannot_be_the_name_of_a_worker_is_said(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be the name of the Worker"):
+        names_of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("cf-batch-door", "cf-batch-door-2"),
+        ("cf-batch-door-2", "cf-batch-door-3"),
+        ("a-999", "a-1000"),
+        ("a-2026", "a-2026-2"),
+        ("worker", "worker-2"),
+        ("7", "7-2"),
+    ],
+)
+def test_another_name_is_the_same_with_the_next_number(name: str, other: str) -> None:
+    assert another_name(name) == other
+    names_of(other)
+
+
+def test_the_longest_name_has_another_too() -> None:
+    assert names_of(another_name("a" * 53)).worker == "a" * 48 + "-2"
+
+
+def test_every_call_says_what_it_does_and_what_it_needs() -> None:
+    names = names_of()
+    for calls in (
+        setting_up_calls(names, ""),
+        removing_calls(names, "", keep_bucket=False),
+        removing_calls(names, "", keep_bucket=True),
+    ):
+        for call in calls:
+            assert call.sentence.endswith(".") and call.method in ("GET", "PUT", "POST", "DELETE")
+            needed = STORAGE_PERMISSION if "/r2/" in call.path else SCRIPTS_PERMISSION
+            assert call.permission == ("" if call.step is Step.VERIFY_TOKEN else needed)
+            assert ACCOUNT in call.path or call.path == "/user/tokens/verify"
+    assert not any("/r2/" in call.path for call in removing_calls(names, "", keep_bucket=True))
+
+
+def test_everything_is_looked_at_before_anything_is_changed() -> None:
+    names = names_of()
+    for calls in (setting_up_calls(names, "a"), removing_calls(names, "a", keep_bucket=False)):
+        methods = [call.method for call in calls if call.step not in (Step.VERIFY_TOKEN, Step.LIST_ANSWERS)]
+        first = next(index for index, method in enumerate(methods) if method != "GET")
+        assert "GET" not in methods[first:] and first >= 2
+
+
+def test_the_upload_hides_the_secret_in_it() -> None:
+    _, body = upload(worker_files(), names_of(), Token(SECRET), keep_variables=False)
+    assert CORE.encode() in bytes(body)
+    assert repr(body) == f"UploadBody({len(body)} bytes)" and CORE not in f"{body!r} {[body]}"
+
+
+def test_a_module_that_holds_anything_arrives_as_it_is() -> None:
+    odd = b'--cfbatch-0\r\nContent-Disposition: form-data; name="metadata"\r\n\r\n{}\r\n--'
+    content_type, body = upload(
+        WorkerFiles({"index.js": odd}, "index.js", "2026-07-01"), names_of(), Token(SECRET), keep_variables=True
+    )
+    boundary = content_type.rpartition("=")[2].encode()
+    assert body.count(b"--" + boundary) == 3 and odd in bytes(body)
+
+
+def test_files_without_a_date_are_a_broken_installation(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "wrangler.jsonc").write_text("{}")
+    (tmp_path / "src" / "index.js").write_text("//")
+    with pytest.raises(FileNotFoundError):
+        worker_files(tmp_path)
+
+
+def test_the_collecting_room_is_what_runs_where_there_is_one(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "wrangler.jsonc").write_text('{"compatibility_date": "2026-07-01"}')
+    for name in ("index.js", "collect.js", "notes.txt"):
+        (tmp_path / "src" / name).write_text(f"// {name}")
+    files = worker_files(tmp_path)
+    assert files == WorkerFiles(
+        {"collect.js": b"// collect.js", "index.js": b"// index.js"}, "collect.js", "2026-07-01"
+    )
+
+
+FILES = {
+    "README.md",
+    "wrangler.jsonc",
+    "collect.jsonc",
+    "src/index.js",
+    "src/collect.js",
+    "src/orders.js",
+    "src/rounds.js",
+    "src/storing.js",
+}
+
+
+def test_it_is_saved_as_it_comes(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "my worker"
+    saved = save_worker(folder)
+    assert {path.relative_to(folder).as_posix() for path in saved} == FILES
+    for name in FILES:
+        assert (folder / name).read_bytes() == resource(f"worker/{name}").read_bytes()
+
+
+def test_saving_again_changes_nothing(tmp_path: Path) -> None:
+    assert save_worker(tmp_path) == save_worker(tmp_path)
+    assert in_the_way(tmp_path) == ()
+
+
+def test_a_file_of_the_users_own_is_kept(tmp_path: Path) -> None:
+    theirs = tmp_path / "wrangler.jsonc"
+    theirs.write_text("{}")
+    assert in_the_way(tmp_path) == (theirs,)
+    with pytest.raises(UsageError, match=r"“wrangler\.jsonc” .* was kept"):
+        save_worker(tmp_path)
+    assert theirs.read_text() == "{}"
+    assert list(tmp_path.iterdir()) == [theirs]
+
+
+def test_it_is_replaced_when_that_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "index.js").write_text("changed")
+    (tmp_path / "src" / "mine.js").write_text("mine")
+    save_worker(tmp_path, replace=True)
+    assert in_the_way(tmp_path) == ()
+    assert (tmp_path / "src" / "mine.js").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(ExportError, match="“worker”"):
+        save_worker(tmp_path / "file" / "worker")
+
+
+def test_a_folder_with_the_name_of_a_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "README.md").mkdir()
+    with pytest.raises(ExportError, match="another folder"):
+        save_worker(tmp_path)
+
+
+def test_the_guide_says_the_same_as_the_files(tmp_path: Path) -> None:
+    readme = resource("worker/README.md").read_text("utf-8")
+    assert len(GUIDE) == 4
+    for step in GUIDE:
+        assert step.title in readme
+        assert step.command in readme
+    assert COSTS in " ".join(readme.split())
+    assert str(REMOVAL).partition("By hand: ")[2] in " ".join(readme.split())
+    assert "22.12" in readme
+    assert "22.12" in NEEDS
+
+
+def test_a_secret_is_long_new_and_fit_to_be_sent() -> None:
+    assert len(new_secret()) == 43
+    assert new_secret() != new_secret()
+    check_secret(new_secret())
