@@ -68,7 +68,6 @@ class CloudflareCard(TestedCard):
         self.set_working("")
 
     def show_name(self, name: str) -> None:
-        """Show the name of the connection."""
         self.set_words(
             name,
             self.tr("Your own account, at Cloudflare’s prices. There is a free allowance every day."),
@@ -204,19 +203,15 @@ class CollectBlock(QWidget):
         self._show()
 
     def collects(self) -> bool:
-        """Whether the switch is on."""
         return self.switch.isChecked()
 
     def keep_days(self) -> int:
-        """The days that were entered."""
         return self.days.value()
 
     def has_news(self) -> bool:
-        """Whether something differs from what is saved."""
         return (self.collects(), self.keep_days()) != (self._saved.collects, self._saved.keep_days)
 
     def set_possible(self, possible: bool) -> None:
-        """Enable or disable what can be changed."""
         self.switch.setEnabled(possible)
         self.days.setEnabled(possible)
 
@@ -346,7 +341,6 @@ class SavedCard(TestedCard):
         self.update_buttons()
 
     def typed(self) -> SavedConnection:
-        """The record with the contents of the fields."""
         record = replace(self.record, by_header=self.by_header.isChecked(), paid_plan=self.paid_plan.isChecked())
         if record.kind == "worker":
             collect = self.collect
@@ -510,7 +504,6 @@ class SavedCard(TestedCard):
 
 
 def kind_sentence(kind: str) -> str:
-    """The sentence that describes a kind of connection."""
     return {
         "cloudflare": tr("Another account, at Cloudflare’s prices."),
         "worker": tr("A Worker of your own in front of Workers AI: the token stays at Cloudflare, you keep a secret."),

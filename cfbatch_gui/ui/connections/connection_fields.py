@@ -47,7 +47,6 @@ class AccountState:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether there is nothing left for the user to enter."""
         return self.account_is_fixed and self.token_is_fixed
 
 
@@ -115,8 +114,6 @@ class SecretWords:
 
 
 class AccountField(QLineEdit):
-    """A field for an account ID, which it extracts from a pasted address."""
-
     def __init__(self) -> None:
         super().__init__()
         self.setMaxLength(_LONGEST)
@@ -207,7 +204,6 @@ class FieldBlock(QWidget):
         self.set_hint("")
 
     def set_hint(self, text: str) -> None:
-        """Show a hint below the field."""
         self._show(text, "", "small")
 
     def set_problem(self, text: str) -> None:
@@ -215,11 +211,9 @@ class FieldBlock(QWidget):
         self._show(text, "circle-x", "error")
 
     def set_attention(self, text: str) -> None:
-        """Show a warning below the field."""
         self._show(text, "triangle-alert", "attention")
 
     def hint(self) -> str:
-        """The sentence below the field."""
         return self._hint.text()
 
     def _show(self, text: str, icon_name: str, role: Role) -> None:
@@ -231,7 +225,6 @@ class FieldBlock(QWidget):
 
 
 def token_words() -> SecretWords:
-    """Texts for the API token of an account."""
     return SecretWords(
         title=tr("API token"),
         placeholder=tr("Paste the token"),
@@ -248,7 +241,6 @@ def token_words() -> SecretWords:
 
 
 def worker_secret_words() -> SecretWords:
-    """Texts for the secret of a Worker."""
     return SecretWords(
         title=tr("Secret"),
         placeholder=tr("The Worker’s SHARED_SECRET"),
@@ -265,7 +257,6 @@ def worker_secret_words() -> SecretWords:
 
 
 def gateway_token_words() -> SecretWords:
-    """Texts for the token of an authenticated gateway."""
     return SecretWords(
         title=tr("Gateway token, if it asks for one"),
         placeholder=tr("Only for an authenticated gateway"),
@@ -379,11 +370,9 @@ class TokenBlock(FieldBlock):
         return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
 
     def takes_text(self) -> bool:
-        """Whether the field is shown."""
         return not self._editor.isHidden()
 
     def where(self) -> str:
-        """The sentence about the saved token."""
         return self._where.whole_text()
 
     def put(self, token: Token) -> None:
@@ -395,7 +384,6 @@ class TokenBlock(FieldBlock):
         self.edited.emit()
 
     def set_possible(self, possible: bool) -> None:
-        """Enable or disable all controls of the token."""
         self._stack.setEnabled(possible)
 
     def forget_typed(self) -> None:
@@ -449,7 +437,6 @@ WORKERS_PAGE = "https://dash.cloudflare.com/?to=/:account/workers-and-pages"
 
 
 def open_in_browser(address: str) -> bool:
-    """Open an address in the browser; False where there is none."""
     return QDesktopServices.openUrl(url_of(address))
 
 

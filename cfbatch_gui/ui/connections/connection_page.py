@@ -188,7 +188,6 @@ class OtherConnections(QWidget):
         dialog.open()
 
     def _was_set_up(self, begun: SavedCard, connection_id: str) -> None:
-        """Show the card of a Worker that was set up, in place of the one from which that was begun."""
         if begun in self.cards and not begun.record.id:
             self._drop(begun)
         self.show_saved()
@@ -351,7 +350,6 @@ class ConnectionPage(QWidget):
         self.tasks.start("refresh", self._refresh())
 
     def unlock(self) -> None:
-        """Have the system ask for the keyring's password."""
         self.tasks.start("unlock", self._program.credentials.unlock())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -446,8 +444,6 @@ class ConnectionPage(QWidget):
         return (self.cloudflare, *self.others.cards)
 
     def _reveal(self, card: QWidget) -> None:
-        """Scroll to a card after the layout has positioned it."""
-
         def scroll() -> None:
             if card.height() < self._area.viewport().height():
                 self._area.ensureWidgetVisible(card, 0, SMALL)

@@ -54,7 +54,6 @@ class ConnectionCard(Card):
         self.body.addLayout(line)
 
     def set_words(self, title: str, sentence: str, choice_name: str) -> None:
-        """Show its name and description, and set the accessible name of the choice."""
         self._title.setText(title)
         self._sentence.setText(sentence)
         self.choice.setAccessibleName(choice_name)
@@ -63,7 +62,6 @@ class ConnectionCard(Card):
         self.more.setToolTip(display.plain_tip(more))
 
     def title(self) -> str:
-        """The name of the connection."""
         return self._title.text()
 
     def set_choice_possible(self, why_not: str) -> None:
@@ -112,11 +110,9 @@ class TestedCard(ConnectionCard):
     # Implemented by each kind of card
 
     def is_ready(self) -> bool:
-        """Whether the saved values suffice to connect."""
         raise NotImplementedError
 
     def has_news(self) -> bool:
-        """Whether the fields hold something that is not saved."""
         raise NotImplementedError
 
     def can_save(self) -> bool:
@@ -132,7 +128,6 @@ class TestedCard(ConnectionCard):
         raise NotImplementedError
 
     def set_fields_possible(self, possible: bool) -> None:
-        """Enable or disable all fields."""
         raise NotImplementedError
 
     # Shared by all kinds
@@ -177,7 +172,6 @@ class TestedCard(ConnectionCard):
         self.update_buttons()
 
     def has_failed(self) -> bool:
-        """Whether a check of the last test failed."""
         return has_failed(self._results)
 
     def has_passed(self) -> bool:
@@ -255,7 +249,6 @@ class TestedCard(ConnectionCard):
             self.body.addWidget(each)
 
     def link(self, text: str, address: str) -> LinkButton:
-        """A link to a page of the dashboard."""
         link = LinkButton(text, "external-link", tip=display.plain_tip(address))
         link.setAccessibleDescription(self.tr("Opens {address} in the browser").format(address=address))
         link.clicked.connect(lambda: self.page_wanted.emit(address))
@@ -322,7 +315,6 @@ class CheckList(Card):
             self._foot.setText(more if is_shown else words)
 
     def reset(self) -> None:
-        """Show that nothing was tested."""
         self._is_tested = self._has_optional_result = False
         for each in (*self.rows, self.optional):
             each.show_state(self.tr("Not tested yet"), "circle-dashed")
@@ -331,13 +323,11 @@ class CheckList(Card):
         self._show_optional()
 
     def show_running(self) -> None:
-        """Show that the test is running."""
         for each in (*self.rows, self.optional):
             each.show_state(self.tr("Asking…"), "loader", "accent")
         self.outcome.hide()
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
-        """Show the result of each check, and the outcome of all."""
         asked = True
         first, more = results[: len(self.rows)], results[len(self.rows) :]
         for each, result in zip(self.rows, first, strict=True):
@@ -360,7 +350,6 @@ class CheckList(Card):
         self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
 
     def foot(self) -> str:
-        """The sentence below the checks."""
         return self._foot.text()
 
 
@@ -391,7 +380,6 @@ class CheckRow(QWidget):
             self.show_state(self.tr("Not asked"), "circle-dashed", "quiet", result.sentence)
 
     def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
-        """Show a state: its word, icon and colour, and its reason."""
         self._icon.set_icon(icon, role)
         self._word.setText(word)
         self._word.set_role(role)
@@ -401,7 +389,6 @@ class CheckRow(QWidget):
         self.setAccessibleName(": ".join(part for part in (self._title, word, reason) if part))
 
     def state(self) -> str:
-        """The word of the state."""
         return self._word.text()
 
     def reason(self) -> str:

@@ -108,11 +108,9 @@ class ComparisonPage(QWidget):
             self._show_names(self._compared)
 
     def compared(self) -> Compared | None:
-        """The comparison that is shown."""
         return self._compared
 
     def message(self) -> str:
-        """Why nothing is shown."""
         return self._message
 
     def ask_to_judge(self) -> None:
@@ -278,7 +276,6 @@ class ComparisonPage(QWidget):
             table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_names(self, compared: Compared) -> None:
-        """Show what has the names of the jobs in it, or does not depend on which two are compared."""
         comparison = compared.comparison
         self.header.set_facts(
             *named(compared.jobs),
@@ -341,7 +338,6 @@ class ComparisonPage(QWidget):
     # Saving
 
     def _offer_selected(self) -> None:
-        """Offer to write the queries alone that are selected, where these are several."""
         count = len(self.queries.selected())
         for action, words in zip(
             self._of_selected,

@@ -334,7 +334,6 @@ class QueriesTab(QWidget):
             self.choose(at)
 
     def choose(self, index: int) -> None:
-        """Choose a query by its index in the comparison."""
         at = self.queries_model.index_of(index)
         self.queries.selectRow(at)
         self.queries.scrollTo(self.queries_model.index(at, 0))
@@ -512,8 +511,6 @@ class ScoresTab(QWidget):
 
 
 class JobsTab(QWidget):
-    """Two cards with a line for each job."""
-
     def __init__(self) -> None:
         super().__init__()
         self._jobs, self._metrics = LinesTable(stretched=1, wrapped=5), LinesTable(stretched=0)
@@ -603,7 +600,6 @@ class LinesTable(QWidget):
                 self._grid.addWidget(cell, number, index, alignment)
 
     def texts(self) -> list[str]:
-        """The texts of the cells, line by line."""
         return [cell.whole_text() if isinstance(cell, ElidedLabel) else cell.text() for cell in self._cells]
 
 

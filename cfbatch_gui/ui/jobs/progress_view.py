@@ -97,7 +97,6 @@ def troubles_of(job: Job) -> list[Trouble]:
 
 
 def ranges(numbers: list[int]) -> str:
-    """Ascending numbers as ranges: "2–5, 7"."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
@@ -291,12 +290,10 @@ class UnknownOutcomeCard(Card):
         self._means.setText(" ".join((self._what_it_means(), self._what_it_cost(planned))))
 
     def adopt(self) -> None:
-        """Adopt the request ID in the field."""
         if self.id_field.text().strip():
             self.tasks.start("adopt", self._adopt(self.id_field.text().strip()))
 
     def show_error(self, error: UserError) -> None:
-        """Show below the field why an action failed."""
         self._error.setText(said(error.message))
         self._error.show()
 

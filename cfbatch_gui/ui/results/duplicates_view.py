@@ -111,7 +111,6 @@ class DuplicatesView(VectorPage):
         )
 
     def look(self) -> None:
-        """Search with what is set now."""
         self.tasks.start("look", self._look(0.0))
 
     # Making

@@ -159,7 +159,6 @@ class MapList(QWidget):
         self.hide()
 
     def show_neighbours(self, embeddings: Embeddings, item_no: int) -> None:
-        """Show the texts nearest to this item."""
         self._tasks.start("near", self._look(embeddings, item_no))
 
     def show_items(self, embeddings: Embeddings, items: NDArray[np.int64], name: str) -> None:
@@ -173,7 +172,6 @@ class MapList(QWidget):
         self.show()
 
     def name(self) -> str:
-        """What selected the texts."""
         return self._name
 
     def items(self) -> tuple[int, ...]:
@@ -181,7 +179,6 @@ class MapList(QWidget):
         return self._items
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought` in the texts; "" marks none."""
         self._near.mark(sought)
         self._chosen.mark(sought)
 
@@ -406,7 +403,6 @@ class MapView(VectorPage):
         self.list.hide()
 
     async def _show(self, made: TextMap) -> None:
-        """Move the dots to another layout of the same texts."""
         colours = self._colours
         names = () if colours is None else await asyncio.to_thread(colours.dots.positions_of_names, made.points)
         self._map = made
@@ -465,7 +461,6 @@ class MapView(VectorPage):
     # Showing
 
     def show_text(self, item_no: int) -> None:
-        """Select the dot of an item, and list the texts nearest to it."""
         if self._map is not None:
             index = int(np.searchsorted(self._map.item_numbers, item_no))
             if index < len(self._map.item_numbers) and self._map.item_numbers[index] == item_no:

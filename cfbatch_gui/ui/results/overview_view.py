@@ -66,7 +66,6 @@ class OverviewView(ResultView):
         self._loader.show_job(job)
 
     def reading(self) -> str:
-        """How to read the distribution, in a sentence."""
         return self._reading.text()
 
     # Making
@@ -183,7 +182,6 @@ class SpreadTable(QWidget):
                 self._put(number, index, cell)
 
     def texts(self) -> list[str]:
-        """The texts of the cells, line by line."""
         return [cell.text() for cell in self._cells]
 
     def _titles(self) -> tuple[str, ...]:

@@ -28,7 +28,6 @@ class Limits:
 
     @property
     def are_set(self) -> bool:
-        """Whether there is any limit."""
         return self.top_k is not None or self.threshold is not None
 
     def keep(self, context: RankedContext) -> bool:
@@ -73,8 +72,6 @@ class ThresholdField(QLineEdit):
 
 
 class LimitsBar(QWidget):
-    """The fields of both limits in one row."""
-
     changed = Signal()
 
     def __init__(self, tasks: Tasks) -> None:
@@ -94,7 +91,6 @@ class LimitsBar(QWidget):
         self.setLayout(Flow(self.top, boxed(row(label, self.threshold)), gap=MEDIUM))
 
     def limits(self) -> Limits:
-        """The limits that are set."""
         return Limits(self._chosen, self.threshold.value())
 
     def show_limits(self, limits: Limits) -> None:
@@ -105,7 +101,6 @@ class LimitsBar(QWidget):
         self._show_top(limits.top_k)
 
     def set_top(self, count: int | None) -> None:
-        """Keep this many of each query."""
         if count != self._chosen:
             self._show_top(count)
             self.changed.emit()

@@ -167,7 +167,6 @@ class SimilarView(VectorPage):
         self.rows_wanted.emit(items, self.title.whole_text())
 
     def _show_price(self) -> None:
-        """Show what the request will cost."""
         text = self.sentence.text().strip()
         if self.embeddings is None:
             return

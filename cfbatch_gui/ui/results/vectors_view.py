@@ -99,7 +99,6 @@ class VectorPanel(QWidget):
         )
 
     def shows(self, chosen: VectorRow) -> bool:
-        """Whether this very row is shown."""
         return chosen == self._row
 
     def show_row(self, chosen: VectorRow, embeddings: Embeddings) -> None:
@@ -213,7 +212,6 @@ class VectorsView(ResultView):
         )
 
     def checks(self) -> str:
-        """The line at the foot."""
         return self._foot.text()
 
     # Making

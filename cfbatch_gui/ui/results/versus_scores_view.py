@@ -37,7 +37,6 @@ class PairChart(Chart):
         self._pairs: tuple[JobFolder, VersusScores] | None = None
 
     def show_pairs(self, folder: JobFolder, versus: VersusScores, dots: Dots) -> None:
-        """Show a dot for each pair."""
         self._pairs = (folder, versus)
         self.show_layers((dots,), across=self.tr("Score"), up=self.tr("Similarity of the vectors"))
 

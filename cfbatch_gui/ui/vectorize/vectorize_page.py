@@ -82,7 +82,6 @@ def read_job(program: Program, job: Job, through: str) -> JobVectors:
 
 
 def _usual_index(program: Program, job: Job, mark: str) -> str:
-    """Where the version before was sent last, in an account."""
     before = find_predecessor(job, program.ledger.jobs(), program.folder)
     pushes = program.vectorize.pushes(before.id) if before is not None else ()
     return next((push.index for push in pushes if push.account_mark == mark), "")
@@ -460,7 +459,6 @@ class VectorizePage(ResultView):
         self._form_work.list_indexes(self.form.index.index_name())
 
     def _choose(self) -> None:
-        """Open the form, with what was chosen before."""
         self._forget_failure()
         self._chooses = True
         if self._job is not None and self._known is not None:
@@ -511,7 +509,6 @@ class VectorizePage(ResultView):
             self._pushes.stop(self._job.id)
 
     def _cancel(self) -> None:
-        """Stop what runs, and let the user choose anew."""
         if self._job is None or self._pushes.of(self._job.id) is None:
             self._choose()
         else:
