@@ -220,7 +220,7 @@ def test_a_new_job_above_many_is_one_line_more(library: Library) -> None:
 
 def test_every_state_has_words_and_an_icon(library: Library) -> None:
     from cfbatch_gui.core.jobs.states import JobState
-    from cfbatch_gui.core.system.resources import resource
+    from cfbatch_gui.core.system.paths import resource
 
     for words in [*map(batch_words, BatchState), *map(job_words, JobState), *map(draft_words, DraftPhase)]:
         assert words.text and resource(f"icons/{words.icon}.svg").exists()
