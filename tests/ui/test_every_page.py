@@ -45,7 +45,9 @@ HARDEST = (
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # Tags, addresses, paths, request ids and hashes, the keys behind an entry of a menu, and a word that was cut short.
-_NO_WORDS = re.compile(r"<[^<>]*>|https?://\S+|/\S*/\S*|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-\w{12}\b|\b[0-9a-f]{32,}\b|\t.*|\w*…")
+_NO_WORDS = re.compile(
+    r"<[^<>]*>|https?://\S+|/\S*/\S*|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-\w{12}\b|\b[0-9a-f]{32,}\b|\t.*|\w*…"
+)
 _OF_THE_WALK = ("notices", "ask-text")  # stops with sentences that the walk itself says
 _NAMES = """
 CF Batch Cloudflare Workers AI Worker Gateway Python Qt PySide curl Excel CSV TSV JSON Lines Parquet NumPy npy npz TREC
