@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.system.settings import Migrations, SavedConnection, Settings, SettingsStore, lifted
+from cfbatch_gui.core.system.settings import SavedConnection, Settings, SettingsStore
 
 
 def test_no_file_means_the_defaults(tmp_path: Path) -> None:
@@ -36,8 +36,6 @@ def test_unknown_keys_are_dropped(tmp_path: Path) -> None:
         b"[]",
         b"\xff\xfe",
         b'{"theme": 3}',
-        b'{"version": "x"}',
-        b'{"version": -1}',
         b'{"table_layouts": {"a": 1}}',
     ],
 )
@@ -54,7 +52,7 @@ def test_a_broken_file_means_the_defaults_and_a_line_in_the_log(
 def test_what_is_sound_in_damaged_settings_is_kept_and_the_file_put_aside(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     mine = {"id": "cloudflare", "name": "Mine", "kind": "cloudflare", "account_id": "0" * 32}
-    stored = {"version": 2, "theme": 7, "connections": [mine, {"id": 3}], "connection": "cloudflare"}
+    stored = {"version": 1, "theme": 7, "connections": [mine, {"id": 3}], "connection": "cloudflare"}
     for number in (1, 2):
         path.write_text(json.dumps(stored))
         with ThreadPoolExecutor(1) as disk:
@@ -69,26 +67,3 @@ def test_what_is_sound_in_damaged_settings_is_kept_and_the_file_put_aside(tmp_pa
         assert Settings.load(path).connections[0].name == "Mine"
     with ThreadPoolExecutor(1) as disk:
         assert SettingsStore(path, disk).damage == "", "what was saved since is sound"
-
-
-def test_old_files_are_lifted_one_version_at_a_time() -> None:
-    migrations: Migrations = {
-        1: lambda old: {"color": old.pop("colour"), **old},
-        2: lambda old: {"theme": old.pop("color"), **old},
-    }
-    expected = {"theme": "dark", "model": "m", "version": 3}
-    assert lifted({"colour": "dark", "model": "m"}, 3, migrations) == expected
-    assert lifted({"color": "dark", "model": "m", "version": 2}, 3, migrations) == expected
-    assert lifted({**expected, "version": 4}, 3, migrations) == expected
-
-
-def test_the_one_account_of_before_becomes_a_connection(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    path.write_text(json.dumps({"account_id": "0" * 32, "connection": "cloudflare", "version": 1}))
-    lifted_settings = Settings.load(path)
-    assert lifted_settings.connections == (
-        SavedConnection("cloudflare", "Cloudflare", "cloudflare", account_id="0" * 32),
-    )
-    assert lifted_settings.connection == "cloudflare"
-    path.write_text(json.dumps({"account_id": "", "version": 1}))
-    assert Settings.load(path).connections == ()

@@ -21,14 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.messages import message
 
 Sums = NDArray[np.uint64]
 
 BLOCK = 1024  # checksums that are stored together
 UNKNOWN = 0  # stands for a checksum that is not known; none is 0
-ARE_COMPLETE = "checksums_are_complete"  # the name of a fact: every result had its checksum from the beginning
 
 # An item as it is read with its score; -inf stands for no score, as an answer in JSON cannot hold an infinity.
 ITEM_SCORE = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
@@ -135,23 +133,10 @@ def write_all_sums(database: sqlite3.Connection, kind: Summed, sums: Sums) -> No
     write_sums(database, kind, np.arange(1, len(sums) + 1), sums)
 
 
-def begin_checksums(database: sqlite3.Connection) -> None:
-    """Before the first results are stored: note that all of them will have a checksum. The caller commits."""
-    if metadata_value(database, ARE_COMPLETE) is None:
-        is_first = not database.execute("SELECT 1 FROM requests WHERE state <> 'waiting' LIMIT 1").fetchone()
-        put_metadata_value(database, ARE_COMPLETE, is_first)
-
-
-def are_complete(database: sqlite3.Connection) -> bool:
-    """Whether every result has its checksum; those of jobs of older programs have none until they are verified."""
-    return metadata_value(database, ARE_COMPLETE) is True
-
-
 def forget_checksums(database: sqlite3.Connection) -> None:
     """When results are removed; the caller commits."""
     database.execute("DELETE FROM checksums")
     database.execute("DELETE FROM replies")
-    database.execute("DELETE FROM facts WHERE name = ?", (ARE_COMPLETE,))
 
 
 def trailer_of(path: Path) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Layout
-from cfbatch_gui.core.job_folder.checksums import Summed, are_complete, read_sums, score_checksums
+from cfbatch_gui.core.job_folder.checksums import Summed, read_sums, score_checksums
 from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.messages import Message, enumerated, message
 
@@ -65,10 +65,8 @@ def one_moment(database: sqlite3.Connection) -> Iterator[None]:
 def check_scores(database: sqlite3.Connection, path: Path, items: NDArray[np.void], first: int, last: int) -> None:
     """`items` are all those of the queries numbered `first` to `last`, read in the same moment; ITEM_SCORE.
 
-    `path` is the job's folder. Jobs of older programs pass until they have been verified. Raises ResultsDamaged.
+    `path` is the job's folder. Raises ResultsDamaged.
     """
-    if not are_complete(database):
-        return
     stored = read_sums(database, Summed.SCORES, first, last)
     wrong = np.flatnonzero(score_checksums(items, first, last) != stored) + first
     if len(wrong):

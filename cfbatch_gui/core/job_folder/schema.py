@@ -22,96 +22,73 @@ from cfbatch_gui.core.system.databases import database_address
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
 
-VERSION = 7
+VERSION = 1  # of the tables. Data of another version is refused; `_check_version` is where the first migration goes
 ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
+NOT_SENT = 0  # the batch of requests whose results were taken from an earlier job, which no ledger has
 
-TABLES = """
+_TABLES = """
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+-- Rows as they were read, without the cells that are in `texts` as they stand; see ROW_FORM.
 CREATE TABLE source_rows(file INTEGER, row INTEGER, cells TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
+-- How rows with a problem stand in the file, where the cells alone do not say it.
+CREATE TABLE raw_rows(
+    file INTEGER NOT NULL, row INTEGER NOT NULL, raw TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
 CREATE TABLE queries(query_no INTEGER PRIMARY KEY, query_id TEXT NOT NULL, text TEXT NOT NULL, row INTEGER NOT NULL);
 CREATE TABLE texts(
     text_no INTEGER PRIMARY KEY, text_id TEXT NOT NULL, text TEXT NOT NULL, label TEXT NOT NULL,
     file INTEGER NOT NULL, row INTEGER NOT NULL);
+-- The lengths of texts in blocks, in order: uint32 of each; see packed_texts.py.
+CREATE TABLE packed(
+    first INTEGER PRIMARY KEY,                    -- number of the first text
+    start INTEGER NOT NULL,                       -- its place in the file of texts
+    sizes BLOB NOT NULL, upper BLOB NOT NULL, lower BLOB NOT NULL);
 CREATE TABLE items(
     item_no INTEGER PRIMARY KEY, query_no INTEGER, text_no INTEGER NOT NULL,
     position INTEGER NOT NULL,                    -- place among the contexts of its query, from 1; the rank before
     request_no INTEGER, request_position INTEGER, -- NULL: not sent
     score REAL);
+-- A repeated item is not sent: it shares the place of the first, and so its answer.
+CREATE TABLE repeats(item_no INTEGER PRIMARY KEY, first INTEGER NOT NULL);
+CREATE INDEX repeats_of_first ON repeats(first);
+-- An item with parts is not sent as a whole: each part has a place of its own, and its score is that of the best. Of
+-- texts that become vectors each part is an item with that part as its text; it then has one row here, without a place.
+CREATE TABLE parts(
+    item_no INTEGER NOT NULL, part INTEGER NOT NULL,  -- from 1
+    start INTEGER NOT NULL, stop INTEGER NOT NULL,    -- characters of the whole text
+    request_no INTEGER, request_position INTEGER, score REAL,
+    PRIMARY KEY(item_no, part)) WITHOUT ROWID;
+CREATE INDEX parts_of_request ON parts(request_no, request_position);
 CREATE TABLE requests(
     request_no INTEGER PRIMARY KEY, reference TEXT NOT NULL UNIQUE, batch INTEGER NOT NULL,
     position INTEGER NOT NULL,                    -- index in requests[], from 0
     state TEXT NOT NULL DEFAULT 'waiting',        -- waiting, done, failed
     error TEXT NOT NULL DEFAULT '');
+-- Texts of a request that follow one another in `texts`. A request has all of its texts here, or none.
+CREATE TABLE runs(
+    request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_text INTEGER NOT NULL, texts INTEGER NOT NULL,
+    PRIMARY KEY(request_no, position)) WITHOUT ROWID;
 CREATE TABLE problems(
     problem_no INTEGER PRIMARY KEY, file INTEGER NOT NULL, row INTEGER NOT NULL,
     kind TEXT NOT NULL, reason TEXT NOT NULL,
     item_no INTEGER);                             -- set when planning left out an item, NULL when reading did
-"""
-
-# Since version 2. A repeated item is not sent: it shares the place of the first, and so its answer. An item with parts
-# is not sent as a whole: each part has a place of its own, and its score is that of the best. Of texts that become
-# vectors each part is an item with that part as its text; it then has one row here, without a place.
-_SINCE_2 = """
-CREATE TABLE IF NOT EXISTS repeats(item_no INTEGER PRIMARY KEY, first INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS parts(
-    item_no INTEGER NOT NULL, part INTEGER NOT NULL,  -- from 1
-    start INTEGER NOT NULL, stop INTEGER NOT NULL,    -- characters of the whole text
-    request_no INTEGER, request_position INTEGER, score REAL,
-    PRIMARY KEY(item_no, part)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS repeats_of_first ON repeats(first);
-CREATE INDEX IF NOT EXISTS parts_of_request ON parts(request_no, request_position);
-"""
-
-# Since version 3. `source_rows` holds no cell that is in `texts` as it stands; see ROW_FORM.
-_SINCE_3 = """
--- The lengths of texts in blocks, in order: uint32 of each; see packed_texts.py.
-CREATE TABLE IF NOT EXISTS packed(
-    first INTEGER PRIMARY KEY,                        -- number of the first text
-    start INTEGER,                                    -- its place in the file of texts, NULL: it is not there
-    sizes BLOB NOT NULL, upper BLOB NOT NULL, lower BLOB NOT NULL);
--- Texts of a request that follow one another in `texts`. A request has all of its texts here, or none.
-CREATE TABLE IF NOT EXISTS runs(
-    request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_text INTEGER NOT NULL, texts INTEGER NOT NULL,
-    PRIMARY KEY(request_no, position)) WITHOUT ROWID;
-"""
-
-# Since version 4. What results and answers were when they were stored; see checksums.py. Of what was stored by older
-# versions there is nothing here until it has been verified.
-_SINCE_4 = """
-CREATE TABLE IF NOT EXISTS checksums(
-    kind TEXT NOT NULL, block INTEGER NOT NULL, sums BLOB NOT NULL, PRIMARY KEY(kind, block));
-CREATE TABLE IF NOT EXISTS replies(batch INTEGER PRIMARY KEY, size INTEGER NOT NULL, checksum INTEGER NOT NULL);
-"""
-
-# Since version 5. How rows with a problem stand in the file, where the cells alone do not say it.
-_SINCE_5 = """
-CREATE TABLE IF NOT EXISTS raw_rows(
-    file INTEGER NOT NULL, row INTEGER NOT NULL, raw TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
-"""
-
-# Since version 6. Judgements of the job's queries whose document is not among the contexts, so that measures are those
-# over all judged documents; labels as they stand in the file.
-_SINCE_6 = """
-CREATE TABLE IF NOT EXISTS outside_judgements(
+-- What results and answers were when they were stored; see checksums.py.
+CREATE TABLE checksums(kind TEXT NOT NULL, block INTEGER NOT NULL, sums BLOB NOT NULL, PRIMARY KEY(kind, block));
+CREATE TABLE replies(batch INTEGER PRIMARY KEY, size INTEGER NOT NULL, checksum INTEGER NOT NULL);
+-- Judgements of the job's queries whose document is not among the contexts, so that measures are those over all judged
+-- documents; labels as they stand in the file.
+CREATE TABLE outside_judgements(
     query_id TEXT NOT NULL, document_id TEXT NOT NULL, label TEXT NOT NULL,
     PRIMARY KEY(query_id, document_id)) WITHOUT ROWID;
-"""
-
-# Since version 7. Results that were taken from earlier jobs. Their requests are in batch NOT_SENT, which no ledger has;
-# one that is lost later is sent as any other that failed.
-_SINCE_7 = """
-CREATE TABLE IF NOT EXISTS sources(
+-- Results that were taken from earlier jobs. Their requests are in batch NOT_SENT; one that is lost later is sent as
+-- any other that failed.
+CREATE TABLE sources(
     source_no INTEGER PRIMARY KEY, job_id TEXT NOT NULL, job_name TEXT NOT NULL,
-    request_id TEXT NOT NULL,                         -- '' for a request without the queue
-    sent_at REAL NOT NULL);                           -- seconds since 1970, UTC
-CREATE TABLE IF NOT EXISTS reused(request_no INTEGER PRIMARY KEY, source_no INTEGER NOT NULL);
+    request_id TEXT NOT NULL,                     -- '' for a request without the queue
+    sent_at REAL NOT NULL);                       -- seconds since 1970, UTC
+CREATE TABLE reused(request_no INTEGER PRIMARY KEY, source_no INTEGER NOT NULL);
 -- Items that the user wants to have sent although an earlier job has their results.
-CREATE TABLE IF NOT EXISTS sent_anew(item_no INTEGER PRIMARY KEY);
+CREATE TABLE sent_anew(item_no INTEGER PRIMARY KEY);
 """
-
-LATER_TABLES = f"{_SINCE_2} {_SINCE_3} {_SINCE_4} {_SINCE_5} {_SINCE_6} {_SINCE_7}"
-NOT_SENT = 0  # the batch of requests whose results were taken from an earlier job
-
 INDEX_OF_REQUESTS = "CREATE INDEX IF NOT EXISTS items_of_request ON items(request_no, request_position);"
 _INDEX_OF_QUERIES = "CREATE INDEX IF NOT EXISTS items_of_query ON items(query_no, position);"
 _INDEXES = (
@@ -119,7 +96,6 @@ _INDEXES = (
     "CREATE INDEX IF NOT EXISTS requests_of_batch ON requests(batch, position);",
     "CREATE INDEX IF NOT EXISTS problems_of_item ON problems(item_no) WHERE item_no IS NOT NULL;",
 )
-
 
 _LARGE = 16_000_000  # bytes of texts
 _PAGE, _LARGE_PAGE = 4_096, 32_768  # bytes
@@ -142,7 +118,7 @@ def create(path: Path, *, indexed: bool = True, size: int = 0) -> None:
     Who fills it at once is faster without indexes, and makes them at the end with `create_indexes`.
     """
     path.unlink(missing_ok=True)
-    tables = f"{TABLES} {LATER_TABLES} {' '.join((*_INDEXES, INDEX_OF_REQUESTS)) if indexed else ''}"
+    tables = f"{_TABLES} {' '.join((*_INDEXES, INDEX_OF_REQUESTS)) if indexed else ''}"
     with opened(path, must_exist=False) as database:
         # With larger pages many texts take a third less time; few would take many times the room.
         database.execute(f"PRAGMA page_size = {_LARGE_PAGE if size > _LARGE else _PAGE}")
@@ -166,7 +142,7 @@ def opened(
     """One connection for one piece of work, in autocommit mode; use `transaction` for what belongs together. It is for
     this thread, or with `any_thread` for one at a time.
 
-    Raises DataError when the file is missing, damaged or newer than this program, and DiskFull.
+    Raises DataError when the file is missing, damaged or of another version, and DiskFull.
     """
     if must_exist and not path.exists():
         raise DataError(message("This job's data is missing from its folder."), detail=str(path))
@@ -260,16 +236,18 @@ def data_version(path: Path) -> bytes:
 
 
 def _check_version(database: sqlite3.Connection, path: Path) -> None:
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise DataError(
-            message("This job was made by a newer version of the program. Update to open it."),
-            detail=f"{path.name}: {version}",
-        )
+    (version,) = database.execute("PRAGMA user_version").fetchone()
     if version < 1:
         raise DataError(message("This job's data is damaged."), detail=f"{path.name}: version {version}")
-    if version < VERSION:
-        database.executescript(f"BEGIN IMMEDIATE; {LATER_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+    if version != VERSION:
+        raise DataError(
+            message(
+                "This job's data was written by another version of CF Batch, which alone can open it; nothing was "
+                "changed. It is in “{folder}”.",
+                folder=path.parent,
+            ),
+            detail=f"{path.name}: version {version}",
+        )
 
 
 # The condition for rows of `problems` that were not sent.

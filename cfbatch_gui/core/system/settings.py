@@ -18,10 +18,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.kept_aside import keep_aside
 
-VERSION = 2
-
-# Each migration lifts settings of the version that is its key to the next version. They are run in order.
-Migrations = Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]
+VERSION = 1  # of the file
 
 _log = logging.getLogger(__name__)
 
@@ -62,20 +59,10 @@ class Budget:
     unit: Literal["dollars", "neurons"] = "dollars"
 
 
-def _connections_of_their_own(old: dict[str, Any]) -> dict[str, Any]:
-    """Lift version 1, which had a single account id and no list of connections."""
-    account = old.pop("account_id", "")
-    saved = {"id": "cloudflare", "name": "Cloudflare", "kind": "cloudflare", "account_id": account}
-    return {**old, "connections": [saved] if account else []}
-
-
-MIGRATIONS: Migrations = {1: _connections_of_their_own}
-
-
 class _State(Enum):
     """What a file of settings is."""
 
-    SOUND, DAMAGED, NEWER = range(3)
+    SOUND, DAMAGED, OTHER_VERSION = range(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +99,21 @@ class Settings:
     @classmethod
     def _read(cls, path: Path) -> "tuple[Settings, _State]":
         """The settings, and what there is to say of the file. One that may not be read counts as sound."""
-        state = _State.DAMAGED
         try:
             stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-            lifted_settings = lifted(stored, VERSION, MIGRATIONS)
-            state = _State.NEWER if stored.get("version", 1) > VERSION else state
         except OSError as error:
             if not isinstance(error, FileNotFoundError):
                 _log.warning("Settings in %s cannot be read, defaults are used: %s", path, error)
             return cls(), _State.SOUND
         except (UnicodeDecodeError, msgspec.MsgspecError) as error:
             _log.warning("Settings in %s are damaged, defaults are used: %s", path, error)
-            return cls(), state
+            return cls(), _State.DAMAGED
+        is_ours = stored.pop("version", VERSION) == VERSION
         try:
-            return msgspec.convert(lifted_settings, cls), _State.NEWER if state is _State.NEWER else _State.SOUND
+            return msgspec.convert(stored, cls), _State.SOUND if is_ours else _State.OTHER_VERSION
         except msgspec.MsgspecError as error:
             _log.warning("Settings in %s are damaged in part: %s", path, error)
-            return cls(**_sound(lifted_settings)), state
+            return cls(**_sound(stored)), _State.DAMAGED if is_ours else _State.OTHER_VERSION
 
     def save(self, path: Path) -> None:
         """Replace the file, whole or not at all. Raises DiskFull and DataError."""
@@ -158,8 +143,8 @@ def _converted(value: object, form: Any) -> Any:
 class SettingsStore:
     """The settings of a running program: changed in memory at once, saved in order by the executor `disk`.
 
-    A damaged file is put aside under another name before the first save, one of a newer version is copied, and `damage`
-    is a sentence about it, else "".
+    A damaged file is put aside under another name before the first save, one of another version is copied, and
+    `damage` is a sentence about it, else "".
     """
 
     def __init__(self, path: Path, disk: Executor) -> None:
@@ -213,10 +198,10 @@ def _put_aside(path: Path) -> str:
     )
 
 
-def _keep_newer(path: Path) -> str:
+def _keep_other(path: Path) -> str:
     return message(
-        "The settings were written by a newer version of CF Batch. What this version knows of them is used; the file is"
-        " kept as “{name}”. Update to have all of them again.",
+        "The settings were written by another version of CF Batch. What this version knows of them is used; the file is"
+        " kept as “{name}”.",
         name=keep_aside(path, "newer") or path.name,
     )
 
@@ -224,18 +209,5 @@ def _keep_newer(path: Path) -> str:
 _SAY: Mapping[_State, Callable[[Path], str]] = {
     _State.SOUND: lambda path: "",
     _State.DAMAGED: _put_aside,
-    _State.NEWER: _keep_newer,
+    _State.OTHER_VERSION: _keep_other,
 }
-
-
-def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:
-    """The stored settings in the form of version `to`. Those of a newer version keep all their keys.
-
-    Raises msgspec.ValidationError when the stored version is not a valid number.
-    """
-    version = stored.get("version", 1)
-    if not isinstance(version, int) or version < 1:
-        raise msgspec.ValidationError(f"version is {version!r}")
-    for step in range(version, to):
-        stored = migrations[step](stored)
-    return {**stored, "version": to}

@@ -11,7 +11,6 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import FROM_COPY, Doubt, FolderAnswer
-from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
 from cfbatch_gui.core.practice.faults.script import Refuse, ResetAfterBody
 from cfbatch_gui.core.system.folder_identity import Identity, Place, read_identity, write_identity
 from cfbatch_gui.core.system.paths import Paths
@@ -205,18 +204,6 @@ async def test_another_computer_with_the_same_path_is_noticed(bench: Bench, wait
     assert bench.opened.doubt is Doubt.PLACE
 
 
-async def test_a_ledger_of_the_first_version_learns_by_time_once(bench: Bench, waiting: Job) -> None:
-    """As its attempts were not kept; the identity of its folder begins with this start."""
-    bench.paths.submissions.unlink()
-    bench.paths.identity.unlink()
-    to_version_1(bench.paths.ledger)
-    line = Submission("a1", "r1", "s", bench.clock() + 1, waiting.id, 1, "cloudflare", waiting.model)
-    write_down(bench.paths.submissions, line)
-    bench.start()
-    assert bench.ledger.batch(waiting.id, 1).request_id == "r1"
-    assert bench.ledger.has_all_attempts and "a1" in bench.ledger.attempts()
-
-
 @pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root writes everywhere")
 async def test_a_home_that_cannot_be_written_is_no_obstacle(bench: Bench, waiting: Job) -> None:
     assert bench.paths.state is not None
@@ -227,16 +214,3 @@ async def test_a_home_that_cannot_be_written_is_no_obstacle(bench: Bench, waitin
         assert bench.opened.doubt is None
     finally:
         bench.paths.state.parent.chmod(0o700)
-
-
-def to_version_1(ledger: Path) -> None:
-    """Take away what later versions added."""
-    import sqlite3
-    from contextlib import closing
-
-    with closing(sqlite3.connect(ledger)) as database, database:
-        for table in ("attempts", "metadata"):
-            database.execute(f"DROP TABLE {table}")
-        for column in ("batches", "sum"):
-            database.execute(f"ALTER TABLE jobs DROP COLUMN {column}")
-        database.execute("PRAGMA user_version = 1")

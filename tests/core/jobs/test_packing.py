@@ -1,5 +1,6 @@
 """Packing sends every item once and in order, and no batch or request exceeds a limit."""
 
+import io
 import json
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.packed_texts import TextPacker
+from cfbatch_gui.core.job_folder.write_queue import write_queue
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
@@ -32,7 +35,7 @@ def filled(path: Path, queries: list[tuple[str | None, list[str]]]) -> JobFolder
     folder.create()
     schema.create(folder.data)
     item = 0
-    with folder.open() as database, schema.transaction(database):
+    with schema.opened(folder.data, any_thread=True) as database, schema.transaction(database):
         for number, (query, texts) in enumerate(queries, 1):
             if query is not None:
                 database.execute("INSERT INTO queries VALUES(?, '', ?, ?)", (number, query, number))
@@ -43,6 +46,10 @@ def filled(path: Path, queries: list[tuple[str | None, list[str]]]) -> JobFolder
                     "INSERT INTO items(item_no, query_no, text_no, position) VALUES(?, ?, ?, ?)",
                     (item, number if query is not None else None, item, position),
                 )
+        with write_queue(database) as writes:
+            packer = TextPacker(writes, io.BytesIO())
+            packer.add([text for _, texts in queries for text in texts])
+            packer.write_all()
     return folder
 
 

@@ -64,15 +64,6 @@ def test_any_bytes_at_all_are_read(path: Path) -> None:
         assert read_submissions(path).lines == ()
 
 
-def test_lines_of_earlier_versions_count_only_before_the_first_with_a_checksum(path: Path) -> None:
-    old = b'{"attempt":"old","request_id":"r","sha256":"s","time":1.0,"job_id":"j","batch":1}'
-    path.write_bytes(old + b"\n" + path.read_bytes())
-    assert [line.attempt for line in submissions(path)] == ["old", *(line.attempt for line in LINES)]
-    path.write_bytes(path.read_bytes() + old + b"\n")  # as a checksum that was lost would look
-    written = read_submissions(path)
-    assert len(written.lines) == 10 and [line.request_id for line in written.damaged] == ["r"]
-
-
 def test_a_last_line_that_a_crash_cut_short_is_no_damage(path: Path) -> None:
     whole = path.read_bytes()
     for length in range(len(whole) - 150, len(whole)):

@@ -1,9 +1,7 @@
-"""Results behind the ledger, exchanged answers, jobs of older programs: found, and put right."""
+"""Results behind the ledger, exchanged answers, altered numbers: found, and put right."""
 
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -35,14 +33,6 @@ def results(folder: JobFolder) -> list[object]:
     return [*held, folder.vectors.read_bytes() if folder.vectors.exists() else b""]
 
 
-def as_of_version_3(folder: JobFolder) -> None:
-    with closing(sqlite3.connect(folder.data)) as database:
-        database.executescript(
-            "DROP TABLE checksums; DROP TABLE replies; PRAGMA user_version = 3;"
-            "DELETE FROM facts WHERE name = 'checksums_are_complete';"
-        )
-
-
 async def done(bench: Bench, write: Write, kind: Kind) -> tuple[Job, JobFolder]:
     name, text = ("pairs.csv", PAIRS) if kind is Kind.RANK else ("texts.txt", TEXTS)
     job = await bench.run(bench.draft(write(name, text), kind, reuse=False))
@@ -61,7 +51,7 @@ async def test_results_behind_the_ledger_are_found_at_the_start_and_put_right(
         database.executescript(
             "UPDATE items SET score = NULL; UPDATE requests SET state = 'waiting';"
             "DELETE FROM checksums; DELETE FROM replies;"
-            "DELETE FROM facts WHERE name IN ('dimension', 'pooling', 'checksums_are_complete');"
+            "DELETE FROM facts WHERE name IN ('dimension', 'pooling');"
         )
     assert bench.ledger.job(job.id).state is JobState.DONE
     assert results(folder) != right
@@ -109,29 +99,6 @@ async def test_answers_in_each_others_place_are_recognised(bench: Bench, write: 
     shutil.copyfile(bench.store.folder(other.id).reply(1), folder.reply(1))
     check = verify_job(folder, one, mend=True)
     assert [(found.damage, found.outcome) for found in check.findings] == [(Damage.ANSWER, Outcome.WHOLE)]
-    assert results(folder) == right
-
-
-@pytest.mark.parametrize("kind", list(Kind))
-async def test_a_job_of_an_older_program_gets_checksums_when_it_is_found_whole(
-    bench: Bench, write: Write, kind: Kind
-) -> None:
-    job, folder = await done(bench, write, kind)
-    right = results(folder)
-    as_of_version_3(folder)
-    assert verify_job(folder, job).is_whole
-    assert results(folder) == right
-
-
-async def test_damage_to_a_job_of_an_older_program_is_put_right(bench: Bench, write: Write) -> None:
-    job, folder = await done(bench, write, Kind.RANK)
-    right = results(folder)
-    as_of_version_3(folder)
-    with folder.open() as database:
-        database.execute("UPDATE items SET score = 0.5 WHERE item_no = 7")
-    (found,) = verify_job(folder, job).findings
-    assert found.outcome is Outcome.HEALABLE and found.rows == (8,)
-    assert verify_job(folder, job, mend=True).is_mended
     assert results(folder) == right
 
 

@@ -95,19 +95,16 @@ class EarlierResults:
             if not job.has_results or job.attached or job.has_named_texts or not folder.data.exists():
                 continue
             try:
-                if self._service_then(job, folder) == service and texts_forgotten(folder) is None:
+                if _service_of(folder) == service and texts_forgotten(folder) is None:
                     yield job, folder
             except DataError as error:
                 _log.info("Job %s is not looked at for results: %s", job.id, error.detail)
 
-    def _service_then(self, job: Job, folder: JobFolder) -> str:
-        """The service that a job was sent to; older jobs have not written it down, and practice may have changed."""
-        with folder.open(read_only=True) as database:
-            noted = metadata_value(database, SERVICE)
-        if isinstance(noted, str):
-            return noted
-        now = self._service_of(job)
-        return "" if now.startswith("practice") else now
+
+def _service_of(folder: JobFolder) -> object:
+    """The mark of the service that a job was sent to; practice may have changed since."""
+    with folder.open(read_only=True) as database:
+        return metadata_value(database, SERVICE)
 
 
 def note_service(database: sqlite3.Connection, service: str) -> None:

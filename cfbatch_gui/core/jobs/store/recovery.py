@@ -56,7 +56,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
 
     A ledger that was put back from an older copy learns what was sent since, so that nothing of it is sent twice.
     `here` is where the folder is; None does not ask whether it was moved, copied or restored. Raises DataError when
-    another process holds it, or when it was written by a newer version.
+    another process holds it, or when it was written by another version.
     """
     damage: list[str] = []
     is_new = not paths.ledger.exists()
@@ -74,8 +74,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
             )
         )
         ledger, is_new = Ledger.open(paths), True
-    # One without the folder's id that keeps its attempts was made anew, by this start or by one that was cut short.
-    is_new = is_new or (not folder_id(ledger) and ledger.has_all_attempts)
+    is_new = is_new or not folder_id(ledger)  # made anew, by this start or by one that was cut short
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
         doubt = None
@@ -103,12 +102,9 @@ class _Recovering:
         lines = _by_batch(written.lines)
         unknown = {job_id for (job_id, _), each in lines.items() if any(line.attempt not in known for line in each)}
         self.recovered = self._adopt_unknown_folders(lines, unknown)
-        if self._ledger.has_all_attempts:
-            self._learn(lines, known)
-        else:
-            self._learn_by_time(lines)
+        self._learn(lines, known)
         new = {line.attempt: line.job_id for line in written.lines if line.attempt not in known}
-        if new or not self._ledger.has_all_attempts:
+        if new:
             self._ledger.learn_attempts(tuple(new.items()))
         return self
 
@@ -203,16 +199,6 @@ class _Recovering:
                 learned = _learned(JobFolder(self._paths.job(job.id)), batch, new)
                 if learned is not batch:
                     self._ledger.save_batch(learned)
-
-    def _learn_by_time(self, lines: "_Lines") -> None:
-        """For a ledger of an earlier version, which did not keep its attempts."""
-        for job in self._ledger.jobs():
-            for batch in job.batches:
-                accepted = _accepted_of(lines.get((job.id, batch.number), ()))
-                if batch.state is not BatchState.PLANNED or accepted is None or batch.at_once:
-                    continue
-                if 0 < batch.changed_at < accepted.time:
-                    self._ledger.save_batch(_accepted(batch, accepted))
 
 
 _Lines = dict[tuple[str, int], list[Submission]]  # by job and number of the batch

@@ -4,7 +4,6 @@ import hashlib
 import sqlite3
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.job_folder.checksums import are_complete
 from cfbatch_gui.core.job_folder.damage import rows_in_words, rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import body_of_tables
@@ -79,12 +78,9 @@ def _problems(database: sqlite3.Connection) -> list[str]:
 
 
 def inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> JobCheck:
-    """Whether the texts, and which of them went where, are those that were sent: by the hash of each body.
-
-    Of jobs of older programs, whose bodies may have been written otherwise, this says nothing.
-    """
+    """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""
     with folder.open(read_only=True) as database:
-        if job.attached or job.has_named_texts or not are_complete(database):
+        if job.attached or job.has_named_texts:
             return check
         for batch in done:
             try:

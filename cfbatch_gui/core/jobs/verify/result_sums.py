@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import (
-    ARE_COMPLETE,
     UNKNOWN,
     Summed,
     Sums,
-    are_complete,
     read_items,
     read_sums,
     score_checksums,
@@ -22,7 +20,6 @@ from cfbatch_gui.core.job_folder.checksums import (
     write_all_sums,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import put_metadata_value
 from cfbatch_gui.core.job_folder.vector_file import read_layout, stored_vectors
 from cfbatch_gui.core.messages import message
 
@@ -48,7 +45,6 @@ class ResultSums:
         """`done` are the numbers of batches whose results are there, NOT_SENT for what earlier jobs had."""
         self._database, self._folder, self._kind = database, folder, kind
         self._done = np.array(list(done), dtype=np.int64)
-        self.is_complete = are_complete(database)
         self._summed = Summed.SCORES if kind is Kind.RANK else Summed.VECTORS
         table, column = ("queries", "query_no") if kind is Kind.RANK else ("items", "item_no")
         (self._count,) = database.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()  # noqa: S608
@@ -63,12 +59,12 @@ class ResultSums:
         is_unproven = np.isin(sent["batch"], list(unproven))
         is_damaged = is_unproven & self._without_result(sent)
         are_sums_wrong = False
-        if self.is_complete and self._kind is Kind.RANK:
+        if self._kind is Kind.RANK:
             differ = self._queries_that_differ(right_scores, wrong)
             in_doubt = np.isin(sent["item"], differ.items)
             is_damaged |= is_unproven & sent["is_done"] & in_doubt
             are_sums_wrong = len(differ.queries) > len(differ.queries_of(sent["item"][is_unproven]))
-        elif self.is_complete:
+        else:
             found, stored = self._vector_sums(sent), self._stored[sent["item"] - 1]
             is_damaged |= is_unproven & sent["is_done"] & (stored != UNKNOWN) & (found != stored)
             is_proven = ~is_unproven & sent["is_done"] & ~np.isin(sent["item"], list(wrong))
@@ -99,8 +95,6 @@ class ResultSums:
             sums[sent["item"] - 1] = self._vector_sums(sent)
         if not np.array_equal(sums, read_sums(self._database, self._summed, 1, self._count)):
             write_all_sums(self._database, self._summed, sums)
-        if not are_complete(self._database):
-            put_metadata_value(self._database, ARE_COMPLETE, True)
 
     def _sent(self) -> NDArray[np.void]:
         rows = self._database.execute(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError, ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import vector_file
-from cfbatch_gui.core.job_folder.checksums import are_complete, note_reply, trailer_of
+from cfbatch_gui.core.job_folder.checksums import note_reply, trailer_of
 from cfbatch_gui.core.job_folder.damage import (
     ROWS,
     ROWS_AT_START,
@@ -74,8 +74,6 @@ def verify_job(
             check = verifying.run(done, progress)
         if batches is None:
             check = structure(folder, job, check)
-        if not mend and batches is None and check.is_whole and job.state.value == "done":
-            _add_checksums(folder, job, done)
     except DataError as error:
         if type(error) is not DataError:
             raise
@@ -92,18 +90,6 @@ def verify_job(
 def _at_once(database: sqlite3.Connection, *, mend: bool) -> Iterator[None]:
     with transaction(database) if mend else one_moment(database):
         yield
-
-
-def _add_checksums(folder: JobFolder, job: Job, done: list[Batch]) -> None:
-    """A job of an older program has been found right: from now on it is known by its checksums."""
-    with folder.open() as database:
-        if are_complete(database):
-            return
-        with transaction(database):
-            ResultSums(database, folder, job.kind, [batch.number for batch in done]).write()
-            for batch in done:
-                if trailer := trailer_of(folder.reply(batch.number)):
-                    note_reply(database, batch.number, trailer)
 
 
 _MENDED = message("They were put right from the answer.")
@@ -140,7 +126,6 @@ class _Verifying:
         self._mend, self._is_whole_job = mend, is_whole_job
         self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
         self._what: Literal["scores", "vectors"] = "scores" if job.kind is Kind.RANK else "vectors"
-        self._is_complete = are_complete(database)
         self._unproven: dict[int, str] = {}  # batches without an answer to go by, and what is wrong with it
         self._not_to_touch = {each.batch for each in check.findings if each.damage is Damage.INPUTS}
         self._right_scores: dict[int, float] = {}
@@ -269,12 +254,11 @@ class _Verifying:
         trailer = trailer_of(self._folder.reply(batch.number))
         if self._mend and trailer is not None:
             note_reply(self._database, batch.number, trailer)
-        if self._is_complete:
-            words = message(
-                "Batch {number}: the checksum of its answer is missing or damaged; the answer is whole.",
-                number=batch.number,
-            )
-            self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
+        words = message(
+            "Batch {number}: the checksum of its answer is missing or damaged; the answer is whole.",
+            number=batch.number,
+        )
+        self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
 
     def _check_parts(self, done: list[Batch]) -> None:
         wrong = set(wrong_by_their_parts(self._database)) - self._wrong
@@ -314,27 +298,21 @@ class _Verifying:
             if number == NOT_SENT:
                 self._taken_from_earlier(damaged)
             else:
-                self._without_answer(by_number[number], problem, damaged, sums.is_complete)
-        if judged.are_sums_wrong and sums.is_complete:
+                self._without_answer(by_number[number], problem, damaged)
+        if judged.are_sums_wrong:
             words = message("Checksums are missing or damaged; the results are whole.")
             self._add(Damage.CHECKSUMS, 0, (), self._outcome, words)
         if self._mend:
             sums.write()
 
-    def _without_answer(self, batch: Batch, problem: str, damaged: list[int], is_complete: bool) -> None:
+    def _without_answer(self, batch: Batch, problem: str, damaged: list[int]) -> None:
         name = self._folder.reply(batch.number).name
         about = message(
             "Batch {number}: its answer, replies/{name}, {problem}.", number=batch.number, name=name, problem=problem
         )
         if not damaged:
-            proof = (
-                message("The results are whole.")
-                if is_complete
-                else message("The results have no checksums and cannot be checked.")
-            )
-            self._add(
-                Damage.ANSWER, batch.number, (), Outcome.WHOLE, message("{sentence} {next}", sentence=about, next=proof)
-            )
+            words = message("{sentence} {next}", sentence=about, next=message("The results are whole."))
+            self._add(Damage.ANSWER, batch.number, (), Outcome.WHOLE, words)
             return
         may_ask = bool(batch.request_id) and not batch.at_once and self._has_all_requests(batch)
         if self._mend:
