@@ -35,7 +35,7 @@ from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
 
 PARTS = (
-    *("random", "steps", "pushes", "collecting", "exports", "migration", "judging"),
+    *("random", "steps", "pushes", "collecting", "exports", "judging"),
     *("power", "answers", "results", "starts", "variants", "machine"),
 )
 ALL_PARTS = (*PARTS, "thorough")  # which takes longer than all the others together
@@ -150,8 +150,6 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
         yield partial(parts.kill_at_steps, bench, share, asked.every)
         yield partial(parts.kill_calls_at_steps, bench, share, asked.every)
         yield partial(parts.time_out, bench, share)
-    if "migration" in asked.only:
-        yield partial(parts.kill_migrations, bench, share)
     if "exports" in asked.only:
         every = {"every": asked.every_export, "every_form": asked.every_form}
         yield partial(parts.kill_exports, bench, of(asked.export_kills), seed, share, **every)

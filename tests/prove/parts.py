@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
-from tests.prove import child, exporting, migrating
+from tests.prove import child, exporting
 from tests.prove.child import put
 from tests.prove.compare import Breach, Finding, written_tokens
 from tests.prove.report import Catch, Part, Report
@@ -178,16 +178,6 @@ def kill_exports(bench: Bench, kills: int, seed: int, share: slice, *, every: in
         bench.keep_or_remove(world, part, found=bool(found))
 
 
-def kill_migrations(bench: Bench, share: slice) -> None:
-    """Kill at every step of a migration of the ledger."""
-    with bench.timed("while the ledger is migrated") as part:
-        for step in migrating.steps()[share]:
-            world = bench.world(0)
-            found = migrating.kill_at(world, step)
-            part.add(f"{step.name}, {world.root}", found)
-            bench.keep_or_remove(world, part, found=bool(found))
-
-
 def time_out(bench: Bench, share: slice) -> None:
     """Submits that are accepted but not answered in time: without kills, and with the same comparison."""
     with bench.timed("answers that come too late") as part:
@@ -257,9 +247,6 @@ def _places(bench: Bench, variant: Variant) -> Iterator[tuple[str, Callable[[], 
             for place, at_step, turn in at_work.steps():
                 if place.with_old:
                     yield f"{place.form}, {at_step}", partial(at_work.kill_at, place, at_step, turn)
-        case "migration":
-            for step in migrating.steps():
-                yield step.name, partial(migrating.kill_at, world(), step)
         case "flush":
             yield "the order of calls; no kill shows it", partial(_unflushed, bench.world(1), variant.install)
 

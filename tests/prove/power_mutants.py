@@ -147,7 +147,6 @@ def _fits(place: Place) -> tuple[str, ...]:
     if "/exports/" in place.path or place.function in ("_move_into", "atomic_folder"):
         return ("export",)
     return {
-        "ledger_tables": ("migrate",),
         "vector_file": ("collect: vectors", "mend"),
         "drafts": ("duplicate",),
         "paths": ("first start",),

@@ -3,25 +3,22 @@
 import asyncio
 import json
 import os
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from unittest.mock import patch
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.job_actions import planned_batch
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
 from cfbatch_gui.core.program import Program
-from tests.prove import child, migrating
+from tests.prove import child
 from tests.prove.compare import Breach, Finding
 from tests.prove.power_check import Examination, Promises, bodies_of, results_of
 from tests.prove.power_trace import mark
@@ -173,51 +170,6 @@ def _attached(world: World) -> Run:
     return Run(command, compares=False, more=more)
 
 
-def _migrated(world: World) -> Run:
-    migrating.fill(world)
-    with closing(Ledger.open_read_only(world.paths)) as opened:
-        before = opened.jobs()
-
-    def more(_: Examination, __: Promises) -> Iterator[Finding]:
-        version, seen = (
-            _ask(world.paths.ledger, "PRAGMA user_version"),
-            _ask(world.paths.ledger, "SELECT count(*) FROM seen"),
-        )
-        if (version, seen) != (migrating.NEW_VERSION, migrating.JOBS):
-            yield Finding(Breach.LOST, f"version {version}, {seen} of {migrating.JOBS} jobs lifted")
-        with closing(Ledger.open_read_only(world.paths)) as opened:
-            if opened.jobs() != before:
-                yield Finding(Breach.LOST, "jobs are not as they were before the migration")
-        copy = world.paths.ledger.with_name(f"{world.paths.ledger.name}.before-{migrating.NEW_VERSION}")
-        found = (
-            [_ask(copy, question) for question in ("PRAGMA integrity_check", "PRAGMA user_version", _COUNT)]
-            if copy.exists()
-            else ["there is none"]
-        )
-        if found != ["ok", migrating.OLD_VERSION, migrating.JOBS]:
-            yield Finding(Breach.LOST, f"the copy made before the migration is not whole: {found}")
-
-    return Run(world.resume(), prepare=migrating.register, around=_registered, compares=False, resumes=False, more=more)
-
-
-_COUNT = "SELECT count(*) FROM jobs"
-
-
-@contextmanager
-def _registered() -> Iterator[None]:
-    with patch.object(ledger_tables, "VERSION", ledger_tables.VERSION), patch.dict(ledger_tables.MIGRATIONS):
-        migrating.register()
-        yield
-
-
-def _ask(path: Path, question: str) -> object:
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as database:
-        try:
-            return database.execute(question).fetchone()[0]
-        except sqlite3.Error as error:
-            return str(error)
-
-
 def _duplicated(world: World) -> Run:
     job = _finished(world, Kind.EMBED)
     expected: list[bytes] = []
@@ -353,7 +305,6 @@ WORKLOADS = (
     Workload("attach", _attached),
     Workload("delete, and clear at the next start", _deleted),
     Workload("put together after a damaged ledger", _recovered, 2),
-    Workload("migrate the ledger", _migrated),
     Workload("export a ranking", _exported(Kind.RANK, RANKING_FORMS)),
     Workload("export vectors", _exported(Kind.EMBED, VECTOR_FORMS), 2),
 )

@@ -32,7 +32,7 @@ SHORT = (
 SHORT_COLLECTING = ("--collecting-rounds", "6", "--workers", "2", "--every-variant", "4")
 SHORT_EXPORTS = ("--every-form", "8", "--every-export", "50")
 EVERY_VARIANT = 6
-PARTS = ("random", "steps", "pushes", "exports", "migration", "judging", "variants")
+PARTS = ("random", "steps", "pushes", "exports", "judging", "variants")
 
 
 @pytest.mark.timeout(300)  # takes a few seconds on an idle machine

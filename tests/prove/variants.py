@@ -1,8 +1,6 @@
 """Broken variants of the program, each made by patching it in the child to break one promise. All must be caught."""
 
 import os
-import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +11,7 @@ from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.jobs.run import collecting, watching
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store import job_store, ledger_tables, submissions
+from cfbatch_gui.core.jobs.store import job_store, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission
@@ -44,7 +42,7 @@ class Variant:
     """
 
     name: str
-    part: Literal["submit", "collect", "at once", "time-out", "export", "migration", "flush", "account"]
+    part: Literal["submit", "collect", "at once", "time-out", "export", "flush", "account"]
     breach: Breach
     install: Callable[[], None]
     shown_at: str = ""
@@ -198,18 +196,6 @@ def _not_flushed_before_replace() -> None:
     put(os, "fsync", lambda _: None)
 
 
-def _migrated_without_a_transaction() -> None:
-    @contextmanager
-    def none(database: sqlite3.Connection) -> Iterator[None]:
-        yield
-
-    put(ledger_tables, "transaction", none)
-
-
-def _migrated_without_a_copy() -> None:
-    put(shutil, "copy2", lambda *_, **__: None)
-
-
 VARIANTS = (
     Variant(
         "“sending” committed after the send", "submit", Breach.DOUBLED, _sending_committed_after_the_send, "body sent"
@@ -254,8 +240,6 @@ VARIANTS = (
     Variant("export written in place", "export", Breach.TORN, _written_in_place),
     Variant("old manifest left beside the new file", "export", Breach.TORN, _old_manifest_left_beside_the_new_file),
     Variant("unfinished files not noted", "export", Breach.STRAY, _unfinished_files_not_noted),
-    Variant("ledger migrated outside a transaction", "migration", Breach.LOST, _migrated_without_a_transaction),
-    Variant("ledger migrated without a copy", "migration", Breach.LOST, _migrated_without_a_copy),
     Variant("no flush before the rename", "flush", Breach.TORN, _not_flushed_before_replace),
 )
 
