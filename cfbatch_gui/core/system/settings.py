@@ -202,7 +202,7 @@ def _keep_other(path: Path) -> str:
     return message(
         "The settings were written by another version of CF Batch. What this version knows of them is used; the file is"
         " kept as “{name}”.",
-        name=keep_aside(path, "newer") or path.name,
+        name=keep_aside(path, "other") or path.name,
     )
 
 
