@@ -23,7 +23,7 @@ from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of, fingerprints_path
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import plan
-from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults, Reusable
+from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
 from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.versions.differences import compare_versions

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import forget_checksums
-from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.ui.jobs.batch_rows import batch_row
 from cfbatch_gui.ui.jobs.job_summary import running_words, summary_words, usual_words

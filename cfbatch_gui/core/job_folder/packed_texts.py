@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
-from cfbatch_gui.core.job_folder.write_queue import Inserts, WriteQueue
+from cfbatch_gui.core.job_folder.schema import Inserts, WriteQueue, metadata_value, put_metadata_value
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.estimate import count_ascii_tokens, count_tokens
 

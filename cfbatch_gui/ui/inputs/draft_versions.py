@@ -7,11 +7,10 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
-from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING
+from cfbatch_gui.core.jobs.reuse import NOTHING
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.versions.draft_version import DraftVersion, look_at_version
-from cfbatch_gui.core.versions.predecessor import choose_predecessor
+from cfbatch_gui.core.versions.draft_version import DraftVersion, choose_predecessor, look_at_version
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading
 from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates

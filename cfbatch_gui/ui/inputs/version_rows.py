@@ -2,9 +2,8 @@
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QPersistentModelIndex
 
-from cfbatch_gui.core.versions.differences import Change
+from cfbatch_gui.core.versions.differences import Change, VersionRow, new_words
 from cfbatch_gui.core.versions.draft_version import ComparedRow
-from cfbatch_gui.core.versions.version_rows import VersionRow, new_words
 from cfbatch_gui.ui.display import one_line
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, PagedRows

@@ -8,8 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
-from cfbatch_gui.core.jobs.plan.reuse_words import reuse_sentence
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions.differences import Change

@@ -6,8 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress, has_copies
-from cfbatch_gui.core.jobs.plan.past_times import past_times
-from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.plan.spending import Planned, past_times
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.prices import price

@@ -12,7 +12,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.vectorize.client import check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import Push
-from cfbatch_gui.core.versions.predecessor import find_predecessor
+from cfbatch_gui.core.versions.draft_version import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui.vectorize.push_form import EarlierPush, PushedVectors
 

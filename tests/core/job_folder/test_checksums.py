@@ -14,11 +14,11 @@ from cfbatch_gui.core.job_folder.checksums import (
     UNKNOWN,
     Summed,
     read_sums,
+    rows_in_words,
     score_checksums,
     vector_checksums,
     write_sums,
 )
-from cfbatch_gui.core.job_folder.damage import rows_in_words
 
 VECTORS = np.random.default_rng(1).standard_normal((6, 31)).astype(np.float32)
 

@@ -10,7 +10,7 @@ import pytest
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.run.job_actions import sent
@@ -25,7 +25,7 @@ TEXTS = "\n".join(f"text number {n}" for n in range(95))
 
 def planned(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> tuple[JobFolder, Job]:
     """A planned job of five batches that has not been sent."""
-    monkeypatch.setattr(cutting, "MAX_TEXTS_PER_BATCH", 20)
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
     job = bench.draft(write("texts.txt", TEXTS), Kind.EMBED)
     folder = bench.store.folder(job.id)
     return folder, sent(job, plan(folder, job), 0.0)(job)
@@ -67,7 +67,7 @@ async def test_only_what_is_to_leave_is_packed(bench: Bench, write: Write, monke
 
 
 async def test_every_text_is_sent_once(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "MAX_TEXTS_PER_BATCH", 20)
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
     job = await bench.run(bench.draft(write("texts.txt", TEXTS), Kind.EMBED))
     assert job.state is JobState.DONE and len(bench.faulty.submits) == 5
     sent = [text for body in bench.accepted_bodies() for each in json.loads(body)["requests"] for text in each["text"]]

@@ -10,7 +10,7 @@ import pytest
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.store.folder_doubt import FROM_COPY, Doubt, FolderAnswer
+from cfbatch_gui.core.jobs.store.data_folder import FROM_COPY, Doubt, FolderAnswer
 from cfbatch_gui.core.system.folder_identity import Identity, Place, read_identity, write_identity
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.jobs.conftest import Bench

@@ -17,7 +17,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
-from cfbatch_gui.core.job_folder.write_queue import write_queue
+from cfbatch_gui.core.job_folder.schema import write_queue
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper

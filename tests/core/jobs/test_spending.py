@@ -9,9 +9,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
-from cfbatch_gui.core.jobs.plan.past_times import PastTimes, past_times
-from cfbatch_gui.core.jobs.plan.planned import TOKENS
-from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, spent_today
+from cfbatch_gui.core.jobs.plan.spending import TOKENS, PastTimes, Spent, over_budget, past_times, spent_today
 from cfbatch_gui.core.jobs.run.job_actions import rest_as_synchronous, sent_again
 from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.system.settings import Budget

@@ -10,7 +10,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import examine
-from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
+from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.verify.result_sums import ResultSums
+from cfbatch_gui.core.jobs.verify.stored_results import ResultSums
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"

@@ -6,7 +6,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import FREE_BATCHES, FREE_SHARDS
-from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, worker
 from cfbatch_gui.ui.jobs.account_part import account_words, can_change_account, can_clear_account

@@ -22,8 +22,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.jobs.account.collection import AccountCollection
 from cfbatch_gui.core.jobs.account.shards import has_copies
-from cfbatch_gui.core.jobs.run.submitting import Submitter
-from cfbatch_gui.core.jobs.run.synchronous import SynchronousCalls
+from cfbatch_gui.core.jobs.run.submitting import Submitter, SynchronousCalls
 from cfbatch_gui.core.jobs.run.watching import Watcher
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, Job
-from cfbatch_gui.core.jobs.store.folder_doubt import folder_id, submissions_elsewhere
+from cfbatch_gui.core.jobs.store.data_folder import folder_id, submissions_elsewhere
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
 from cfbatch_gui.core.system.paths import Paths

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums, read_sums, vector_checksums
-from cfbatch_gui.core.job_folder.damage import results_damaged
+from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums, read_sums, results_damaged, vector_checksums
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
 
