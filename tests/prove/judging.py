@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.records import CANNOT_TELL, newest
 from cfbatch_gui.core.judgements.session import Session, Shown
+from cfbatch_gui.core.judgements.tables import CANNOT_TELL, newest
 from cfbatch_gui.core.judgements.values import Judgement, Subject
 from tests.prove.compare import Breach, Finding
 from tests.prove.parts import Bench

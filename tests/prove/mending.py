@@ -21,8 +21,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.verify import verifying
 from cfbatch_gui.core.jobs.verify.job_check import JobCheck, Outcome
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
-from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
 from tests.prove.compare import Breach, Finding
 from tests.prove.damages import DIMENSION, FORMS, Made, contents, damage_results, make
 from tests.prove.parts import Bench

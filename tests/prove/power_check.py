@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from cfbatch_gui.cli import export as export_command
-from cfbatch_gui.cli import outputs
+from cfbatch_gui.cli import working
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
@@ -57,7 +57,7 @@ def note_promises() -> None:
     for name in ("save_job", "save_plan", "change", "save_batch"):
         wrap(Ledger, name, after=saved)
     wrap(Ledger, "remove", after=lambda _, __, job_id: mark(json.dumps({"removed": job_id})))
-    for module in (outputs, export_command):
+    for module in (working, export_command):
         wrap(module, "export", after=lambda done, *_, **__: mark(json.dumps({"written": str(done.path)})))
     wrap(Program, "attach", after=lambda job, *_, **__: mark(json.dumps({"attached": job.id})))
 

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.practice.vectorize.database import opened
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
 from tests.prove import child
 from tests.prove.child import Command
 from tests.prove.compare import Breach, Finding

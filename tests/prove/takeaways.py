@@ -12,10 +12,10 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import row_problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports import TARGETS, Target, keep_list
-from cfbatch_gui.core.results.maps.text_map import make_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.near_duplicates import find_duplicates
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import TARGETS, Target, csv_tables
+from cfbatch_gui.core.results.near_duplicates import find_duplicates
+from cfbatch_gui.core.results.text_map import make_map
 from cfbatch_gui.core.system import files
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.unfinished import listing
@@ -85,7 +85,7 @@ def _called(kind: Kind, name: str, writer: tuple[Any, str], write: Callable[[Job
 
 def _write_keep_list(folder: JobFolder, path: Path) -> None:
     embeddings = Embeddings(folder)
-    keep_list.write_keep_list(path, embeddings, find_duplicates(embeddings, 0.5))
+    csv_tables.write_keep_list(path, embeddings, find_duplicates(embeddings, 0.5))
 
 
 def _write_plot_data(folder: JobFolder, path: Path) -> None:
@@ -106,6 +106,6 @@ TAKEAWAYS = (
         (row_problems, "save_problems"),
         lambda folder, path: row_problems.save_problems(folder, path),  # noqa: PLW0108  # looked up when called
     ),
-    _called(Kind.EMBED, "keep-list", (keep_list, "write_keep_list"), _write_keep_list),
+    _called(Kind.EMBED, "keep-list", (csv_tables, "write_keep_list"), _write_keep_list),
     _called(Kind.EMBED, "plot-data", (files, "write_atomically"), _write_plot_data),
 )

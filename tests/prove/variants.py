@@ -15,23 +15,14 @@ from cfbatch_gui.core.jobs.store import job_store, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission
-from cfbatch_gui.core.results.exports import (
-    embeddings_cell_csv,
-    embeddings_csv,
-    excel,
-    json_lines,
-    numpy_archive,
-    numpy_file,
-    scores_csv,
-    writing,
-)
+from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, numpy_files, writing
 from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.wire import replies
 from tests.prove.child import put
 from tests.prove.compare import Breach
 
-EXPORTERS = (embeddings_cell_csv, embeddings_csv, excel, json_lines, numpy_archive, numpy_file, scores_csv)
+EXPORTERS = (csv_tables, excel, json_lines, numpy_files)
 
 
 @dataclass(frozen=True, slots=True)

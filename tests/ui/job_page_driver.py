@@ -9,10 +9,10 @@ from typing import Protocol
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.job_page import JobPage

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from cfbatch_gui.core.inputs.cell_texts import split_text
 from cfbatch_gui.core.inputs.file_rows import read_judgements
 from cfbatch_gui.core.inputs.input_values import (
     Context,
@@ -31,7 +32,6 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.items import Item, TextBlock, read_items, read_text_blocks
-from cfbatch_gui.core.inputs.splitting import split_text
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QWidget
 
+from cfbatch_gui.core.evaluation.comparison import QueryChange, query_changes
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
-from cfbatch_gui.core.evaluation.query_changes import QueryChange, query_changes
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.evaluation.book_grades import BookGrades
-from cfbatch_gui.core.evaluation.comparison import Comparison, compare
-from cfbatch_gui.core.evaluation.joining import Joined
+from cfbatch_gui.core.evaluation.comparison import Comparison, MoveSummary, QueryMoves, compare, query_moves, summary
+from cfbatch_gui.core.evaluation.joining import Joined, MatchedBy
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers, evaluate
-from cfbatch_gui.core.evaluation.matching import MatchedBy
-from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.export_metadata import metadata_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.evaluation.moves import QueryMoves
-from cfbatch_gui.core.results.rankings.query_texts import QueryTexts
+from cfbatch_gui.core.evaluation.comparison import QueryMoves
+from cfbatch_gui.core.results.score_table import QueryTexts
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.evaluation.comparison_figures import Compared, letter

@@ -11,8 +11,7 @@ from cfbatch_gui.core.jobs.reuse import NOTHING
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.versions.draft_version import DraftVersion, choose_predecessor, look_at_version
-from cfbatch_gui.ui.inputs.draft_reading import DraftReading
-from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
+from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.version_section import VersionSection
 

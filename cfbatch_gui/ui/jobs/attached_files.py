@@ -7,11 +7,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.ui import dialogs

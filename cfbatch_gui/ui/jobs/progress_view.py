@@ -17,8 +17,8 @@ from cfbatch_gui.core.jobs.account.shards import account_progress, wants_account
 from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from cfbatch_gui.core.judgements.scales import Grade, Scale
+from cfbatch_gui.core.judgements.values import Grade, Scale
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import ElidedLabel, Flow, Label, column, row

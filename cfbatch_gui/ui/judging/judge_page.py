@@ -10,8 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.job_judgements import Disagreement, disagreements
-from cfbatch_gui.core.evaluation.pool import Pool
+from cfbatch_gui.core.evaluation.job_judgements import Disagreement, Pool, disagreements
 from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job

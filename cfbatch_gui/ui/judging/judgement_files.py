@@ -9,15 +9,19 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.label_judgements import label_judgements
-from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.evaluation.runs import label_judgements, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.forms import Form
-from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_judgements
-from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
-from cfbatch_gui.core.judgements.writing import write_judgements
+from cfbatch_gui.core.judgements.files import (
+    Form,
+    Imported,
+    JobSubjects,
+    check_all_read,
+    import_judgements,
+    read_judgements,
+    write_judgements,
+)
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display

@@ -4,8 +4,8 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent, QTextOption
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
-from cfbatch_gui.core.judgements.scales import Scale
 from cfbatch_gui.core.judgements.session import Shown
+from cfbatch_gui.core.judgements.values import Scale
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.accessibility import announce
 from cfbatch_gui.ui.judging.grade_cards import GradeCards, KeyCap

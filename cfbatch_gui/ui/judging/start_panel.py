@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCompleter, QGridLayout, QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.judgements.scales import FOUR, THREE, TWO, Scale, own_scale
+from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Scale, own_scale
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Card, Choice, Label, PrimaryButton, QuietButton, boxed, column, row, scrolled

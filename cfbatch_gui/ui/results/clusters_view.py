@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
-from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
-from cfbatch_gui.core.results.vectors.nearest import Neighbour
+from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.exports.keep_list import write_keep_list
-from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
-from cfbatch_gui.core.results.vectors.near_duplicates import (
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.exports.csv_tables import write_keep_list
+from cfbatch_gui.core.results.near_duplicates import (
     UNASKED_TEXTS,
     USUAL_THRESHOLD,
     Duplicates,

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import ExportOptions, Measure, Target, columns_of
 from cfbatch_gui.core.results.exports.score_rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
-from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions.changed_export import ChangedSince

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.results.maps.colouring import Categories, colouring
-from cfbatch_gui.core.results.maps.text_map import TextMap
-from cfbatch_gui.core.results.vectors.clusters import find_clusters, usual_number
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.clusters import find_clusters, usual_number
+from cfbatch_gui.core.results.colouring import Categories, colouring
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.text_map import TextMap
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_number, plain
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, item_columns, neighbour_columns
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView

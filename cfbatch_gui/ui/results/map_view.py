@@ -16,10 +16,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
-from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.score_figures import ScoreFigures, Spread
+from cfbatch_gui.core.results.score_figures import ScoreFigures, Spread
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, measure
-from cfbatch_gui.core.evaluation.query_changes import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -16,8 +16,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import between_judges
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades
-from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title

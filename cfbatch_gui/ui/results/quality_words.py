@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.evaluation.book_grades import BookGrades
+from cfbatch_gui.core.evaluation.comparison import JudgedQuery
 from cfbatch_gui.core.evaluation.judged import Evaluation
-from cfbatch_gui.core.evaluation.query_changes import JudgedQuery
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.judgements.agreement import Agreement
 from cfbatch_gui.ui import display

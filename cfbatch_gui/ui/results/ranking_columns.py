@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.results.outcomes import Status
-from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, rank_text
+from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, rank_text
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text

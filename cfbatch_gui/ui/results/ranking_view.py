@@ -14,8 +14,8 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, Rankings, rank_text
-from cfbatch_gui.core.results.rankings.text_search import TextSearch
+from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
+from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures, score_figures
+from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, score_figures
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.results.loaded_results import Version, version_of

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.vectors.nearest import LONGEST, Neighbour, embed_sentence, nearest_to
+from cfbatch_gui.core.results.nearest import LONGEST, Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title, is_practice, short_model, title_words

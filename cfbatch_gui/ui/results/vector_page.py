@@ -13,8 +13,8 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.unit_vectors import Progress
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model

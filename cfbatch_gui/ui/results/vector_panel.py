@@ -8,10 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports.vector_rows import vector_texts
+from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.numbers import vector_value_text
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.ranking_columns import status_words
 from cfbatch_gui.ui.results.vector_rows import VectorRow, neighbour_columns

@@ -7,10 +7,9 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
+from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.core.results.outcomes import Status
-from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.vectors.nearest import Neighbour
-from cfbatch_gui.core.results.vectors.vector_checks import VectorChecks
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, vector_value_text
 from cfbatch_gui.ui.results.ranking_columns import status_words

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from cfbatch_gui.core.vectorize.checks import usual_key
 from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushOptions
+from cfbatch_gui.core.vectorize.rows import usual_key
 from cfbatch_gui.core.workers_ai.limits import MAX_METADATA_BYTES
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY

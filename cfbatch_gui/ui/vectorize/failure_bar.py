@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.vectorize.refusals import IndexMissing
+from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.widgets import NoticeBar
 

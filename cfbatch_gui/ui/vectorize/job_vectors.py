@@ -9,7 +9,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.vectorize.client import check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import Push
 from cfbatch_gui.core.versions.draft_version import find_predecessor

@@ -7,7 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.vectorize.limits import PART_BYTES
+from cfbatch_gui.core.vectorize.client import PART_BYTES
 from cfbatch_gui.core.vectorize.push_values import IdSource, PushOptions
 from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_UPLOAD_VECTORS

@@ -3,9 +3,9 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
-from cfbatch_gui.core.results.vectors.nearest import LONGEST
+from cfbatch_gui.core.results.nearest import LONGEST
 from cfbatch_gui.core.vectorize.push_values import Hit, SearchResult
-from cfbatch_gui.core.vectorize.searching import TOP_K
+from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
