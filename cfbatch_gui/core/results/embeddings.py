@@ -70,7 +70,7 @@ _AT_ONCE = 512  # rows; 2 MB of vectors of 1,024 numbers, which the processor's 
 
 
 class CheckedVectors:
-    """Knows which rows have been found right; a vector without a checksum, as of an older program, passes."""
+    """Knows which rows have been found right; a vector without a checksum passes."""
 
     def __init__(self, folder: JobFolder, count: int) -> None:
         self._folder, self._count = folder, count
