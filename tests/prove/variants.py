@@ -15,14 +15,14 @@ from cfbatch_gui.core.jobs.store import job_store, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission
-from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, numpy_files, writing
+from cfbatch_gui.core.results.exports import base, excel, numpy_files, writing
 from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.wire import replies
 from tests.prove.child import put
 from tests.prove.compare import Breach
 
-EXPORTERS = (csv_tables, excel, json_lines, numpy_files)
+EXPORTERS = (base, excel, numpy_files)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.judgements.tables import newest, verdicts
 from cfbatch_gui.core.judgements.values import THREE
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.judging.judge_page import JudgePage
+from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 from cfbatch_gui.ui.notices import Notices
 from tests.core.results.folders import Pair
 from tests.ui.conftest import Until

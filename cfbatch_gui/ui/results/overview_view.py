@@ -17,8 +17,14 @@ from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
-from cfbatch_gui.ui.results.score_summary import FigureReader, others_name, partial_line, reading_line
+from cfbatch_gui.ui.results.loaded_results import (
+    FigureReader,
+    ResultLoader,
+    nothing_yet,
+    others_name,
+    partial_line,
+    reading_line,
+)
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (

@@ -23,8 +23,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
-from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.results.vector_rows import table_over_text
+from cfbatch_gui.ui.results.vector_page import VectorPage, table_over_text
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, column, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel

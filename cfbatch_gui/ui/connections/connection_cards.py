@@ -1,10 +1,12 @@
-"""The card of an added connection: another account, a Worker of the user's own, or an AI Gateway."""
+"""The cards of connections: the first Cloudflare account; another account, a Worker or an AI Gateway."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QValidator, QWheelEvent
+from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
 
+from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -12,20 +14,251 @@ from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, titles_of
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, gateway, worker
 from cfbatch_gui.core.workers_ai.pasted import Pasted
-from cfbatch_gui.ui.connections import dashboard
-from cfbatch_gui.ui.connections.account_state import AccountState
-from cfbatch_gui.ui.connections.collect_block import CollectBlock
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_fields import (
+    ACCOUNT_PAGE,
+    GATEWAY_PAGE,
+    TOKEN_PAGE,
     AccountField,
+    AccountState,
     FieldBlock,
+    TokenBlock,
     gateway_token_words,
     token_words,
     worker_secret_words,
 )
 from cfbatch_gui.ui.connections.tested_card import TestedCard
-from cfbatch_gui.ui.connections.token_block import TokenBlock
-from cfbatch_gui.ui.theme import TINY
-from cfbatch_gui.ui.widgets import CheckBox, IconLine, Label, LinkButton, boxed, column
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.theme import SMALL, TINY, scaled
+from cfbatch_gui.ui.widgets import CheckBox, Flow, IconLine, Label, LinkButton, NoticeBar, boxed, column
+
+
+class CloudflareCard(TestedCard):
+    """Shows an `AccountState`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("cloud", parent=parent)
+        self.show_name(self.tr("Cloudflare"))
+        self._state = AccountState()
+        self._problem = NoticeBar("", "attention")
+        self._problem.hide()
+        self._service = IconLine("", "info", wrap=True)
+        self._service.hide()
+        self._privacy = IconLine(
+            self.tr("The token is sent to Cloudflare alone; texts too, and only when you press send."), "info"
+        )
+        self.account = AccountField()
+        self.account.setAccessibleName(self.tr("Account ID"))
+        self.account_block = FieldBlock(
+            self.tr("Account ID"),
+            self.link(self.tr("Find my account ID"), ACCOUNT_PAGE),
+            self.account,
+        )
+        self.account_block.label.setBuddy(self.account)
+        self.token_block = TokenBlock(self.link(self.tr("Create a token"), TOKEN_PAGE))
+        self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
+        self.body.addWidget(self._problem)
+        self.lay_out((self.account_block, self.token_block), (self._privacy, self._service))
+        self.account.textEdited.connect(self._account_edited)
+        self.token_block.edited.connect(self.update_buttons)
+        self.token_block.remove_pressed.connect(self.remove_pressed)
+        self.token_block.unlock_pressed.connect(self.unlock_pressed)
+        for field in (self.account, self.token_block.field):
+            self.watch(field)
+        self._hint_for_account()
+        self.set_working("")
+
+    def show_name(self, name: str) -> None:
+        """Show the name of the connection."""
+        self.set_words(
+            name,
+            self.tr("Your own account, at Cloudflare’s prices. There is a free allowance every day."),
+            self.tr("Use {name} for new jobs").format(name=name),
+        )
+
+    def show_state(self, state: AccountState) -> None:
+        """Show a state. Text that the user has typed and not saved stays."""
+        if not self._is_account_changed() or state.account_is_fixed:
+            self.account.setText(state.account)
+        self._state = state
+        self.account.setReadOnly(state.account_is_fixed)
+        self._hint_for_account()
+        self.token_block.show_state(state)
+        self._problem.set_text(said(state.problem), "attention")
+        self._problem.setVisible(bool(state.problem))
+        self._service.set_line(
+            self.tr("Requests go to {address}, as {variable} says.").format(
+                address=state.service, variable=BASE_URL_VARIABLE
+            )
+        )
+        self._service.setVisible(bool(state.service))
+        self._privacy.setVisible(not state.service)
+        self.more.setVisible(bool(state.account) and not state.account_is_fixed)
+        self.show_tested()
+        self.set_choice_possible("" if state.is_ready else self.tr("Connect your account first."))
+        self.update_buttons()
+
+    def is_ready(self) -> bool:
+        return self._state.is_ready
+
+    def has_news(self) -> bool:
+        return self._is_account_changed() or self.token_block.takes_text()
+
+    def can_save(self) -> bool:
+        return not self._state.is_fixed
+
+    def set_fields_possible(self, possible: bool) -> None:
+        self.account.setEnabled(possible)
+        self.token_block.set_possible(possible)
+
+    def problems(self) -> list[tuple[QWidget, str]]:
+        found: list[tuple[QWidget, str]] = []
+        if not self._state.account_is_fixed and (account := self.account.problem()):
+            self.account_block.set_problem(account)
+            found.append((self.account, account))
+        if self.token_block.takes_text() and (token := self.token_block.field.problem()):
+            self.token_block.set_problem(token)
+            found.append((self.token_block.field, token))
+        return found
+
+    def fill(self, pasted: Pasted) -> list[str]:
+        names = []
+        if pasted.account_id and not self._state.account_is_fixed:
+            self.account.setText(pasted.account_id)
+            self._hint_for_account()
+            names.append(self.tr("the account ID"))
+        if pasted.token and not self._state.token_is_fixed:
+            self.token_block.put(pasted.token)
+            names.append(self.tr("an API token"))
+        return names
+
+    def saved(self) -> None:
+        """Treat what was typed as saved, and empty the field of the token."""
+        self._state = replace(self._state, account=self.account.text())
+        self.token_block.forget_typed()
+
+    def _is_account_changed(self) -> bool:
+        return self.account.text().strip() != self._state.account
+
+    def _account_edited(self) -> None:
+        self._hint_for_account()
+        self.update_buttons()
+
+    def _hint_for_account(self) -> None:
+        if self._state.account_is_fixed:
+            self.account_block.set_hint(
+                self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
+            )
+        else:
+            self.account_block.set_hint(
+                self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard.")
+            )
+
+
+_MOST_DAYS = 365
+_INDENT = 24  # pixels to the text of a check box
+
+
+class CollectBlock(QWidget):
+    """The switch with what it does and needs; how long answers are kept is asked for while it is on.
+
+    `changed`: the user has changed something. `jobs_wanted`: the list of what is in the account.
+    """
+
+    changed = Signal()
+    jobs_wanted = Signal()
+
+    def __init__(self, record: SavedConnection, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._saved = record
+        self.switch = CheckBox(self.tr("Collect answers in my account"))
+        self.switch.setChecked(record.collects)
+        about = self.tr(
+            "Your account asks for the answers and keeps them until they are fetched, so this computer may be off. The"
+            " Worker needs its collecting room and storage (R2)."
+        )
+        self.days = _Days(self.tr("Days that answers stay in your account once they are here"))
+        self.days.setValue(record.keep_days)
+        self.jobs_link = LinkButton(self.tr("In your account…"), "inbox")
+        self.jobs_link.setAccessibleDescription(self.tr("Lists the jobs in this account"))
+        self._keeping = boxed(Flow(Label(self.tr("Once they are here, keep them there for")), self.days))
+        below = column(
+            Label(about, "small", wrap=True),
+            self._keeping,
+            boxed(Flow(self.jobs_link)),
+            gap=SMALL,
+            margins=(scaled(_INDENT), 0, 0, 0),
+        )
+        self.setLayout(column(self.switch, boxed(below), gap=TINY))
+        self.switch.toggled.connect(self._changed)
+        self.days.valueChanged.connect(self._changed)
+        self.jobs_link.clicked.connect(self.jobs_wanted)
+        self._show()
+
+    def show_record(self, record: SavedConnection) -> None:
+        """Show what is saved; what the user has changed and not saved stays."""
+        before, self._saved = self._saved, record
+        if self.switch.isChecked() == before.collects:
+            self.switch.setChecked(record.collects)
+        if self.days.value() == before.keep_days:
+            self.days.setValue(record.keep_days)
+        self._show()
+
+    def collects(self) -> bool:
+        """Whether the switch is on."""
+        return self.switch.isChecked()
+
+    def keep_days(self) -> int:
+        """The days that were entered."""
+        return self.days.value()
+
+    def has_news(self) -> bool:
+        """Whether something differs from what is saved."""
+        return (self.collects(), self.keep_days()) != (self._saved.collects, self._saved.keep_days)
+
+    def set_possible(self, possible: bool) -> None:
+        """Enable or disable what can be changed."""
+        self.switch.setEnabled(possible)
+        self.days.setEnabled(possible)
+
+    def _changed(self, _value: object) -> None:
+        self._show()
+        self.changed.emit()
+
+    def _show(self) -> None:
+        self._keeping.setVisible(self.collects())
+        self.jobs_link.setVisible(bool(self._saved.id) and self._saved.collects)
+
+
+class _Days(QSpinBox):
+    """A number of days, with their word in the user's language: "1 day", "7 days"."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setRange(0, _MOST_DAYS)
+        self.setAccessibleName(name)
+        self.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
+
+    def textFromValue(self, days: int) -> str:
+        return display.plural(days, "{n} day", "{n} days")
+
+    def valueFromText(self, text: str) -> int:
+        return int(_digits(text) or 0)
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        digits = _digits(text)
+        if len(digits) > len(str(_MOST_DAYS)):
+            return QValidator.State.Invalid, text, position
+        is_known = bool(digits) and int(digits) <= _MOST_DAYS
+        return (QValidator.State.Acceptable if is_known else QValidator.State.Intermediate), text, position
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # a page that scrolls under the mouse must not change it
+
+
+def _digits(text: str) -> str:
+    return "".join(sign for sign in text if sign.isascii() and sign.isdigit())
+
 
 _ICONS = {"cloudflare": "cloud", "worker": "layers", "gateway": "link"}
 _LONGEST = 4_000  # characters; enough for a whole curl line
@@ -37,8 +270,8 @@ class CardState:
     """What is known of a saved connection; `token` and `gateway_token` say where its secrets are kept."""
 
     is_ready: bool = False
-    token: AccountState = field(default_factory=AccountState)
-    gateway_token: AccountState = field(default_factory=AccountState)
+    token: AccountState = AccountState()  # noqa: RUF009 - frozen
+    gateway_token: AccountState = AccountState()  # noqa: RUF009
 
 
 class SavedCard(TestedCard):
@@ -66,7 +299,7 @@ class SavedCard(TestedCard):
         self.guide = LinkButton(self.tr("Save the Worker…"), "save")
         self.guide.clicked.connect(self.guide_pressed)
         is_worker = record.kind == "worker"
-        secret_link = self._no_link() if is_worker else self.link(self.tr("Create a token"), dashboard.TOKEN_PAGE)
+        secret_link = self._no_link() if is_worker else self.link(self.tr("Create a token"), TOKEN_PAGE)
         self.token_block = TokenBlock(
             secret_link,
             worker_secret_words() if is_worker else token_words(),
@@ -210,9 +443,9 @@ class SavedCard(TestedCard):
     def _lay_out(self) -> None:
         self.account.setAccessibleName(self.tr("Account ID"))
         links = {
-            self.account: self.link(self.tr("Find my account ID"), dashboard.ACCOUNT_PAGE),
+            self.account: self.link(self.tr("Find my account ID"), ACCOUNT_PAGE),
             self.url: self.guide,
-            self.gateway: self.link(self.tr("Find my gateway"), dashboard.GATEWAY_PAGE),
+            self.gateway: self.link(self.tr("Find my gateway"), GATEWAY_PAGE),
         }
         for each in self.fields():
             self.blocks[each] = FieldBlock(each.accessibleName(), links[each], each)
@@ -282,9 +515,9 @@ class SavedCard(TestedCard):
 def kind_sentence(kind: str) -> str:
     """The sentence that describes a kind of connection."""
     return {
-        "cloudflare": _tr("Another account, at Cloudflare’s prices."),
-        "worker": _tr("A Worker of your own in front of Workers AI: the token stays at Cloudflare, you keep a secret."),
-        "gateway": _tr(
+        "cloudflare": tr("Another account, at Cloudflare’s prices."),
+        "worker": tr("A Worker of your own in front of Workers AI: the token stays at Cloudflare, you keep a secret."),
+        "gateway": tr(
             "Your account through an AI Gateway, for its logs and limits. Cloudflare does not say that batches go"
             " through a gateway; try a small job first."
         ),
@@ -292,7 +525,7 @@ def kind_sentence(kind: str) -> str:
 
 
 def _plan_sentence() -> str:
-    return _tr(
+    return tr(
         "On the Free plan a Worker has 10 ms for each batch, so batches are kept under 1 MB. On the Paid plan they may"
         " have 10 MB."
     )
@@ -300,15 +533,11 @@ def _plan_sentence() -> str:
 
 def _privacy(kind: str) -> str:
     if kind == "worker":
-        return _tr(
+        return tr(
             "The secret is sent to your Worker alone; texts go to it and to Workers AI, only when you press send."
         )
     if kind == "gateway":
-        return _tr(
+        return tr(
             "Tokens and texts go to Cloudflare alone. A gateway keeps what passes through it, if its logs are on."
         )
-    return _tr("The token is sent to Cloudflare alone; texts too, and only when you press send.")
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("connections", text)
+    return tr("The token is sent to Cloudflare alone; texts too, and only when you press send.")
