@@ -30,8 +30,7 @@ from cfbatch_gui.core.practice.queue import Accepted, accepted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.workers_ai import answer_sink
-from cfbatch_gui.core.workers_ai.collector import download
+from cfbatch_gui.core.workers_ai import collector, transport
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, practice_service
 from tests.prove import child
@@ -218,9 +217,9 @@ def quicken() -> None:
     put(requests, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
     put(shards, "FREE_BATCHES", SHARD)
     put(submitting, "FIRST_WAIT", 0.2)
-    put(answer_sink, "_BLOCK", 512)
-    put(answer_sink, "_HELD_BACK", 256)
-    put(download, "FLUSHED_BYTES", 1024)
+    put(transport, "_BLOCK", 512)
+    put(transport, "_HELD_BACK", 256)
+    put(collector, "FLUSHED_BYTES", 1024)
 
 
 def why_not() -> str:

@@ -4,11 +4,8 @@ from pathlib import Path
 
 from cfbatch_gui.core.jobs.account.collection import AccountCollection
 from cfbatch_gui.core.jobs.states import Batch
-from cfbatch_gui.core.workers_ai.collector import download
-from cfbatch_gui.core.workers_ai.collector.client import AccountCollector
-from cfbatch_gui.core.workers_ai.collector.download import AnswerFile
-from cfbatch_gui.core.workers_ai.collector.wire import StoredAnswer
-from cfbatch_gui.core.workers_ai.wire import replies
+from cfbatch_gui.core.workers_ai import answers, collector
+from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer
 from tests.prove.child import die, put
 from tests.prove.compare import Breach
 from tests.prove.variants import Variant
@@ -34,7 +31,7 @@ def _fetched_for_another_number() -> None:
 
 
 def _matched_by_position() -> None:
-    put(replies, "_in_order", lambda elements, _: list(elements))
+    put(answers, "_in_order", lambda elements, _: list(elements))
 
 
 def _part_taken_as_a_whole() -> None:
@@ -79,7 +76,7 @@ def die_in_the_middle(marker: Path) -> None:
 
     def written(self: AnswerFile, block: bytes) -> None:
         write(self, block)
-        if self.size >= 3 * download.FLUSHED_BYTES and not marker.exists():
+        if self.size >= 3 * collector.FLUSHED_BYTES and not marker.exists():
             marker.touch()
             die()
 

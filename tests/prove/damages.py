@@ -25,8 +25,8 @@ from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
 from tests.bodies import body_of
 
 DIMENSION = 48

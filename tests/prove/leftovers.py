@@ -15,17 +15,15 @@ import msgspec
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, Unreachable, UserError
 from cfbatch_gui.core.jobs.run.watching import READINGS
+from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai import client as client_module
 from cfbatch_gui.core.workers_ai import transport as transport_module
-from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.answers import Finished, Scored, expect, match, read_answer, read_run
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits, RateBudget
+from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_request
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, HttpAnswer, Transport
-from cfbatch_gui.core.workers_ai.wire import replies
-from cfbatch_gui.core.workers_ai.wire.answers import read_answer, read_run
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, Scored, expect, match
-from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_request
 from tests.prove.child import put
 from tests.prove.compare import Breach, Finding
 from tests.prove.mixing_service import MODEL, StandIn, StandInBatch, score_of
@@ -148,7 +146,7 @@ def nameless(answer: Any) -> Any:
 
 
 def _references_not_required() -> None:
-    put(replies, "_check_references", lambda *_, **__: None)
+    put(answers, "_check_references", lambda *_, **__: None)
 
 
 def _end_unchecked() -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from cfbatch_gui.core.workers_ai.wire.requests import RankRequest
+from cfbatch_gui.core.workers_ai.requests import RankRequest
 
 MODEL: Final = "@cf/baai/bge-m3"
 

@@ -17,8 +17,8 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission
 from cfbatch_gui.core.results.exports import base, excel, numpy_files, writing
 from cfbatch_gui.core.system import files
+from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.wire import replies
 from tests.prove.child import put
 from tests.prove.compare import Breach
 
@@ -139,7 +139,7 @@ def _sending_at_start_treated_as_queued() -> None:
 
 
 def _matched_by_position() -> None:
-    put(replies, "_in_order", lambda elements, _: list(elements))
+    put(answers, "_in_order", lambda elements, _: list(elements))
 
 
 def _decoded_before_on_disk() -> None:

@@ -11,15 +11,14 @@ from PySide6.QtWidgets import QApplication, QButtonGroup, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, variable_of
-from cfbatch_gui.core.connections.keyring_state import KeyringState
+from cfbatch_gui.core.connections.system_keyring import KeyringState
 from cfbatch_gui.core.errors import Action, ConnectionProblem, KeyringUnavailable, NotConnected, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections.connection_cards import CardState, CloudflareCard, SavedCard
 from cfbatch_gui.ui.connections.connection_fields import (
     AccountState,
@@ -32,8 +31,8 @@ from cfbatch_gui.ui.connections.tested_card import ConnectionCard, TestedCard
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
 from cfbatch_gui.ui.dialogs import ask, ask_text
-from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, column, scrolled

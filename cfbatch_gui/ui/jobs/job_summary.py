@@ -15,13 +15,11 @@ from cfbatch_gui.core.jobs.account.shards import (
 )
 from cfbatch_gui.core.jobs.plan.spending import Planned, past_times
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
-from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.prices import price
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.job_labels import is_practice, short_model
-from cfbatch_gui.ui.state_names import AnswerPlace, amount, batch_words, place_words
+from cfbatch_gui.ui.state_names import AnswerPlace, amount, batch_words, is_practice, place_words, short_model
 from cfbatch_gui.ui.theme import LARGE, SMALL
 from cfbatch_gui.ui.widgets import Flow, IconLine, StateLabel, boxed, column
 

@@ -26,8 +26,7 @@ from cfbatch_gui.core.jobs.poll_schedule import LONGEST
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.collector.client import OTHER_ORDER, AccountCollector
-from cfbatch_gui.core.workers_ai.collector.wire import LONGEST_TITLE, Order
+from cfbatch_gui.core.workers_ai.collector import LONGEST_TITLE, OTHER_ORDER, AccountCollector, Order
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 
 VERSION: Final = 1

@@ -51,7 +51,7 @@ from cfbatch_gui.core.jobs.reuse import (
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
-from cfbatch_gui.core.workers_ai.wire.requests import batch_size, encode_batch
+from cfbatch_gui.core.workers_ai.requests import batch_size, encode_batch
 
 _BLOCK = 2_000  # rows that are written at a time
 

@@ -29,7 +29,7 @@ from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_most
 from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
-from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind, Frame, batch_size, embedding_frame, ranking_frame
+from cfbatch_gui.core.workers_ai.requests import AnswerKind, Frame, batch_size, embedding_frame, ranking_frame
 
 _BLOCK = 10_000  # rows read at a time
 _QUERIES = 2_000  # queries or texts read at a time
