@@ -26,7 +26,6 @@ from cfbatch_gui.core.jobs.account import collection, shards
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.practice.queue import Accepted, accepted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
@@ -42,6 +41,7 @@ from tests.prove.report import Catch
 from tests.prove.truth import MODEL, write_input
 from tests.prove.variants import Variant
 from tests.prove.world import Service, World
+from tests.support.practice import Accepted, accepted
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET
 

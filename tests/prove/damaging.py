@@ -22,7 +22,6 @@ from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.queue import Accepted, accepted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.traffic import traffic
@@ -35,6 +34,7 @@ from tests.prove.simulated import CountedTransport, Simulation, within
 from tests.prove.truth import write_input
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
+from tests.support.practice import Accepted, accepted
 
 PAGE = 4096
 LEAVING, PATIENCE = 10.0, 120.0  # simulated seconds until the batches of a job have left, and until it is done

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from tests.prove import child
 from tests.prove.child import Prepare
 from tests.prove.compare import Breach, Finding
@@ -20,6 +19,7 @@ from tests.prove.power_states import State, States
 from tests.prove.power_trace import attach, calls, wait_to_be_traced
 from tests.prove.power_workloads import Run, Workload
 from tests.prove.world import World
+from tests.support.practice import Accepted, AnsweredSynchronously
 
 _PATIENCE = 120.0  # seconds for a recorded run
 

@@ -33,6 +33,7 @@ from tests.prove.power_disk import Mark, Operation, Tree
 from tests.prove.power_trace import mark
 from tests.prove.steps import wrap
 from tests.prove.world import World
+from tests.support.practice import Accepted, AnsweredSynchronously
 
 # How far a batch is. What a start makes of a batch may be further, never less far.
 _RANK = {

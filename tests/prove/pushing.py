@@ -12,7 +12,6 @@ import numpy as np
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.practice.vectorize.database import opened
 from cfbatch_gui.core.results.embeddings import Embeddings
 from tests.prove import child
 from tests.prove.child import Command
@@ -20,13 +19,11 @@ from tests.prove.compare import Breach, Finding
 from tests.prove.parts import Bench
 from tests.prove.truth import TEXTS, command_of
 from tests.prove.world import World
+from tests.support.practice import stored_vectors
 
 INDEX = "shop"
 VERSIONS = 4  # of one file, in one world
 _MOST_TRIES = 40  # starts until a command has come to its end
-_VECTORS = """
-SELECT id, numbers FROM vectors JOIN indexes ON key = index_key WHERE account = ? AND name = ? AND NOT is_deleted
-"""
 
 Rows = dict[str, str]  # texts by id
 
@@ -135,6 +132,5 @@ def compare(world: World, job: Job, rows: Rows) -> list[Finding]:
 
 
 def _index(world: World) -> dict[str, "np.ndarray[tuple[int], np.dtype[np.float32]]"]:
-    with opened(world.service.folder) as database:
-        rows = database.execute(_VECTORS, (world.account, INDEX)).fetchall()
-    return {identifier: np.frombuffer(numbers, "<f4") for identifier, numbers in rows}
+    found = stored_vectors(world.service.folder, world.account, INDEX)
+    return {identifier: np.frombuffer(numbers, "<f4") for identifier, numbers in found.items()}

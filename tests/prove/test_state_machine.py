@@ -26,8 +26,6 @@ from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import PUT_TOGETHER, WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.queue import accepted, answered_synchronously
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.jobs import conftest
@@ -38,6 +36,7 @@ from tests.prove.simulated import CountedTransport, Simulation, within
 from tests.prove.truth import Truth, learn, write_input
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
+from tests.support.practice import PracticeServer, accepted, answered_synchronously
 
 pytest.importorskip("resource", reason="the disk is filled by a limit that only POSIX has")
 
