@@ -1,6 +1,5 @@
-"""A file of another version is refused, or used as far as it is known, with a sentence; nothing of it is lost."""
+"""Data of another version is refused unharmed, with a sentence that says where it lies."""
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,8 +10,7 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role
-from cfbatch_gui.core.inputs.recipes import Recipe
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
 from tests.screen.past import run
 
@@ -23,13 +21,11 @@ async def program_of(root: Path) -> Program:
 
 @pytest.fixture
 async def data(tmp_path: Path) -> Path:
-    """A data folder with a finished job, settings and a recipe."""
+    """A data folder with a finished job."""
     file = tmp_path / "texts.csv"
     file.write_text("text\none\ntwo\n")
     program = await program_of(tmp_path / "data")
     await run(program, "Texts", file, Kind.EMBED)
-    await program.keep_settings(theme="dark", judge="Ana")
-    program.recipes.save(Recipe("mine", ("a",), Mapping(Kind.EMBED, Layout.TEXTS, (Role.TEXT,))))
     await program.close()
     return tmp_path / "data"
 
@@ -45,11 +41,6 @@ def other_database(path: Path) -> bytes:
         if path.name == "ledger.db":
             database.execute("UPDATE metadata SET value = 99 WHERE name = 'version'")
             database.commit()
-    return path.read_bytes()
-
-
-def other_json(path: Path) -> bytes:
-    path.write_text(json.dumps({**json.loads(path.read_text()), "version": 99, "wonder": {"of": "tomorrow"}}))
     return path.read_bytes()
 
 
@@ -88,42 +79,3 @@ def test_a_book_of_judgements(data: Path, tmp_path: Path, capsys: pytest.Capture
     status, said = cfbatch(capsys, data, "judgements", "import", file)
     assert "This book of judgements was written by a newer version of CF Batch. Update to open it" in said and status
     assert path.read_bytes() == other
-
-
-def test_the_settings_in_the_terminal(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other_json(data / "settings.json")
-    for _ in range(2):
-        status, said = cfbatch(capsys, data, "resume")
-        assert "written by another version of CF Batch" in said and "“settings.other-1.json”" in said
-        assert not status
-    assert {path.name for path in data.glob("settings.*")} == {"settings.json", "settings.other-1.json"}
-
-
-def test_a_recipe_that_is_asked_for(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other_json(data / "recipes.json")
-    file = tmp_path / "a.csv"
-    file.write_text("id,question,answer\na,b,c\n")
-    status, said = cfbatch(capsys, data, "check", file, "--rank", "--recipe", "mine")
-    assert "Your recipes were written by a newer version of CF Batch" in said and "“recipes.newer-1.json”" in said
-    assert status
-
-
-async def test_what_is_changed_by_this_version_leaves_the_other_files_beside(data: Path) -> None:
-    kept = {
-        "settings.other-1": other_json(data / "settings.json"),
-        "recipes.newer-1": other_json(data / "recipes.json"),
-    }
-    program = await program_of(data)
-    try:
-        said = (*program.damage, *await program.check_last_written())
-        assert ["settings" in said[0], "recipes" in said[1], len(said)] == [True, True, 2]
-        assert program.settings.theme == "dark" and program.settings.judge == "Ana"
-        await program.keep_settings(theme="light")
-        program.recipes.save(Recipe("new", ("a",), Mapping(Kind.EMBED, Layout.TEXTS, (Role.TEXT,))))
-    finally:
-        await program.close()
-    for name, content in kept.items():
-        assert (data / f"{name}.json").read_bytes() == content
-    again = await program_of(data)
-    await again.close()
-    assert again.damage == () and again.settings.theme == "light"

@@ -23,9 +23,9 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import open_or_recover
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.folder_identity import place_of, state_root
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.unfinished import listing
+from cfbatch_gui.core.system.files import listing
+from cfbatch_gui.core.system.folder_identity import place_of
+from cfbatch_gui.core.system.paths import Paths, state_root
 from tests.bodies import body_of
 from tests.prove.compare import Breach, Comparison, Finding
 from tests.prove.power_disk import Mark, Operation, Tree

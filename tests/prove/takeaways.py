@@ -17,8 +17,8 @@ from cfbatch_gui.core.results.exports import TARGETS, Target, csv_tables
 from cfbatch_gui.core.results.near_duplicates import find_duplicates
 from cfbatch_gui.core.results.text_map import make_map
 from cfbatch_gui.core.system import files
+from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.unfinished import listing
 from tests.prove import child
 
 

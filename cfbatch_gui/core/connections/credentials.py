@@ -22,7 +22,7 @@ from cfbatch_gui.core.connections.system_keyring import (
 )
 from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system import secret_variables
+from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SERVICE = "CF Batch"
 CLOUDFLARE = "cloudflare"  # the connection that Cloudflare's own environment variables speak of
-TOKEN_VARIABLE = secret_variables.TOKEN
+TOKEN_VARIABLE = processes.TOKEN
 
 # A backend that is not one of these may be a plain file, or a test's: "stored" would be no promise.
 _KNOWN_BACKENDS = frozenset(
@@ -55,7 +55,7 @@ def variable_of(connection_id: str) -> str:
     keyring."""
     if connection_id == CLOUDFLARE:
         return TOKEN_VARIABLE
-    return f"{secret_variables.OF_A_CONNECTION}{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
+    return f"{processes.OF_A_CONNECTION}{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
 
 
 class Credentials:

@@ -36,8 +36,14 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.schema import MOST_ROWS, ROW_FORM, Inserts, WriteQueue, form_of, write_queue
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, move_own_file, own_file_writer, write_own_file
-from cfbatch_gui.core.system.unfinished import noted
+from cfbatch_gui.core.system.files import (
+    flush_folder,
+    flush_to_disk,
+    move_own_file,
+    noted,
+    own_file_writer,
+    write_own_file,
+)
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 
 _encode = msgspec.json.Encoder().encode

@@ -20,8 +20,7 @@ from cfbatch_gui.core.judgements.tables import AGAIN, CANNOT_TELL, RECORD, TAKEN
 from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, text_digest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, own_file_writer
-from cfbatch_gui.core.system.moving import move_file
+from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, move_file, own_file_writer
 
 BACKUP_SUFFIX = ".backup"
 

@@ -36,7 +36,7 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.messages import comma_list, message, quoted, stored_message
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, Price, find_model, price
 from cfbatch_gui.core.workers_ai.client import WorkersAI, is_passing
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind

@@ -13,7 +13,7 @@ from cfbatch_gui.core.evaluation.judged import Evaluation, answers
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.score_table import QueryTexts
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.evaluation.comparison_figures import (

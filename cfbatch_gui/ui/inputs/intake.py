@@ -13,8 +13,8 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, theme
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
 from cfbatch_gui.ui.inputs.draft_state import DraftStates

@@ -31,11 +31,9 @@ from cfbatch_gui.core.jobs.store.submissions import (
     read_submissions,
 )
 from cfbatch_gui.core.messages import counted_message, message
-from cfbatch_gui.core.system.files import atomic_writer, make_own_folder, write_own_file
+from cfbatch_gui.core.system.files import atomic_writer, make_own_folder, move_file, temporary_folder, write_own_file
 from cfbatch_gui.core.system.folder_identity import Identity, Place, new_id, read_identity, write_identity
-from cfbatch_gui.core.system.moving import move_file
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.unfinished import temporary_folder
 
 FROM_COPY = message(
     "This job comes from a copy. What it shows as not sent may have been sent from the other one, or after the "
