@@ -3,10 +3,10 @@
 import pytest
 
 from tests.core.account.fault_scene import Scene
-from tests.core.account.worker_stand_in import Do, Rule, lost_after, lost_before, page, refuses
+from tests.core.account.worker_stand_in import Do, Rule, lost_after, lost_before, refuses
 
 
-@pytest.mark.parametrize("do", [refuses(401, 10000), refuses(502, 0), lost_before, page])
+@pytest.mark.parametrize("do", [refuses(401, 10000), lost_before])
 async def test_copies_that_cannot_be_deleted_are_deleted_at_the_next_start(scene: Scene, do: Do) -> None:
     job = await scene.end(await scene.send(Rule("forget", do)))
     await scene.check_done(job, from_account=3, is_cleared=False)
@@ -23,13 +23,6 @@ async def test_what_was_handed_over_without_a_word_is_deleted_too(scene: Scene) 
     job = await scene.end(job)
     assert [batch.handed_over_at for batch in job.batches] == [0.0, 0.0, 0.0]
     await scene.check_done(job, problem=job.account_problem, from_account=0)
-
-
-async def test_the_terminal_deletes_what_an_earlier_run_has_left(scene: Scene) -> None:
-    job = await scene.end(await scene.send(Rule("forget", lost_before)))
-    await scene.check_done(job, from_account=3, is_cleared=False)
-    await scene.computer.program.clear_copies()
-    await scene.check_done(await scene.end(job), from_account=3)
 
 
 async def test_a_worker_that_never_had_the_room_is_not_asked_again(scene: Scene) -> None:

@@ -9,11 +9,9 @@ from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, NOT_HANDE
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from tests.core.account.fault_scene import Scene
 from tests.core.account.worker_stand_in import (
-    DAY_USED_UP,
     EXCEEDED_CPU,
     Rule,
     changed,
-    cut_at,
     cut_in_the_head,
     lost_after,
     lost_before,
@@ -27,34 +25,20 @@ NO_ROOM = refuses(404, 7003, "There is nothing at this address.")
 ONCE = {
     "the layout does not arrive": Rule("layout", lost_before),
     "the layout arrives and its answer is lost": Rule("layout", lost_after),
-    "the answer to the layout is cut": Rule("layout", cut_at(3)),
-    "the hand-over does not arrive": Rule("hand over", lost_before),
     "the hand-over arrives and its answer is lost": Rule("hand over", lost_after),
-    "the answer to the hand-over is cut": Rule("hand over", cut_at(3)),
     "the answer to the hand-over is cut in its head": Rule("hand over", cut_in_the_head),
-    "a page in place of the layout's answer": Rule("layout", page),
     "a page in place of the hand-over's answer": Rule("hand over", page),
     "the hand-over is not confirmed": Rule("hand over", says(200, b"{}")),
     "the hand-over exceeds its computing time": Rule("hand over", EXCEEDED_CPU, times=2),
-    "the Worker's day is used up at the hand-over": Rule("hand over", DAY_USED_UP, times=2),
-    "the bucket has a fault at the hand-over": Rule("hand over", refuses(502, 0)),
     "the service is busy at the hand-over": Rule("hand over", refuses(429, 3040, retry_after="0")),
     "the shard is just being removed": Rule("hand over", refuses(409, 10409)),
-    "the status is cut": Rule("status", cut_at(7)),
     "the status is lost": Rule("status", lost_after, times=2),
     "a page in place of the status": Rule("status", page, times=3),
-    "the status is no JSON": Rule("status", says(200, b"{")),
     "the status is of an unknown kind": Rule("status", says(200, b'{"state":"resting"}')),
     "the status names a batch twice": Rule(
         "status",
         says(200, b'{"state":"collecting","batches":[{"number":1,"refused":true},{"number":1,"refused":true}]}'),
     ),
-    "the status has an impossible size": Rule(
-        "status", says(200, b'{"state":"collecting","batches":[{"number":1,"size":-1,"etag":"x"}]}')
-    ),
-    "the status exceeds its computing time": Rule("status", EXCEEDED_CPU, times=2),
-    "the Worker's day is used up at the status": Rule("status", DAY_USED_UP, times=2),
-    "the bucket has a fault at the status": Rule("status", refuses(502, 0)),
 }
 
 
@@ -83,10 +67,7 @@ def without_second(body: bytes) -> bytes:
 
 FOR_GOOD = {
     "the layout is too large for the Worker": Given((Rule("layout", refuses(413, 3006), times=0),), NOT_HANDED_OVER),
-    "the layout is refused": Given((Rule("layout", refuses(400, 5006), times=0),), NOT_HANDED_OVER),
-    "the hand-over is refused": Given((Rule("hand over", refuses(400, 5006), times=0),), NOT_HANDED_OVER),
     "the hand-over fails five times": Given((Rule("hand over", lost_after, times=5),), NOT_HANDED_OVER),
-    "the Worker's day is used up": Given((Rule("hand over", DAY_USED_UP, times=0),), NOT_HANDED_OVER),
     "the Worker's computing time is never enough": Given((Rule("hand over", EXCEEDED_CPU, times=0),), NOT_HANDED_OVER),
     "the Worker has no collecting room": Given(
         (Rule("layout", NO_ROOM, times=0), Rule("forget", NO_ROOM, times=0)), NO_ROOM_SENTENCE
@@ -94,9 +75,6 @@ FOR_GOOD = {
     "the Worker is put up again without its room": Given((Rule("status", NO_ROOM, number=2),), NO_ROOM_SENTENCE),
     "the workflow is over without a word": Given(
         (Rule("status", says(200, b'{"state":"failed","error":"gone","batches":[],"left":[]}'), number=2),), STOPPED
-    ),
-    "nobody collects": Given(
-        (Rule("status", says(200, b'{"state":"missing","error":"","batches":[],"left":[]}'), number=2),), STOPPED
     ),
     "the order is gone": Given((Rule("status", refuses(404, 10404), number=2),), REMOVED),
     "the account gives one batch up": Given((Rule("status", changed(without_second), times=0),), "", 2),
