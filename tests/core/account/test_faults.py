@@ -7,9 +7,13 @@ import pytest
 
 from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, NOT_HANDED_OVER, REMOVED, STOPPED
 from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.states import JobState
 from tests.core.account.fault_scene import Scene
 from tests.core.account.worker_stand_in import (
+    DAY_USED_UP,
     EXCEEDED_CPU,
+    Call,
+    Do,
     Rule,
     changed,
     cut_in_the_head,
@@ -114,3 +118,75 @@ async def test_batches_are_handed_over_again_when_the_user_says_so(scene: Scene)
         await scene.computer.program.actions.collect_in_account(job.id)
         await scene.computer.until(lambda job: account_progress(job).lid_may_close, job.id)
     await scene.check_done(await scene.end(job), from_account=3)
+
+
+SAID = {
+    "its connection breaks": (lost_before, "The connection to My Worker broke."),
+    "a network wants a sign-in": (
+        page,
+        "Something other than My Worker answered. If this network wants you to sign in first, do so in a browser.",
+    ),
+    "its computing time is used up": (
+        EXCEEDED_CPU,
+        "My Worker, or something on the way to it, has a fault just now.",
+    ),
+    "its day is used up": (
+        DAY_USED_UP,
+        "Cloudflare lets no calls through to My Worker just now. On the Workers Free plan a Worker may be called "
+        "100,000 times a day, and a day ends at midnight UTC.",
+    ),
+    "its bucket fails": (
+        refuses(502, 0),
+        "My Worker has a fault of its own just now. The program goes on by itself.",
+    ),
+    "it is too busy": (
+        refuses(429, 3040, retry_after="1"),
+        "My Worker has no capacity for this model just now. The program goes on by itself.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "call"), [(name, ("status", "answer")[n % 2]) for n, name in enumerate(SAID)])
+async def test_why_an_answer_does_not_come_is_said_until_it_does(scene: Scene, name: str, call: Call) -> None:
+    do, sentence = SAID[name]
+    job = await scene.stored(Rule(call, do, times=0))
+    await scene.computer.program.runner.carry_on(job.id)
+    seen = await scene.computer.until(lambda job: bool(job.error), job.id)
+    assert (seen.state, seen.error) == (JobState.WORKING, sentence)
+    scene.stand_in.follow()
+    await scene.check_done(await scene.end(job), from_account=3)
+
+
+@pytest.mark.parametrize("do", [refuses(401, 10000), lost_before])
+async def test_copies_that_cannot_be_deleted_are_deleted_at_the_next_start(scene: Scene, do: Do) -> None:
+    job = await scene.end(await scene.send(Rule("forget", do)))
+    await scene.check_done(job, from_account=3, is_cleared=False)
+    await scene.computer.stop()
+    await scene.computer.start()
+    await scene.check_done(await scene.end(job), from_account=3)
+
+
+async def test_what_was_handed_over_without_a_word_is_deleted_too(scene: Scene) -> None:
+    """The answers were asked for before the hand-over was confirmed."""
+    job = scene.draft()
+    scene.stand_in.follow(Rule("hand over", lost_after, times=0))
+    await scene.computer.program.actions.send(job.id)
+    job = await scene.end(job)
+    assert [batch.handed_over_at for batch in job.batches] == [0.0, 0.0, 0.0]
+    await scene.check_done(job, problem=job.account_problem, from_account=0)
+
+
+async def test_a_worker_that_never_had_the_room_is_not_asked_again(scene: Scene) -> None:
+    no_room = refuses(404, 7003)
+    job = await scene.end(await scene.send(Rule("layout", no_room), Rule("forget", no_room, times=0)))
+    assert job.account_cleared_at > 0
+    await scene.computer.program.clear_copies()
+    assert scene.stand_in.count("forget") == 1
+
+
+async def test_what_is_half_here_is_removed_though_nothing_is_in_the_account_any_more(scene: Scene) -> None:
+    job = await scene.end(await scene.send())
+    left = scene.computer.program.folder(job.id).path / "replies" / "0001-0123456789ab.part"
+    left.write_bytes(b"{")
+    assert not await scene.computer.program.runner.account.clear(job.id)
+    assert scene.parts(job) == []
