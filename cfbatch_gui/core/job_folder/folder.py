@@ -34,7 +34,6 @@ class JobFolder:
 
     @property
     def data(self) -> Path:
-        """The SQLite file; see schema.py."""
         return self.path / "data.db"
 
     @property
@@ -57,7 +56,6 @@ class JobFolder:
         return self.path / "bodies" / f"{batch:04}.json"
 
     def reply(self, batch: int) -> Path:
-        """The raw answer of a batch, gzip."""
         return self.path / "replies" / f"{batch:04}.json.gz"
 
     def new_texts(self) -> Path:
@@ -105,7 +103,6 @@ class JobFolder:
         return schema.opened(self.data, read_only=read_only)
 
     def save_draft(self, draft: SavedDraft) -> None:
-        """Keep how the file is read."""
         self.create()
         write_own_file(self.path / "draft.json", msgspec.json.encode(draft))
 

@@ -53,7 +53,6 @@ class Drafts:
         self._earlier = earlier
 
     def folder(self, job_id: str) -> JobFolder:
-        """The folder of a job."""
         return JobFolder(self._paths.job(job_id))
 
     def create(self, kind: Kind, name: str, model: str, connection: str, job_id: str = "") -> Job:
@@ -163,8 +162,6 @@ class Drafts:
         connection: str | None = None,
         options: JobOptions | None = None,
     ) -> Job:
-        """Change what may be changed before sending."""
-
         def changed(job: Job) -> Job:
             job = replace(
                 _unsent(job),
@@ -184,7 +181,6 @@ class Drafts:
         return self._ledger.change(job_id, lambda job: replace(job, name=name.strip() or job.name))
 
     def archive(self, *job_ids: str, archived: bool = True) -> tuple[Job, ...]:
-        """Put jobs away, or take them back."""
         return self._ledger.change_all(job_ids, lambda job: replace(job, archived=archived))
 
     def tag(self, tags: dict[str, Iterable[str]]) -> tuple[Job, ...]:

@@ -114,7 +114,6 @@ class DraftVersion:
 
     @property
     def moved(self) -> Numbers:
-        """Items with a text that had another id before."""
         return self.differences.moved if self.differences else _none()
 
     @property
