@@ -153,12 +153,6 @@ class PackedTexts:
         return int(self._starts[index]), int(self._starts[last]) + int(self._sizes[last])
 
 
-def forget_file(database: sqlite3.Connection) -> None:
-    """Forget that there is a file of texts, and how long they are; in the caller's transaction."""
-    database.execute("DELETE FROM packed")
-    database.execute("DELETE FROM facts WHERE name = ?", (_METADATA_NAME,))
-
-
 @contextmanager
 def open_texts(folder: Path, database: sqlite3.Connection) -> Iterator[PackedTexts | TextsOfTable]:
     """The texts of a job, from their file, or else from their table."""

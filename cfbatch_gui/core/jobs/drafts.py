@@ -17,8 +17,7 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, Read
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
 from cfbatch_gui.core.job_folder.filling import Progress, fill
-from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
-from cfbatch_gui.core.job_folder.forgetting import check_has_texts
+from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import forget_plan, listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine

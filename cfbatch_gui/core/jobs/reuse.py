@@ -25,8 +25,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import checksums
 from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums
 from cfbatch_gui.core.job_folder.fingerprints import Fingerprints, fingerprints_of
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, read_layout, stored_vectors
 from cfbatch_gui.core.jobs.states import Job

@@ -19,7 +19,6 @@ from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.checksums import Summed, read_sums
-from cfbatch_gui.core.job_folder.fingerprints import fingerprints_path
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
 from cfbatch_gui.core.jobs.verify.job_check import Outcome, asked_for_again
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
@@ -207,13 +206,13 @@ async def test_the_hashes_are_made_anew_when_they_cannot_be_used(bench: Bench, w
     path = write("may.csv", catalogue(count=300))
     may = await bench.run(bench.draft(path, Kind.EMBED))
     other = await bench.run(bench.draft(write("other.csv", catalogue(frozenset(range(300)), count=300)), Kind.EMBED))
-    file = fingerprints_path(bench.drafts.folder(may.id))
+    file = bench.drafts.folder(may.id).fingerprints
     good = file.read_bytes()
     bad = {
         "missing": b"",
         "cut": good[:-9],
         "flipped": good[:100] + bytes([good[100] ^ 1]) + good[101:],
-        "of another job": fingerprints_path(bench.drafts.folder(other.id)).read_bytes(),
+        "of another job": bench.drafts.folder(other.id).fingerprints.read_bytes(),
     }[damage]
     file.write_bytes(bad)
     if damage == "missing":
@@ -259,9 +258,9 @@ async def test_texts_that_were_removed_are_known_no_more(bench: Bench, write: Wr
     path = write("may.csv", catalogue(count=50))
     may = await bench.run(bench.draft(path, Kind.EMBED))
     await bench.actions.forget_texts(may.id)
-    assert not fingerprints_path(bench.drafts.folder(may.id)).exists()
+    assert not bench.drafts.folder(may.id).fingerprints.exists()
     assert bench.drafts.examine(bench.draft(path, Kind.EMBED).id).sent_texts == 50
-    assert not fingerprints_path(bench.drafts.folder(may.id)).exists()
+    assert not bench.drafts.folder(may.id).fingerprints.exists()
 
 
 async def test_repeated_texts_and_parts_of_texts_are_taken_too(bench: Bench, write: Write) -> None:
