@@ -177,7 +177,7 @@ class Program:
     @made_once
     def vectorize(self) -> "Vectorize":
         """The vectors of jobs in indexes of Vectorize."""
-        from cfbatch_gui.core.job_vectors import vectorize_of
+        from cfbatch_gui.core.vectorize.vectorize import vectorize_of
 
         return vectorize_of(self.ledger, self.address_book, self.paths, self._metadata_for, clock=self.clock)
 
@@ -245,7 +245,7 @@ class Program:
         """Put the labels of a job that has scores into the book of judgements; blocking. Raises DataError, DiskFull."""
         from cfbatch_gui.core.evaluation.runs import read_run
         from cfbatch_gui.core.export_metadata import metadata_of
-        from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+        from cfbatch_gui.core.job_folder.folder import texts_forgotten
 
         job = self.ledger.job(job_id)
         if job.kind is Kind.RANK and job.has_results and texts_forgotten(self.folder(job_id)) is None:

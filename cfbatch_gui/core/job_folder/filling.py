@@ -65,7 +65,6 @@ class Fingerprints:
         self.add = self._hashes.append
 
     def extend(self, things: Sequence[str]) -> None:
-        """Add many at once."""
         self._hashes.frombytes(np.fromiter(map(hash, things), np.int64, len(things)).tobytes())
 
     def count_repeated(self) -> int:
@@ -147,7 +146,6 @@ class Loading:
 
     @property
     def queries(self) -> int:
-        """Different queries so far."""
         return len(self._query_numbers)
 
     def store_repeats(self, database: sqlite3.Connection) -> int:
@@ -156,7 +154,6 @@ class Loading:
         return self._same_ids.count_repeated()
 
     def keep_row(self, file: int, row: Row) -> None:
-        """Keep a row as it stands."""
         if file == 1:
             self.rows += 1
         self._new_rows.add(file, row.number, _encode(row.cells).decode())
@@ -164,7 +161,6 @@ class Loading:
             self.write()
 
     def add_block(self, found: TextBlock) -> None:
-        """Keep rows and their texts, which are not split."""
         count, first = len(found.texts), self._texts + 1
         self.rows += count
         self._keep_other_cells(found)
@@ -233,14 +229,12 @@ class Loading:
             self._new_raw_rows.add(problem.file, problem.row, problem.raw)
 
     def write(self) -> None:
-        """Write most of what was kept."""
         self._pack()
         self._kept_bytes = 0
         for new in self._all_new:
             new.write()
 
     def write_all(self) -> None:
-        """Write what was kept."""
         self._pack()
         self._kept_bytes = 0
         self._packer.write_all()

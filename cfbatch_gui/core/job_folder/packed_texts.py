@@ -38,7 +38,6 @@ class TextPacker:
     def __init__(
         self, writes: WriteQueue, stream: BinaryIO, written: Callable[[int], None] = lambda position: None
     ) -> None:
-        """`written` is told how long the file is by then."""
         self._new_blocks = Inserts(writes, "INSERT INTO packed", "(?, ?, ?, ?, ?)", _BLOCKS_AT_ONCE)
         self._stream, self._written = stream, written
         self._position, self._count = 0, 0
@@ -96,7 +95,6 @@ class TextsOfTable:
         return memoryview(b",".join(self._read(first, count)))
 
     def cut(self, joined: memoryview, first: int, count: int) -> list[memoryview]:
-        """What `joined` gave, text by text."""
         sizes = list(map(len, self._read(first, count)))
         starts = accumulate((size + 1 for size in sizes), initial=0)
         return [joined[start : start + size] for start, size in zip(starts, sizes, strict=False)]
@@ -144,7 +142,6 @@ class PackedTexts:
         return data if is_whole else None
 
     def cut(self, joined: memoryview, first: int, count: int) -> list[memoryview]:
-        """What `joined` gave, text by text."""
         index = first - self._first
         starts = (self._starts[index : index + count] - self._starts[index]).tolist()
         sizes = self._sizes[index : index + count].tolist()
@@ -154,12 +151,6 @@ class PackedTexts:
         index = first - self._first
         last = index + count - 1
         return int(self._starts[index]), int(self._starts[last]) + int(self._sizes[last])
-
-
-def forget_file(database: sqlite3.Connection) -> None:
-    """Forget that there is a file of texts, and how long they are; in the caller's transaction."""
-    database.execute("DELETE FROM packed")
-    database.execute("DELETE FROM facts WHERE name = ?", (_METADATA_NAME,))
 
 
 @contextmanager

@@ -307,7 +307,6 @@ class WriteQueue:
 
     @property
     def most_values(self) -> int:
-        """How many values a statement may have."""
         return self._database.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> None:
@@ -317,14 +316,12 @@ class WriteQueue:
         self._waiting.put((statement, values))
 
     def finish(self) -> None:
-        """Wait until all statements have been run."""
         self._waiting.put(None)
         self._thread.join()
         if self._error is not None:
             raise self._error
 
     def drop(self) -> None:
-        """End without running what still waits."""
         self._is_dropped = True
         self._waiting.put(None)
         self._thread.join()
@@ -372,7 +369,6 @@ class Inserts:
         return len(self._values) // self._columns
 
     def add(self, *values: object) -> None:
-        """Keep one row."""
         self._values.extend(values)
 
     def add_columns(self, *columns: Iterable[object]) -> None:
@@ -389,7 +385,6 @@ class Inserts:
         del values[:whole]
 
     def write_all(self) -> None:
-        """Write what was kept."""
         self.write()
         if rest := len(self):
             self._writes.execute(self._with_rows(rest), self._values.copy())

@@ -17,8 +17,7 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, Read
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
 from cfbatch_gui.core.job_folder.filling import Progress, fill
-from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
-from cfbatch_gui.core.job_folder.forgetting import check_has_texts
+from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import forget_plan, listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
@@ -53,7 +52,6 @@ class Drafts:
         self._earlier = earlier
 
     def folder(self, job_id: str) -> JobFolder:
-        """The folder of a job."""
         return JobFolder(self._paths.job(job_id))
 
     def create(self, kind: Kind, name: str, model: str, connection: str, job_id: str = "") -> Job:
@@ -163,8 +161,6 @@ class Drafts:
         connection: str | None = None,
         options: JobOptions | None = None,
     ) -> Job:
-        """Change what may be changed before sending."""
-
         def changed(job: Job) -> Job:
             job = replace(
                 _unsent(job),
@@ -184,7 +180,6 @@ class Drafts:
         return self._ledger.change(job_id, lambda job: replace(job, name=name.strip() or job.name))
 
     def archive(self, *job_ids: str, archived: bool = True) -> tuple[Job, ...]:
-        """Put jobs away, or take them back."""
         return self._ledger.change_all(job_ids, lambda job: replace(job, archived=archived))
 
     def tag(self, tags: dict[str, Iterable[str]]) -> tuple[Job, ...]:

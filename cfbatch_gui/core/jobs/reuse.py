@@ -25,8 +25,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import checksums
 from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums
 from cfbatch_gui.core.job_folder.fingerprints import Fingerprints, fingerprints_of
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, read_layout, stored_vectors
 from cfbatch_gui.core.jobs.states import Job
@@ -290,7 +289,6 @@ class _Source:
         self._ours, self._theirs = ours, theirs
 
     def vectors(self) -> Iterator[_Vectors]:
-        """Those that are as they were stored."""
         with self._opened() as database:
             layout, pooling = read_layout(self._folder.vectors), str(metadata_value(database, "pooling") or "")
             stored = stored_vectors(self._folder.vectors, layout)
@@ -304,7 +302,6 @@ class _Source:
                 yield _Vectors(ours[is_right], known, vectors[is_right], sums[is_right], pooling)
 
     def scores(self) -> Iterator[_Scores]:
-        """Those of queries whose checksum is right."""
         with self._opened() as database:
             sound = _sound_scores(database)
             if not len(sound):
@@ -393,7 +390,6 @@ class _Taking:
             self._note(block.item, block.origins)
 
     def take_scores(self, blocks: Iterable[_Scores]) -> None:
-        """Of items and of their parts."""
         for block in blocks:
             rows, at = self._with_repeats(block.item)
             scores = zip(block.scores[at].tolist(), rows.tolist(), strict=True)
@@ -473,5 +469,4 @@ def _noted_sums(database: sqlite3.Connection, numbers: Numbers) -> Sums:
 
 
 def _texts_of(database: sqlite3.Connection, items: Numbers) -> dict[int, tuple[object, ...]]:
-    """By item: its text, its query's, and where its parts are."""
     return {row[0]: row[1:] for row in database.execute(_TEXT, (json.dumps(items.tolist()),))}

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.messages import message
 
 Numbers = NDArray[np.int64]
@@ -116,7 +115,6 @@ def share_in_common(newer: JobFolder, earlier: JobFolder) -> float:
 
 
 def _both(newer: JobFolder, earlier: JobFolder) -> tuple["_Version", "_Version", Hashes, Hashes, bool]:
-    """Both versions, their names, and whether texts are named by ids."""
     ours, theirs = _Version.read(newer), _Version.read(earlier)
     by_text, by_query = ours.texts_have_ids and theirs.texts_have_ids, ours.queries_have_ids and theirs.queries_have_ids
     names = (each.names(by_text=by_text, by_query=by_query) for each in (ours, theirs))
@@ -169,7 +167,6 @@ def _hashes(database: sqlite3.Connection, query: str) -> Hashes:
 
 
 def _numbered(names: Hashes) -> Hashes:
-    """The same, each mixed with how many equal ones stand before it."""
     order = np.lexsort((np.arange(len(names)), names[:, 1], names[:, 0]))
     sorted_names = names[order]
     is_first = np.concatenate(([True], np.any(sorted_names[1:] != sorted_names[:-1], axis=1)))[: len(names)]

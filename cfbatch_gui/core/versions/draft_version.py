@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.reuse import NOTHING, Numbers, Reusable
 from cfbatch_gui.core.jobs.states import Job
@@ -114,7 +113,6 @@ class DraftVersion:
 
     @property
     def moved(self) -> Numbers:
-        """Items with a text that had another id before."""
         return self.differences.moved if self.differences else _none()
 
     @property

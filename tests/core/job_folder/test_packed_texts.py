@@ -72,11 +72,11 @@ def lines(rows: list[dict[str, str]]) -> str:
 
 
 FILES: dict[str, tuple[Kind, str]] = {
-    "texts": (Kind.EMBED, lines([{"id": str(n), "text": f"{ODD[n % len(ODD)]} {n}"} for n in range(5_000)])),
+    "texts": (Kind.EMBED, lines([{"id": str(n), "text": f"{ODD[n % len(ODD)]} {n}"} for n in range(2_100)])),
     "repeats": (Kind.EMBED, lines([{"text": f"text {n % 700} {ODD[n % 3]}"} for n in range(1_500)])),
     "pairs": (
         Kind.RANK,
-        lines([{"query": f'query {n // 7} "“', "context": f"{ODD[n % len(ODD)]} {n}"} for n in range(2_500)]),
+        lines([{"query": f'query {n // 7} "“', "context": f"{ODD[n % len(ODD)]} {n}"} for n in range(900)]),
     ),
     "mixed pairs": (Kind.RANK, lines([{"query": f"query {n % 90}", "context": f"context {n}"} for n in range(900)])),
 }

@@ -9,8 +9,7 @@ import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import forget_texts
+from cfbatch_gui.core.job_folder.folder import JobFolder, forget_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.versions.changed_export import (
     ChangedSince,

@@ -81,7 +81,6 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def items(self) -> "list[tuple[int, int, int, int, int]]":
-        """The rows of items, as above."""
         columns = (
             accumulate(self.item_steps),
             accumulate(self.query_steps),

@@ -166,7 +166,6 @@ class AccountJobs:
 
 @contextmanager
 def _room_expected() -> Iterator[None]:
-    """Raise UsageError when the Worker turns out to have no collecting room."""
     try:
         yield
     except ServiceRefused as error:

@@ -48,7 +48,6 @@ class Observation:
 
     @property
     def ratio(self) -> float:
-        """Tokens counted for each that was estimated."""
         return self.counted / (sum(self.estimated.values()) or 1.0)
 
 

@@ -71,7 +71,6 @@ class LayoutWriter:
         self.last = 0  # the number of the last request that was added
 
     def add(self, request: Request, batch: int, position: int) -> None:
-        """Keep a request at its position in a batch."""
         number, start, stop = request.number, request.start, request.start + request.texts
         self.last = number
         self._requests.append((number, reference_of(self._job_id, number), batch, position))
@@ -91,7 +90,6 @@ class LayoutWriter:
             self._write()
 
     def finish(self) -> None:
-        """Write the rest."""
         self._write()
 
     def _write(self) -> None:
@@ -150,7 +148,6 @@ class QueryCounts:
         self.low = self.high = 0
 
     def added(self, parts: Iterable[Group]) -> Iterator[Group]:
-        """The same, counted on the way."""
         for part in parts:
             self.low += part[2].lower
             self.high += part[2].upper

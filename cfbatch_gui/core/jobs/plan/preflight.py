@@ -84,17 +84,14 @@ class Preflight:
 
     @property
     def requests(self) -> int:
-        """Elements of `requests[]`, in all batches."""
         return sum(batch.requests for batch in self.batches)
 
     @property
     def largest_bytes(self) -> int:
-        """Of the largest body."""
         return max((batch.bytes for batch in self.batches), default=0)
 
     @property
     def total_bytes(self) -> int:
-        """Of all bodies."""
         return sum(batch.bytes for batch in self.batches)
 
 

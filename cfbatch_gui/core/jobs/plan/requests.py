@@ -55,7 +55,6 @@ class TextSequence:
         return len(self.item)
 
     def only(self, mask: NDArray[np.bool_]) -> "TextSequence":
-        """Those where `mask` is set."""
         return self if mask.all() else self.at(np.flatnonzero(mask))
 
     def at(self, indices: _Numbers) -> "TextSequence":
@@ -63,7 +62,6 @@ class TextSequence:
         return TextSequence(*(getattr(self, field.name)[indices] for field in fields(self)))
 
     def count_queries(self) -> int:
-        """Different queries; those of one follow one another."""
         is_ranking = len(self) > 0 and self.query[0] > 0
         return int(np.count_nonzero(np.diff(self.query))) + 1 if is_ranking else 0
 
@@ -87,7 +85,6 @@ class SequenceArrays:
         self._breaks = array("q", sequence.breaks().astype(np.int64).tobytes())
 
     def bytes(self, start: int, stop: int) -> int:
-        """Of these texts as JSON."""
         return self._bytes_before[stop] - self._bytes_before[start]
 
     def pieces(self, start: int, stop: int) -> list[tuple[int, int]]:
@@ -186,7 +183,6 @@ def read_sequence(database: sqlite3.Connection, kind: Kind) -> tuple[TextSequenc
 
 
 def _read(database: sqlite3.Connection, query: str) -> tuple[_Numbers, _Numbers, _Numbers]:
-    """Three columns of numbers."""
     found = database.execute(query)
     blocks = []
     while rows := found.fetchmany(_BLOCK):

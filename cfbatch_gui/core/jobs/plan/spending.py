@@ -83,7 +83,6 @@ def _tokens(job: Job, recent: list[Attempt], folder: JobFolder) -> int:
 
 
 def _tokens_of_texts(job: Job, some: float, folder: JobFolder) -> int:
-    """Tokens of so many of the job's texts, from above."""
     texts = sum(batch.texts for batch in job.batches)
     if not some or not texts or not folder.data.exists():
         return 0

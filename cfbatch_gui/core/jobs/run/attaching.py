@@ -209,7 +209,6 @@ def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], refere
 
 
 def _fill(folder: JobFolder, kind: Kind, requests: Sequence[tuple[int, str]]) -> None:
-    """Name the texts. `requests`: how many texts each has, and its reference."""
     fill_named(folder, kind, _named(kind, requests))
 
 

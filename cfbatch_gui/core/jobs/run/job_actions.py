@@ -14,7 +14,7 @@ from datetime import datetime
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
-from cfbatch_gui.core.job_folder.forgetting import check_has_texts, forget_texts
+from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.account.shards import check_is_worker
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing

@@ -67,7 +67,6 @@ class JobStore:
         return any(batch.request_id == request_id for job in of_connection for batch in job.batches)
 
     def folder(self, job_id: str) -> JobFolder:
-        """The folder of a job."""
         return JobFolder(self.paths.job(job_id))
 
     def client(self, job: Job) -> "WorkersAI":
@@ -151,7 +150,6 @@ class JobStore:
         await self.on_disk(self.write_down, submission)
 
     def show(self, job: Job) -> None:
-        """Call `on_change`."""
         self._on_change(job)
 
     def show_batch(self, batch: Batch) -> None:

@@ -189,7 +189,6 @@ class Ledger:
         return tuple(sorted(found, key=_created, reverse=True))
 
     def deleted_jobs(self) -> tuple[Job, ...]:
-        """Jobs whose folder is still there."""
         with self._guard:
             return tuple(job for job in self._jobs.values() if job.deleted_at)
 
@@ -300,7 +299,6 @@ class Ledger:
             return job
 
     def remove(self, job_id: str) -> None:
-        """Forget a job for good."""
         with self._writing:
             self._commit(lambda: ledger_tables.forget(self._database, job_id))
             with self._guard:
@@ -336,7 +334,6 @@ class Ledger:
         return self._reserve is not None and self._reserve.delete()
 
     def close(self) -> None:
-        """Close the file and release the writer's lock."""
         with self._writing:
             if self._is_in_use:
                 with suppress(sqlite3.Error), transaction(self._database):

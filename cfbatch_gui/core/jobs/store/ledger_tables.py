@@ -217,7 +217,6 @@ def decoded(value: object, checksum: int, kind: type[T]) -> T:
 
 @contextmanager
 def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
-    """Several reads of one state: another process may be writing."""
     database.execute("BEGIN")
     try:
         yield

@@ -72,16 +72,13 @@ class JobCheck:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was damaged."""
         return not self.findings
 
     @property
     def is_mended(self) -> bool:
-        """Whether nothing is damaged any more."""
         return all(finding.outcome is Outcome.HEALED for finding in self.findings)
 
     def with_finding(self, finding: Finding) -> "JobCheck":
-        """With one more."""
         return replace(self, findings=(*self.findings, finding))
 
 

@@ -299,12 +299,10 @@ class _Queries:
 
     @property
     def items(self) -> NDArray[np.int32]:
-        """The numbers of their items."""
         found: NDArray[np.int32] = self._items["item"][np.isin(self._items["query"], self.queries)]
         return found
 
     def queries_of(self, items: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of them that one of `items` belongs to."""
         theirs = self._items["query"][np.isin(self._items["item"], items)]
         return np.intersect1d(self.queries, theirs)
 

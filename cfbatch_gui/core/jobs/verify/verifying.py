@@ -277,7 +277,6 @@ class _Verifying:
         self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
 
     def _without_dimension(self) -> None:
-        """The length of the vectors is stored with the first of them."""
         if not self._database.execute("SELECT 1 FROM requests WHERE state = 'done' LIMIT 1").fetchone():
             return  # every batch that is done will be found without its results
         if self._mend and (vectors := self._vectors()) is not None:
