@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UnreadableReply, UsageError
-from cfbatch_gui.core.practice.vectorize import Permission
 from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -181,13 +180,14 @@ async def test_a_push_that_stops_before_its_plan_leaves_the_one_before_as_it_was
 
 async def test_a_token_that_may_only_read_lists_and_does_not_push(bench: Bench) -> None:
     await bench.index()
-    bench.permission = Permission.READ
+    refused = (403, [{"code": 10000, "message": "Authentication error"}])
+    bench.before = lambda path, body: refused if path.endswith("/upsert") else None
     bench.add("one", unit_vectors(3, 32))
     vectorize = bench.opened()
     assert [each.name for each in await vectorize.indexes("cloudflare")] == ["products"]
     with pytest.raises(TokenRefused, match="permission Vectorize Write"):
         await vectorize.push("one", *THROUGH, OPTIONS)
-    bench.permission = Permission.NONE
+    bench.before = lambda path, body: refused
     with pytest.raises(TokenRefused, match="permission Vectorize Read"):
         await bench.opened().indexes("cloudflare")
 
