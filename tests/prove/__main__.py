@@ -7,7 +7,6 @@ is, and each broken variant was caught.
 
 import argparse
 import gc
-import json
 import mmap
 import os
 import subprocess
@@ -22,7 +21,7 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no threads
 
 from cfbatch_gui.core.system.paths import Paths
-from tests.journeys.terminal import Terminal, practice_service, read_until
+from tests.journeys.terminal import practice_service, read_until
 from tests.prove import collecting, data_parts, judging, parts, power_proof, pushing, truth
 from tests.prove.collecting_variants import ACCOUNT_VARIANTS
 from tests.prove.compare import written_tokens
@@ -236,15 +235,12 @@ def _service(folder: Path) -> Iterator[Service]:
 
 @contextmanager
 def _slow_service(folder: Path) -> Iterator[Service]:
-    """A practice service that accepts every submit and answers too late."""
-    folder.mkdir()
-    faults = folder / "faults.json"
-    late = {"on": "submit", "do": "stall", "billed": True, "seconds": STALL, "times": 0}
-    faults.write_text(json.dumps({"faults": [late]}))
-    serve = ("practice", "serve", "--port", 0, "--seconds-queued", 0, "--seconds-running", 0, "--faults", faults)
-    with Terminal(folder).start(*serve) as process:
+    """A service that accepts every submit and answers too late."""
+    command = (sys.executable, "-m", "tests.support.faulty_service", folder, "--stall-submits", str(STALL))
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         url = next(word for word in read_until(process, "listens on").split() if word.startswith("http://"))
-        yield Service(url, Paths(folder).practice)
+        yield Service(url, folder)
+        process.kill()
 
 
 def _parser() -> argparse.ArgumentParser:

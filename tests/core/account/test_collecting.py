@@ -42,9 +42,15 @@ async def sent(computer: Computer, path: Path, kind: Kind = Kind.EMBED) -> Job:
     return await computer.program.runner.wait(job.id)
 
 
-async def test_a_job_comes_back_from_the_account_bit_for_bit(new_computer: NewComputer, texts_file: Path) -> None:
+async def test_a_job_comes_back_from_the_account_bit_for_bit(
+    account: Account, new_computer: NewComputer, texts_file: Path
+) -> None:
     computer = await new_computer()
-    collected = await sent(computer, texts_file)
+    job = computer.draft(texts_file, Kind.EMBED)
+    with account.clock.held():
+        await computer.program.actions.send(job.id)
+        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
+    collected = await computer.program.runner.wait(job.id)
     assert collected.state is JobState.DONE
     assert len(collected.batches) == 3
     assert {batch.shard for batch in collected.batches} == {1}
