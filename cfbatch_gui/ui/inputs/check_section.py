@@ -67,7 +67,6 @@ class FiguresRow(QWidget):
         return self.first.number() in ("", _NOTHING)
 
     def show_nothing(self, kind: Kind | None) -> None:
-        """Show dashes with the captions of a kind of job, before anything is counted."""
         names = (self.tr("texts"), self.tr("requests")) if kind is Kind.EMBED else self._ranking_names()
         captions = (*names, self.tr("batches"), self.tr("tokens"), self.tr("price"))
         for figure, caption in zip(self.figures(), captions, strict=True):
@@ -143,8 +142,6 @@ _LEAST_LINE = 120  # pixels of the sentence beside the main button
 
 
 class Cure(StrEnum):
-    """What the link beside the sentence does."""
-
     NONE = "none"
     CONNECT = "connect"
     USE_RANKING_MODEL = "use_ranking_model"
@@ -252,7 +249,6 @@ class CheckSection(SectionCard):
         self.content.setSpacing(MEDIUM + 2)
 
     def show_state(self, state: DraftState, job: Job, around: Surroundings) -> None:
-        """Show the figures and problems of a draft, and whether it can be sent."""
         connection = next((each for each in around.connections if each.id == job.connection), None)
         kind = state.kind or job.kind
         title = title_words(connection.title) if connection else job.connection

@@ -254,7 +254,6 @@ class VersionSection(SectionCard):
 
 
 def _can_be_chosen(other: Job, job: Job) -> bool:
-    """Whether a job has a file that this one may be the new version of."""
     return other.kind is job.kind and other.is_sent and other.id != job.id and not other.texts_forgotten_at
 
 
@@ -294,7 +293,6 @@ class DraftVersions(QObject):
         self._settings.change(job_id, options=replace(options, reuse=reuse))
 
     def compare_with(self, job_id: str, other: str) -> None:
-        """Compare with the job that the user has chosen, "" for none."""
         self._drafts.tasks.start(f"compare {job_id}", self._compare(job_id, other))
 
     def send_anew(self, job_id: str, items: Sequence[int], anew: bool) -> None:

@@ -201,7 +201,10 @@ def _share(estimated: Mapping[Script, float], script: Script) -> float:
 def _load(path: Path) -> tuple[Observation, ...]:
     """What was learned; a file that cannot be read is learned again."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Stored).observations
+        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+        if stored.version == VERSION:
+            return stored.observations
+        _log.warning("%s has version %s, not %s; it is not used", path, stored.version, VERSION)
     except FileNotFoundError:
         pass
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
