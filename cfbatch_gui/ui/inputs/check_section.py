@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
-from cfbatch_gui.core.jobs.plan.past_times import past_times
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, Reuse
-from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
+from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

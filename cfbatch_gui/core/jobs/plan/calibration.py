@@ -17,8 +17,8 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import put_metadata_value
-from cfbatch_gui.core.jobs.plan.planned import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, price
@@ -48,7 +48,6 @@ class Observation:
 
     @property
     def ratio(self) -> float:
-        """Tokens counted for each that was estimated."""
         return self.counted / (sum(self.estimated.values()) or 1.0)
 
 
