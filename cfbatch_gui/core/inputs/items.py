@@ -1,4 +1,4 @@
-"""Make what a job sends from rows and roles: texts, or queries with contexts, and a problem for what is not sent."""
+"""Make what a job sends from rows and roles, and a problem for what is not sent."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -42,9 +42,8 @@ def read_items(
 ) -> Generator[Item, None, None]:
     """Yield what a job sends, in file order, and a Problem for what is not.
 
-    `TEXTS`: a Text a row; `LONG`, `CANDIDATES`: a Query with one context; `WIDE`, `NESTED`, `JUDGED`: with all;
-    `SHARED`: every Context of the second file, then every Query. `on_row` gets the number of the file, 1 or 2, and each
-    row before its items. Raises UsageError for an incomplete mapping, InputError.
+    A Text a row, a Query with one context or all, or every Context of the second file and then every Query. `on_row`
+    gets the file's number, 1 or 2, and each row first. Raises UsageError, InputError.
     """
     if missing := check_mapping(mapping, source, second):
         raise UsageError(missing)
