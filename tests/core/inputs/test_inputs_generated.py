@@ -116,7 +116,7 @@ def zipped(path: Path, name: str, data: bytes) -> None:
 
 
 def as_xml(text: str) -> str:
-    return ILLEGAL_CHARACTERS_RE.sub("", text.encode("utf-8", "replace").decode())
+    return str(ILLEGAL_CHARACTERS_RE.sub("", text.encode("utf-8", "replace").decode()))
 
 
 WRITERS: dict[str, Writer] = {
