@@ -33,8 +33,6 @@ from cfbatch_gui.ui.widgets import CheckBox, Flow, IconLine, Label, LinkButton, 
 
 
 class CloudflareCard(TestedCard):
-    """Shows an `AccountState`."""
-
     def __init__(self) -> None:
         super().__init__("cloud")
         self.show_name(self.tr("Cloudflare"))
@@ -194,7 +192,6 @@ class CollectBlock(QWidget):
         self._show()
 
     def show_record(self, record: SavedConnection) -> None:
-        """Show what is saved; what the user has changed and not saved stays."""
         before, self._saved = self._saved, record
         if self.switch.isChecked() == before.collects:
             self.switch.setChecked(record.collects)
@@ -225,8 +222,6 @@ class CollectBlock(QWidget):
 
 
 class _Days(QSpinBox):
-    """A number of days, with their word in the user's language: "1 day", "7 days"."""
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setRange(0, _MOST_DAYS)
@@ -314,7 +309,6 @@ class SavedCard(TestedCard):
         }[self.record.kind]
 
     def show_record(self, record: SavedConnection) -> None:
-        """Show a saved record; fields with text that is not saved keep it."""
         before, self.record = self._saved_values(), record
         for each, value in self._saved_values().items():
             if each.text().strip() in ("", before[each]):
@@ -332,7 +326,6 @@ class SavedCard(TestedCard):
         self.update_buttons()
 
     def show_state(self, state: CardState) -> None:
-        """Show whether it is ready, and where its secrets are kept."""
         self._state = state
         self.token_block.show_state(state.token)
         self.gateway_block.show_state(state.gateway_token)

@@ -73,7 +73,6 @@ async def read_account_state(program: Program) -> AccountState:
 
 
 def known_account_state(program: Program) -> AccountState:
-    """What can be said before the keyring has answered."""
     held = program.address_book.held_by_environment()
     service = problem = ""
     if program.address_book.account_id:
@@ -121,7 +120,6 @@ class AccountField(QLineEdit):
         self.textEdited.connect(self._clean)
 
     def problem(self) -> str:
-        """The sentence that says what is wrong with the text, "" when nothing is."""
         if not self.text().strip():
             return self.tr("Enter your account ID.")
         try:
@@ -321,7 +319,6 @@ class TokenBlock(FieldBlock):
         self.show_waiting()
 
     def show_waiting(self) -> None:
-        """Show that the keyring is being read for the first time."""
         self._show_where(self.tr("Checking the keyring…"), "loader", changeable=False)
         self.set_hint("")
 
@@ -366,7 +363,6 @@ class TokenBlock(FieldBlock):
         return self.tr("Your keyring is locked") if state.can_unlock else self.tr("Your keyring does not answer")
 
     def is_typing(self) -> bool:
-        """Whether the field holds text, or was opened to replace a saved token."""
         return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
 
     def takes_text(self) -> bool:
@@ -441,5 +437,4 @@ def open_in_browser(address: str) -> bool:
 
 
 def url_of(address: str) -> QUrl:
-    """The address as a QUrl, with its percent-encoding kept as it is."""
     return QUrl.fromEncoded(address.encode(), QUrl.ParsingMode.StrictMode)

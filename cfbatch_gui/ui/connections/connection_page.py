@@ -67,7 +67,6 @@ class OtherConnections(QWidget):
         self.hide()
 
     def add(self, kind: KindName, url: str = "") -> SavedCard:
-        """Show a card for a new connection; an unsaved card of the same kind is used again."""
         for card in self.cards:
             if not card.record.id and card.record.kind == kind:
                 break
@@ -77,7 +76,6 @@ class OtherConnections(QWidget):
         return card
 
     def card(self, connection_id: str) -> SavedCard | None:
-        """The card of a saved connection, None when there is none; "" is the id of those that are not saved."""
         return next((each for each in self.cards if connection_id and each.record.id == connection_id), None)
 
     def show_saved(self) -> None:
@@ -96,7 +94,6 @@ class OtherConnections(QWidget):
             card.choice.setChecked(self._program.settings.connection == record.id)
 
     async def refresh(self) -> None:
-        """Read settings and keyring again, and add, remove and update the cards accordingly."""
         self.show_saved()
         for record in self._saved():
             state = await self._state_of(record)
@@ -478,14 +475,12 @@ class ConnectionPage(QWidget):
         self._show_use(state)
 
     def has_worked(self, connection_id: str) -> None:
-        """Forget that the last test of a connection failed, because a request through it was accepted."""
         card: TestedCard | None = self.cloudflare if connection_id == CLOUDFLARE else self.others.card(connection_id)
         if card is not None and card.has_failed():
             card.show_results(())
             self.tasks.start("refresh", self._refresh())
 
     def has_failed(self) -> bool:
-        """Whether the connection that new jobs use has failed the last test since this window was opened."""
         used = self._program.settings.connection
         card: TestedCard | None = self.cloudflare if used == CLOUDFLARE else self.others.card(used)
         return card is not None and card.has_failed()

@@ -120,11 +120,9 @@ class TestedCard(ConnectionCard):
         return True
 
     def problems(self) -> list[tuple[QWidget, str]]:
-        """Show the problems beside their fields, and return each field with its sentence."""
         raise NotImplementedError
 
     def fill(self, pasted: Pasted) -> list[str]:
-        """Put what was pasted into the fields, and return the names of what was used."""
         raise NotImplementedError
 
     def set_fields_possible(self, possible: bool) -> None:
@@ -152,7 +150,6 @@ class TestedCard(ConnectionCard):
         return self._doing.text()
 
     async def show_test(self, test: Awaitable[tuple[CheckResult, ...]]) -> None:
-        """Show that the test runs, await it, and show its results; when it raises, show none."""
         self.set_working(self.tr("Asking the service…"))
         self.checks.show_running()
         results: tuple[CheckResult, ...] = ()
@@ -205,7 +202,6 @@ class TestedCard(ConnectionCard):
         return bool(names)
 
     def update_buttons(self) -> None:
-        """Show the button to save while there is something to save, else the one to test."""
         saving = self.can_save() and (self.has_news() or not self.is_ready())
         self.save_button.setVisible(saving)
         self.test_button.setVisible(not saving)
@@ -302,7 +298,6 @@ class CheckList(Card):
         self.reset()
 
     def show_optional(self, shown: bool) -> None:
-        """Show the optional check with the others, or only once it has a result."""
         self._wants_optional = shown
         self._show_optional()
 

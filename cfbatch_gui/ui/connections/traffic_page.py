@@ -60,7 +60,6 @@ class TrafficPage(QWidget):
         self._show(())
 
     def refresh(self) -> None:
-        """Read the log again in a task."""
         self.tasks.start("read", self._read())
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -95,7 +95,6 @@ class CallList(Card):
             each.show_call(call)
 
     def show_progress(self, progress: Progress) -> "CallRow | None":
-        """Show how far a call is; its row."""
         for each in self.rows:
             if each.call is not None and each.call.step is progress.call.step:
                 each.show_state(progress.state, said(progress.note))
@@ -237,8 +236,7 @@ class AccountDialog(TallDialog):
         """Make them; what is said then, and what there is to know afterwards. Raises UserError."""
         raise NotImplementedError
 
-    def stopped(self, reason: UserError) -> None:
-        """Offer what helps against a reason that this dialog knows more about."""
+    def stopped(self, reason: UserError) -> None: ...
 
     # Shared
 
@@ -321,7 +319,6 @@ class AccountDialog(TallDialog):
             each.hide()
 
     def _try_to_start(self) -> None:
-        """Start, or focus the first field with a problem."""
         if self.is_working() or self.start_button.isHidden():
             return
         found: list[QWidget] = []
@@ -419,7 +416,6 @@ class AccountDialog(TallDialog):
         self.token.forget()
 
     def _link(self, text: str, address: Callable[[], str]) -> LinkButton:
-        """A link to a page of the dashboard, whose address may depend on the fields."""
         link = LinkButton(text, "external-link")
         link.setAccessibleDescription(self.tr("Opens the dashboard in the browser"))
         link.clicked.connect(lambda: self.page_wanted.emit(address()))

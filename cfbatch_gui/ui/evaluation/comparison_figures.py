@@ -65,7 +65,6 @@ def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: Bo
 
 
 def letter(number: int) -> str:
-    """The short name of a job in tables: "A", "B"; from 26 on a number."""
     return chr(ord("A") + number) if number < 26 else f"{number + 1}"
 
 
@@ -78,7 +77,6 @@ def named(jobs: Sequence[Job]) -> list[str]:
 
 
 def matched_words(joined: Joined) -> str:
-    """By what a job's queries and texts were found in the first."""
     return tr("queries: {queries}; texts: {texts}").format(
         queries=_by(joined.queries, tr("with other words")), texts=_by(joined.texts, tr("with another text"))
     )
@@ -210,7 +208,6 @@ def headline(found: Paired, job: str) -> str:
 
 
 def change_sentence(found: Paired, job: str, metric: str) -> str:
-    """For how many queries a job is better and worse, and by how much on average."""
     if not (found.better or found.worse):
         same = display.plural(found.same, "The one judged query has", "All {n} judged queries have")
         return tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)

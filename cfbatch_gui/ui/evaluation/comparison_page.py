@@ -78,7 +78,6 @@ class ComparisonPage(QWidget):
         self._make_content(memory)
 
     def compare(self, jobs: Sequence[Job]) -> None:
-        """Compare the first of these jobs with the others, and show it."""
         self._jobs, self._compared, self._read = tuple(jobs), None, ()
         self._chosen = tuple(job.id for job in jobs)
         self._set_can_leave()
@@ -114,12 +113,10 @@ class ComparisonPage(QWidget):
         return self._message
 
     def ask_to_judge(self) -> None:
-        """Ask for the page on which the texts of these jobs are judged."""
         if self._jobs:
             self.judge_wanted.emit([job.id for job in self._jobs])
 
     def other(self) -> int:
-        """The index of the job that the first is compared with."""
         chosen = self.others.value()
         return chosen if isinstance(chosen, int) else 1
 
@@ -231,7 +228,6 @@ class ComparisonPage(QWidget):
         self._stack.show_sentence(self._message)
 
     def _set_can_leave(self) -> None:
-        """Enable the buttons that lead to a job while one of the compared jobs exists."""
         for button in (self.back_button, self.choose_button):
             button.setEnabled(bool(self._jobs))
 

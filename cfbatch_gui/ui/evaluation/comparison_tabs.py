@@ -125,7 +125,6 @@ class AnswerTab(QWidget):
         return boxed(column(parts, gap=0))
 
     def show_comparison(self, compared: Compared, other: int) -> None:
-        """Show what the judgements say of the first job and number `other`."""
         before = self.measures.value()
         self._compared, self._other = compared, other
         evaluation = compared.evaluation
@@ -144,7 +143,6 @@ class AnswerTab(QWidget):
         self._show_answer()
 
     def words(self) -> list[str]:
-        """The headline, the sentence below, and what more would tell."""
         return [self.headline.text(), self.sentence.text(), self._more.text()]
 
     def _metric(self) -> str:
@@ -267,8 +265,6 @@ class TextMove:
 
 
 class QueriesTab(QWidget):
-    """`queries.picked` brings the row of `queries_model` whose texts `show_texts` should show."""
-
     def __init__(self, *, memory: Memory | None = None) -> None:
         super().__init__()
         self._letter = ""
@@ -319,7 +315,6 @@ class QueriesTab(QWidget):
             self._show_text(shown)
 
     def selected(self) -> tuple[int, ...]:
-        """The indices of the selected queries in the comparison."""
         return tuple(self.queries_model.row(index) for index in self.queries.selected_rows())
 
     def query_no(self) -> int:
@@ -328,7 +323,6 @@ class QueriesTab(QWidget):
         return self._queries[self.queries_model.row(at)].number if 0 <= at < self.queries_model.rowCount() else 0
 
     def choose_number(self, query_no: int) -> None:
-        """Choose a query by its number in the first job's data, if it is there."""
         at = bisect_left(self._queries, query_no, key=lambda query: query.number)
         if at < len(self._queries) and self._queries[at].number == query_no:
             self.choose(at)
@@ -489,7 +483,6 @@ class ScoresTab(QWidget):
         self.setLayout(content)
 
     def show_scores(self, compared: Compared, other: int) -> None:
-        """Those of the first job and number `other`."""
         self._compared = compared
         comparison = compared.comparison
         one, two = compared.jobs[0], compared.jobs[other]
@@ -525,7 +518,6 @@ class JobsTab(QWidget):
         self.setLayout(column(scrolled(boxed(content))))
 
     def show_jobs(self, compared: Compared) -> None:
-        """All of them, the first one as A."""
         comparison = compared.comparison
         lines = []
         for number, (job, run) in enumerate(zip(compared.jobs, comparison.runs, strict=True)):
@@ -549,7 +541,6 @@ class JobsTab(QWidget):
         self._show_metrics(compared)
 
     def texts(self) -> list[str]:
-        """The texts of both tables, then the sentence below."""
         return [*self._jobs.texts(), *self._metrics.texts(), self._judged.text()]
 
     def _show_metrics(self, compared: Compared) -> None:

@@ -208,7 +208,6 @@ class JudgePage(QWidget):
         self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
 
     def judge(self, jobs: Sequence[Job]) -> None:
-        """Read the rankings of these jobs, and ask how they are to be judged."""
         self._jobs, self._runs, self._session, self._prepared = tuple(jobs), (), None, None
         self._page_undo.show(False)
         self.header.set_facts(*(job.name for job in jobs))

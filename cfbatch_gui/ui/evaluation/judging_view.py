@@ -218,7 +218,6 @@ class GradeCards(QWidget):
             self._row.addWidget(card)
 
     def choose(self, value: int | None) -> None:
-        """Mark the card of a grade as chosen, None for no card."""
         for card in self._cards:
             card.set_chosen(card.grade.value == value)
 
@@ -350,7 +349,6 @@ class JudgingView(QWidget):
         announce(self, f"{self._query.text()}: {self._text.toPlainText()}")
 
     def show_progress(self, done: int, total: int, seconds: float, query: str) -> None:
-        """Show how many are judged, how long the rest takes, and at which query this is."""
         self._count.setText(self.tr("{n} of {all}").format(n=display.number(done), all=display.number(total)))
         self._left.setText(_time_left(seconds) if done < total else "")
         self._query_number.setText(query)
@@ -362,7 +360,6 @@ class JudgingView(QWidget):
         return self._note.text().strip()
 
     def words(self) -> list[str]:
-        """The query, the text, the progress and the time left, as they are shown."""
         return [self._query.text(), self._text.toPlainText(), self._count.text(), self._left.text()]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -85,7 +85,6 @@ class AttachedFiles(QWidget):
         return self.tr("Wait until the file is read.") if self._is_reading else self._missing
 
     def open(self, *paths: Path) -> None:
-        """Read a file or a folder, or a file of queries and one of contexts."""
         self._tasks.start("choose", self._read(paths, None))
 
     def _connect(self) -> None:
@@ -307,7 +306,6 @@ class AttachDialog(QDialog):
         self.accept()
 
     def _name(self) -> str:
-        """What a job is called of which nothing else is known."""
         when = QLocale().toString(QDateTime.currentDateTime(), self.tr("d MMM HH:mm"))
         return self.tr("Added job, {when}").format(when=when)
 

@@ -83,7 +83,6 @@ class DetailsView(QWidget):
         self.batches.set_rows(job.batches)
 
     def lines(self) -> tuple[Line, ...]:
-        """The lines that are shown, as pairs of name and value."""
         return self._lines
 
     def copy(self) -> None:
@@ -106,7 +105,6 @@ class DetailsView(QWidget):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     def open_answer(self, index: int) -> None:
-        """Show the raw answer of the batch at a row index, if it has one."""
         batch = self.batches.row(index)
         if self._job is not None and self._program.folder(self._job.id).reply(batch.number).exists():
             RawAnswerDialog(self._program.folder(self._job.id), batch.number, self).open()

@@ -99,7 +99,6 @@ class JobPage(QWidget):
 
     @made_once
     def progress(self) -> "ProgressView":
-        """The view of a job at work, made when it is first shown."""
         from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
         view = ProgressView(self._program, self._say, clock=self._clock, memory=self._memory)
@@ -109,7 +108,6 @@ class JobPage(QWidget):
 
     @made_once
     def details(self) -> "DetailsView":
-        """The view of what is known about a job, made when it is first shown."""
         from cfbatch_gui.ui.jobs.details_view import DetailsView
 
         return DetailsView(self._program, clock=self._clock, memory=self._memory)
@@ -132,20 +130,16 @@ class JobPage(QWidget):
         self._show_current()
 
     def show_vectors(self) -> None:
-        """Choose the tab of vectors, as if the user had chosen it."""
         self.tabs.choose(VECTORS)
 
     def show_quality(self) -> None:
-        """Choose the tab of a ranking's quality, as if the user had chosen it."""
         if self.tabs.is_shown(QUALITY):
             self.tabs.choose(QUALITY)
 
     def show_vectorize(self) -> None:
-        """Choose the tab that sends vectors to an index, as if the user had chosen it."""
         self.tabs.choose(VECTORIZE)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        """What the view that is shown offers to export instead of all rows."""
         key = self.tabs.current()
         return self.results[key].row_choices() if key in self.results else ()
 
@@ -376,14 +370,12 @@ class JobPage(QWidget):
 
 
 def _has_progress(job: Job) -> bool:
-    """Whether the tab of progress shows anything that the others do not."""
     return not is_over(job) or any(
         can_be_sent_again(batch) or (batch.state is BatchState.DONE and batch.error) for batch in job.batches
     )
 
 
 def _tab_of(job: Job, results: str) -> str:
-    """The key of the tab that is chosen first for a job."""
     needs_user = job.state is JobState.FAILED or any(
         batch.state in (BatchState.FAILED, BatchState.GONE) for batch in job.batches
     )

@@ -83,7 +83,6 @@ def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
 
 
 def token_words(job: Job, planned: Planned) -> str:
-    """The estimated number of tokens as a range."""
     if planned.tokens is None:
         return tr("not known")
     low, high = (display.number(count) for count in planned.tokens)
@@ -169,7 +168,6 @@ class AccountWords:
 
 
 def can_change_account(job: Job, connection: Connection | None) -> bool:
-    """Whether the user can say who asks for the answers of a job that was sent."""
     is_worker = connection is not None and connection.kind is ConnectionKind.WORKER
     return is_worker and job.is_sent and not is_over(job) and not job.taken_over
 
@@ -243,8 +241,6 @@ def _line(job: Job, connection: Connection) -> str:
 
 
 class AccountPart(QWidget):
-    """The figures of where the answers are, and below them the sentence."""
-
     def __init__(self) -> None:
         super().__init__()
         planned = batch_words(BatchState.PLANNED)

@@ -69,7 +69,6 @@ def fill_menu(menu: QMenu, jobs: Sequence[Job], commands: SelectionCommands) -> 
 
 
 def can_be_compared(job: Job) -> bool:
-    """Whether the job is a ranking of which something came back."""
     return job.kind is Kind.RANK and job.has_results
 
 
@@ -195,7 +194,6 @@ class Library(QFrame):
         fill_menu(menu, self.selection(), self._commands)
 
     def toggle_archive(self) -> None:
-        """Show the archive in place of the other jobs, or these again."""
         if self.find_field.text():
             self.find_field.clear()
         self.rows.show_archive(not self.rows.shows_archive() and self.rows.archived() > 0)

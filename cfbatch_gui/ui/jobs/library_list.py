@@ -50,8 +50,6 @@ from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 
 class Group(StrEnum):
-    """The groups of jobs, in the order of the list."""
-
     NEEDS_YOU = "needs_you"
     WORKING = "working"
     DRAFTS = "drafts"
@@ -61,8 +59,6 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GroupEntry:
-    """A line with the name of a group and the number of its jobs."""
-
     group: Group
     count: int
 
@@ -115,7 +111,6 @@ class JobGroups:
         self._jobs, self._identities = jobs, identities
 
     def lines(self) -> list[Entry]:
-        """Each group but the archive that has jobs, and below it these, the latest first."""
         return [line for group in Group if group is not Group.ARCHIVED for line in self._lines(group)]
 
     def archive(self) -> list[Entry]:
@@ -150,7 +145,6 @@ def line_height(entry: Entry) -> int:
 
 
 def _key(entry: Entry) -> str:
-    """What stays the same of a line while its content changes."""
     return entry.group if isinstance(entry, GroupEntry) else entry.id
 
 
@@ -170,7 +164,6 @@ class LibraryRows(QAbstractListModel):
         self.spoken: Callable[[Entry], str] = lambda entry: ""  # all of a line, for a screen reader
 
     def entries(self) -> list[Entry]:
-        """The lines that the model has so far, from the top."""
         return self._entries
 
     def line_of(self, key: str) -> int:
@@ -200,14 +193,12 @@ class LibraryRows(QAbstractListModel):
         self._rearrange(from_the_top=True)
 
     def shows_archive(self) -> bool:
-        """Whether the archived jobs are shown, and not the others."""
         return self._shows_archive
 
     def archived(self) -> int:
         return self._groups.archived()
 
     def find(self, text: str) -> None:
-        """Show only jobs of which the name or a tag contains `text`, in any case; "" shows what `show_archive` says."""
         self._find = text
         self._rearrange(from_the_top=True)
 
@@ -305,7 +296,6 @@ _USUAL = 17  # pixels; the greatest height of a line in the usual font
 
 
 def _more(metrics: QFontMetrics) -> int:
-    """By how many pixels each line is higher with a larger font."""
     return max(0, metrics.height() - _USUAL)
 
 
@@ -558,7 +548,6 @@ class JobList(QListView):
         super().focusInEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """As Qt's, but the right button on a selected line keeps the selection, for its menu."""
         index = self.indexAt(event.position().toPoint())
         if event.button() is Qt.MouseButton.RightButton and self.selectionModel().isSelected(index):
             return

@@ -226,8 +226,6 @@ def _columns() -> tuple[Column[BatchRow], ...]:
 
 
 class BatchTable(TableView):
-    """The batches of one job, as they are at a moment."""
-
     def __init__(self, *, clock: Callable[[], float] = time.time, memory: Memory | None = None) -> None:
         super().__init__("batches", memory=memory, inset=True)
         self._clock = clock
@@ -236,7 +234,6 @@ class BatchTable(TableView):
         self.show_rows(self.batches)
 
     def show_job(self, job: Job, *, next_look: float | None = None) -> None:
-        """Show the job's batches as they are at this moment; `next_look` as of `batch_row`."""
         now, paused, collected = self._clock(), bool(job.paused_because), is_collected(job)
         self.batches.set_rows(
             [
@@ -477,7 +474,6 @@ class ProgressView(QWidget):
             link.setVisible(not job.taken_over)
 
     def collect_in_account(self) -> None:
-        """Hand the job's batches over to the user's account, also after that has failed."""
         if self._job is not None:
             self.tasks.start("account", self._program.actions.collect_in_account(self._job.id))
 
@@ -530,7 +526,6 @@ class ProgressView(QWidget):
             self.tasks.start("send again", send_within_budget(self, self._program, self._job.id))
 
     def send_again(self, trouble: Trouble) -> None:
-        """Send these batches again, after a confirmation if they may have been billed."""
         self.tasks.start("send again", self._send_again(trouble))
 
     async def _send_again(self, trouble: Trouble) -> None:

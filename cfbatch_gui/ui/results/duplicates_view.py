@@ -49,8 +49,6 @@ _MEMBERS = 1_000  # of a group that are listed
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """A group and the text that stays."""
-
     group: Group
     text: EmbeddedText
 

@@ -97,7 +97,6 @@ class RowsBar(QWidget):
         self._everything.setText(self.tr("All {n}").format(n=display.number(count)))
 
     def items(self) -> frozenset[int] | None:
-        """The numbers of the rows that are written, None for all."""
         return next((items for button, items in self.buttons.items() if button.isChecked()), None)
 
 
@@ -157,7 +156,6 @@ class ExportForms(QWidget):
             box.setEnabled(True)
 
     def set_open(self, is_open: bool) -> None:
-        """Enable or disable the boxes of all forms that are possible."""
         for name, box in self.boxes.items():
             box.setEnabled(is_open and name not in self._impossible)
 
@@ -296,7 +294,6 @@ class ExportDialog(QDialog):
         self.tasks.start("version", self._look_for_changes())
 
     def outputs(self) -> tuple[Output, ...]:
-        """What will be written where, as it is chosen now."""
         chosen = self.forms.chosen()
         if self._named is not None and chosen == (self._named[1],):
             return (self._named,)
@@ -505,7 +502,6 @@ class ExportDialog(QDialog):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
-        """In a thread."""
         metadata = metadata_of(self._job, connection_title(self._program, self._job))
         columns = options.columns if target.has_columns else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
@@ -583,4 +579,4 @@ class ExportDialog(QDialog):
 
 
 class _StoppedError(Exception):
-    """The user has stopped the writing."""
+    pass

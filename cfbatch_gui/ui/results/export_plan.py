@@ -83,7 +83,6 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[in
 
 
 def changed_words(changed: ChangedSince) -> str:
-    """What a button says about rows that are new or changed: "Changed since “Products, May” (188)"."""
     name = display.one_line(changed.earlier.name, _LONGEST_NAME)
     return tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
 
@@ -233,7 +232,6 @@ def _free(path: Path, target: Target, taken: Collection[Path]) -> Path:
 
 
 def _called(path: Path, target: Target, addition: str) -> Path:
-    """The path with an addition before its suffix, which may have several parts."""
     suffix = "" if target.is_folder else target.suffixes[0]
     return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
 
@@ -242,7 +240,6 @@ _TIP_LINES = 6
 
 
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
-    """Show how many rows were written to which files."""
     rows = {exported.rows for exported in written}
     counted = display.plural(max(rows), "{n} row", "{n} rows")
     if len(written) == 1:
@@ -262,6 +259,5 @@ def say_written(notices: Notices, written: Sequence[Exported]) -> None:
 
 
 def _beginning(commands: str) -> str:
-    """The first lines, as many as a tip has room for."""
     lines = commands.split("\n")
     return "\n".join(lines if len(lines) <= _TIP_LINES else [*lines[: _TIP_LINES - 1], "…"])

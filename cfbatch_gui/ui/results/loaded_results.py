@@ -108,7 +108,6 @@ def failed_batches(job: Job) -> dict[int, str]:
 
 
 def nothing_yet(job: Job) -> str:
-    """The sentence shown instead of results, by the state of the job."""
     if job.state is JobState.FAILED:
         return tr("Nothing came back from this job. “Progress” says why.")
     if job.state is JobState.PAUSED:
@@ -154,7 +153,6 @@ class FigureReader:
 
 
 def others_name(figures: ScoreFigures) -> str:
-    """What the pairs are that all scores are compared with."""
     return tr("Texts of the whole list") if figures.is_whole_pool else tr("Texts picked for other questions")
 
 
@@ -169,7 +167,6 @@ def baseline_line(figures: ScoreFigures) -> str:
 
 
 def reading_line(figures: ScoreFigures) -> str:
-    """How the distribution is to be read, or why nothing can be said by it."""
     if figures.others is not None:
         pattern = tr(
             "How to read it: a text that was picked for several of your questions fits one of them best, and is"

@@ -162,7 +162,6 @@ class MapList(QWidget):
         self._tasks.start("near", self._look(embeddings, item_no))
 
     def show_items(self, embeddings: Embeddings, items: NDArray[np.int64], name: str) -> None:
-        """Show these texts; `name` says what selected them."""
         self._tasks.cancel("near")
         self._embeddings, self._items, self._name = embeddings, tuple(items.tolist()), name
         count = display.plural(len(items), "{n} text", "{n} texts")
@@ -175,7 +174,6 @@ class MapList(QWidget):
         return self._name
 
     def items(self) -> tuple[int, ...]:
-        """The item numbers of the texts in the list."""
         return self._items
 
     def mark(self, sought: str) -> None:
@@ -183,7 +181,6 @@ class MapList(QWidget):
         self._chosen.mark(sought)
 
     def selected(self) -> tuple[int, ...]:
-        """The item numbers of the rows that are selected in the list."""
         if self._stack.currentWidget() is self._near:
             return tuple(self.neighbours.row(index).text.item_no for index in self._near.selected_rows())
         return tuple(self.rows.row(index).text.item_no for index in self._chosen.selected_rows())
@@ -410,7 +407,6 @@ class MapView(VectorPage):
         self._say()
 
     def _say(self, *more: str) -> None:
-        """Show the choice, the summary and how to read the map."""
         made = self._map
         if made is None:
             return

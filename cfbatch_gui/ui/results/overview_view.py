@@ -169,7 +169,6 @@ class SpreadTable(QWidget):
             self._put(0, index, Label(title, "small", wrap=True))
 
     def show_spreads(self, spreads: Sequence[tuple[str, Spread]]) -> None:
-        """Replace the lines; each has a name and its spread."""
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.deleteLater()

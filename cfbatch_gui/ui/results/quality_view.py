@@ -64,7 +64,6 @@ class Quality:
 
 
 def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
-    """Query, the measure with a bar, how many are judged, the best text and its rank."""
     return (
         Column(tr("Query"), lambda query: query.text, key="query", stretch=True),
         Column(
@@ -398,8 +397,6 @@ class QualityView(ResultView):
 
 
 class _FigureCard(Card):
-    """A title, a large figure with a few words beside it, and a sentence with a link below."""
-
     def __init__(self) -> None:
         super().__init__()
         self._title, self._figure = Label("", "quiet"), Label("", "display")
@@ -429,13 +426,10 @@ class _FigureCard(Card):
         self.setAccessibleName(" ".join((title, figure, beside)))
 
     def texts(self) -> list[str]:
-        """The title, the figure, what stands beside it and below."""
         return [each.text() for each in (self._title, self._figure, self._beside, self._about)]
 
 
 class MeasureLines(Card):
-    """All measures in two columns, each with what it says."""
-
     def __init__(self) -> None:
         super().__init__(inset=True)
         self._grid = QGridLayout()

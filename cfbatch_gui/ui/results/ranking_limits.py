@@ -54,7 +54,6 @@ class ThresholdField(QLineEdit):
         self.textChanged.connect(self.changed)
 
     def value(self) -> float | None:
-        """The number, None while there is none."""
         try:
             return float(self.text().replace(",", "."))
         except ValueError:
@@ -94,7 +93,6 @@ class LimitsBar(QWidget):
         return Limits(self._chosen, self.threshold.value())
 
     def show_limits(self, limits: Limits) -> None:
-        """Set both without `changed`."""
         self.threshold.blockSignals(True)
         self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
         self.threshold.blockSignals(False)

@@ -220,7 +220,6 @@ class RankingView(ResultView):
         self._show_foot()
 
     def limits(self) -> Limits:
-        """Top k and threshold as they are set on the page."""
         return self.limits_bar.limits()
 
     def row_choices(self) -> tuple[RowChoice, ...]:

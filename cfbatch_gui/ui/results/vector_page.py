@@ -83,7 +83,6 @@ class VectorPage(ResultView):
         raise NotImplementedError
 
     def arrived(self, *, is_first: bool) -> None:
-        """Vectors are there, or more of them than before."""
         raise NotImplementedError
 
     @property
@@ -210,7 +209,6 @@ def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[Ve
 
 
 def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
-    """Empty rows for the indices `start` to `stop`, which cannot be read."""
     return tuple(
         VectorRow(EmbeddedText(index + 1, "", "", "", index + 1, (), Status.FAILED, "", 0), None)
         for index in range(start, stop)
@@ -320,7 +318,6 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
 
 
 def checks_line(checks: VectorChecks) -> tuple[str, bool]:
-    """The result of the vector checks in words, and whether all passed."""
     if not checks.dimension or checks.missing == checks.texts:
         return tr("No vector has come back yet."), True
     found = [display.plural(checks.dimension, "{n} dimension", "{n} dimensions")]

@@ -102,7 +102,6 @@ class VectorPanel(QWidget):
         return chosen == self._row
 
     def show_row(self, chosen: VectorRow, embeddings: Embeddings) -> None:
-        """Show another text; its neighbours follow."""
         self._row, text = chosen, chosen.text
         names = embeddings.columns()
         self.text_panel.show_text(
@@ -122,7 +121,6 @@ class VectorPanel(QWidget):
         self._tasks.start("neighbours", self._look(embeddings, text.item_no))
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought` in the text and in those nearest to it; "" marks none."""
         self.text_panel.mark(sought)
         self.table.mark(sought)
 
@@ -197,7 +195,6 @@ class VectorsView(ResultView):
             self._asked_for = (items, name)
 
     def show_all(self) -> None:
-        """Show every text again."""
         self._clear_search()
         self._show_found(None)
 
@@ -354,7 +351,6 @@ class VectorsView(ResultView):
     # Showing
 
     def choose(self, item_no: int) -> None:
-        """Show a text by its number; a search that hides it ends."""
         if self._index_of(item_no) < 0:
             self.show_all()
         index = self._index_of(item_no)

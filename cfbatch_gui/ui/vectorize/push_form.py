@@ -72,7 +72,6 @@ class IndexChoice(QWidget):
         self.setLayout(column(self.choice, self._new, self.line, gap=SMALL))
 
     def begin(self, job_name: str, dimension: int, metric: Metric, account: str, *, is_practice: bool) -> None:
-        """Begin with a new index for a job; `account` is what its connection is called."""
         self._indexes, self._dimension, self._metric = (), dimension, metric
         self._account, self._is_practice = account, is_practice
         self._fill({}, _NEW)
@@ -94,13 +93,11 @@ class IndexChoice(QWidget):
         self._show_changed()
 
     def show_counts(self, counts: Mapping[str, int]) -> None:
-        """Say how many vectors the indexes hold, by their names."""
         for at in range(1, self.choice.count()):
             index = self._indexes[at - 1]
             self.choice.setItemText(at, index_words(index, self._dimension, counts.get(index.name)))
 
     def index(self) -> VectorizeIndex | None:
-        """The chosen one of the account's, None for a new one."""
         return next((each for each in self._indexes if each.name == self.choice.value()), None)
 
     def index_name(self) -> str:
@@ -218,7 +215,6 @@ class ColumnChoices(QWidget):
         )
 
     def show_numbers(self, numbers: Sequence[str], *, as_text: bool | None = None) -> None:
-        """Say which columns are sent as numbers, with the choice to send them as texts."""
         if as_text is not None:
             self.as_text.blockSignals(True)
             self.as_text.setChecked(as_text)
@@ -302,7 +298,6 @@ class CheckPanel(QWidget):
         self.show_reading(0, 0)
 
     def bars(self) -> list[NoticeBar]:
-        """What stands against the push, and what is to be known before it, from the top."""
         items = (self._bars.itemAt(at) for at in range(self._bars.count()))
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, NoticeBar)]
@@ -384,8 +379,6 @@ class CheckPanel(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class PushedVectors:
-    """What the form is about: a job's name, its vectors' form, and the columns of its file."""
-
     name: str
     dimension: int
     metric: Metric
@@ -480,7 +473,6 @@ class PushForm(QWidget):
         return check.vectors if is_all else check.new + check.changed
 
     def to_delete(self) -> int:
-        """How many vectors would be taken out of the index."""
         return self._check.gone if self._check is not None and self.options().delete_removed else 0
 
     def why_not(self) -> str:
@@ -511,7 +503,6 @@ class PushForm(QWidget):
         return pattern.format(vectors=vectors, parts=parts_words(self.to_send(), self._vectors.dimension))
 
     def _index_changed(self) -> None:
-        """Another name of a new index changes nothing about what is sent."""
         if self.index.index() is None and self._check is not None and self._was_new:
             self.ready_changed.emit()
             return
@@ -521,7 +512,6 @@ class PushForm(QWidget):
         self._changed()
 
     def _propose(self, earlier: EarlierPush | None) -> None:
-        """Choose the columns that an earlier job was sent with, as far as there are such."""
         vectors = self._vectors
         if vectors is None or (earlier is None and self._proposed.isHidden()):
             return

@@ -369,7 +369,6 @@ class SearchPanel(Card):
         return self.sentence.text().strip()
 
     def set_busy(self, *, busy: bool) -> None:
-        """Say that a search is on its way, or no more."""
         self._is_busy = busy
         self._show_possible()
 

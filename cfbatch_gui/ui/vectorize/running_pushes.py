@@ -21,8 +21,6 @@ from cfbatch_gui.ui.tasks import Tasks
 
 @dataclass(frozen=True, slots=True)
 class NewIndex:
-    """An index that is created before a push."""
-
     dimension: int
     metric: Metric
     description: str
@@ -62,8 +60,6 @@ class RunningPushes(QObject):
     def send(
         self, job_id: str, connection_id: str, index: str, options: PushOptions, new: NewIndex | None = None
     ) -> None:
-        """Begin a push, or go on with one; with `new` the index is created first."""
-
         async def push(show: Callable[[PushProgress], None]) -> Push:
             vectorize = self._program.vectorize
             if new is not None:
@@ -73,8 +69,6 @@ class RunningPushes(QObject):
         self._start(RunningPush(job_id, index), push)
 
     def check(self, job_id: str, connection_id: str, index: str) -> None:
-        """Compare an index with what it was sent."""
-
         async def check(show: Callable[[PushProgress], None]) -> Push:
             return await self._program.vectorize.verify(job_id, connection_id, index, show=show)
 
@@ -126,7 +120,6 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def metric_words(metric: str) -> str:
-    """How an index compares vectors."""
     words = {
         Metric.COSINE: tr("cosine"),
         Metric.EUCLIDEAN: tr("Euclidean distance"),
@@ -152,7 +145,6 @@ def index_words(index: VectorizeIndex, dimension: int, count: int | None) -> str
 
 
 def fits(index: VectorizeIndex, dimension: int) -> bool:
-    """Whether vectors of this length can be put into an index."""
     return index.dimensions in (0, dimension)
 
 

@@ -108,7 +108,6 @@ def other_ways(program: Program) -> tuple[Connection, ...]:
 
 
 def is_without_api(error: UserError) -> bool:
-    """Whether an error of `read_job` says that the connection leads to no account's API."""
     return isinstance(error, UsageError)
 
 
@@ -139,11 +138,9 @@ class FormWork:
 
     @property
     def job_id(self) -> str:
-        """The job of which the form has the choices, "" for none."""
         return self._job_id
 
     def begin(self, job: Job, known: JobVectors, push: Push | None) -> None:
-        """Fill the form, with the choices of a push before."""
         self._job_id, self._job_name, self._known = job.id, job.name, known
         options = push.options if push is not None else PushOptions()
         account = title_words(known.connection.title)
@@ -153,11 +150,9 @@ class FormWork:
         self._tasks.start(CHECK, self._check(0.0))
 
     def list_indexes(self, wanted: str) -> None:
-        """Ask for the account's indexes, and choose the wanted one."""
         self._tasks.start(_LIST, self._list(wanted))
 
     def stop(self) -> None:
-        """Stop what is read; the form is to be filled anew."""
         self._job_id = ""
         self._tasks.cancel(CHECK)
         self._tasks.cancel(_LIST)
@@ -217,7 +212,6 @@ class FailureBar(NoticeBar):
         self.hide()
 
     def show_error(self, error: UserError | None, *, may_retry: bool = False) -> None:
-        """Show an error in place of the one before; None for none."""
         self.clear_links()
         self.setVisible(error is not None)
         if error is None:
@@ -367,7 +361,6 @@ class VectorizePage(ResultView):
         self._show_part()
 
     def _show_part(self) -> None:
-        """Show the form, the push that runs or was stopped, or what the index holds."""
         job, known, push = self._job, self._known, self._push
         if job is None or known is None:
             return
@@ -581,5 +574,4 @@ class VectorizePage(ResultView):
 
 
 def _version_of(job: Job) -> tuple[object, ...]:
-    """Changes when there may be other vectors or texts to send."""
     return (job.id, job.state, job.batches_done, job.texts_forgotten_at)
