@@ -73,7 +73,6 @@ class CloudflareCard(TestedCard):
         )
 
     def show_state(self, state: AccountState) -> None:
-        """Show a state. Text that the user has typed and not saved stays."""
         if not self._is_account_changed() or state.account_is_fixed:
             self.account.setText(state.account)
         self._state = state
@@ -129,7 +128,6 @@ class CloudflareCard(TestedCard):
         return names
 
     def saved(self) -> None:
-        """Treat what was typed as saved, and empty the field of the token."""
         self._state = replace(self._state, account=self.account.text())
         self.token_block.forget_typed()
 
@@ -156,10 +154,7 @@ _INDENT = 24  # pixels to the text of a check box
 
 
 class CollectBlock(QWidget):
-    """The switch with what it does and needs; how long answers are kept is asked for while it is on.
-
-    `changed`: the user has changed something. `jobs_wanted`: the list of what is in the account.
-    """
+    """`changed`: the user has changed something. `jobs_wanted`: the list of what is in the account."""
 
     changed = Signal()
     jobs_wanted = Signal()
@@ -301,7 +296,6 @@ class SavedCard(TestedCard):
         self.set_working("")
 
     def fields(self) -> tuple[QLineEdit, ...]:
-        """The fields of its kind without those for secrets."""
         return {
             "worker": (self.url,),
             "gateway": (self.account, self.gateway),
@@ -400,7 +394,6 @@ class SavedCard(TestedCard):
         return names
 
     def forget_typed(self) -> None:
-        """Empty the fields of the secrets, after they were saved."""
         for block in self._secret_blocks():
             block.forget_typed()
 

@@ -79,7 +79,6 @@ class OtherConnections(QWidget):
         return next((each for each in self.cards if connection_id and each.record.id == connection_id), None)
 
     def show_saved(self) -> None:
-        """Read the settings again, and add and remove cards accordingly; a new one waits for the keyring."""
         saved = self._saved()
         for card in [each for each in self.cards if each.record.id]:
             if all(each.id != card.record.id for each in saved):
@@ -342,7 +341,6 @@ class ConnectionPage(QWidget):
         self._connect()
 
     def refresh(self) -> None:
-        """Read the state again in a task; text that was typed and not saved stays."""
         self.tasks.start("refresh", self._refresh())
 
     def unlock(self) -> None:
@@ -354,7 +352,6 @@ class ConnectionPage(QWidget):
             self.refresh()
 
     def _set_tab_order(self) -> None:
-        """Order the focus from top to bottom, a field before the link above it; what leaves the page comes last."""
         card = self.cloudflare
         order = (
             self.practice.choice,
@@ -409,7 +406,6 @@ class ConnectionPage(QWidget):
         self.others.add(kind).fields()[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def paste(self) -> None:
-        """Put the text on the clipboard into the card that it fits, the focused one first; without a match, say so."""
         focused = QApplication.focusWidget()
         into = next((card for card in self._cards() if focused is not None and card.isAncestorOf(focused)), None)
         self._route(read_pasted(QGuiApplication.clipboard().text()), into)

@@ -247,8 +247,6 @@ class ServiceCheck(QDialog):
 
 
 class FindingRow(QWidget):
-    """An assumption with its outcome and what was seen; for one that is not held, what the program does then."""
-
     def __init__(self, finding: Finding, word: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.finding = finding

@@ -82,7 +82,6 @@ class CallList(Card):
         self.setAccessibleName(self.tr("Calls that are made"))
 
     def show_calls(self, calls: Sequence[Call]) -> None:
-        """Show calls of which none was made yet. Calls that only differ from those shown in names keep their rows."""
         if len(calls) != len(self.rows):
             for each in self.rows:
                 self.body.removeWidget(each)
@@ -106,15 +105,12 @@ class CallList(Card):
             each.setVisible(each.state is not None)
 
     def stop(self) -> None:
-        """Show that what was running was cut off: whether it was done is not known."""
         for each in self.rows:
             if each.state in (State.RUNNING, State.WAITING):
                 each.show_state(None)
 
 
 class CallRow(QWidget):
-    """A call: what it does, its method and address, the permission that it needs, and what came of it."""
-
     def __init__(self) -> None:
         super().__init__()
         self.call: Call | None = None
@@ -177,11 +173,7 @@ _TASK = "account calls"
 
 
 class AccountDialog(TallDialog):
-    """Account, token, the calls before they are made and while they are, and what came of them.
-
-    `tasks` are the page's. `page_wanted` carries an address for the browser. The token is in its field alone, and the
-    field is emptied when all is done, when the token was refused, and when the dialog is closed.
-    """
+    """`tasks` are the page's. `page_wanted` carries an address for the browser."""
 
     page_wanted = Signal(str)
 
@@ -233,7 +225,7 @@ class AccountDialog(TallDialog):
         raise NotImplementedError
 
     async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
-        """Make them; what is said then, and what there is to know afterwards. Raises UserError."""
+        """Raises UserError."""
         raise NotImplementedError
 
     def stopped(self, reason: UserError) -> None: ...
@@ -241,7 +233,6 @@ class AccountDialog(TallDialog):
     # Shared
 
     def show_parts(self, about: str, *options: Item, foot: Sequence[QWidget] = ()) -> None:
-        """Lay the dialog out, with its options between the fields and the calls, and its own buttons in the foot."""
         self._about = Label(about, "quiet", wrap=True)
         note = self.tr("This is sent to Cloudflare, and nothing before you press “{button}”:").format(
             button=self.start_button.text()
@@ -272,14 +263,12 @@ class AccountDialog(TallDialog):
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_plan(self) -> None:
-        """Show the calls for what the fields hold; for a name that cannot be one, those of before."""
         with suppress(UsageError):
             self.calls.show_calls(self.plan(names_of(self.worker.text().strip()), self._account_id()))
         self._note.setVisible(bool(self.calls.rows))
         self.calls.setVisible(bool(self.calls.rows))
 
     def show_progress(self, progress: Progress) -> None:
-        """Show how far a call is; the dialog may have been closed."""
         if isValid(self):
             row = self.calls.show_progress(progress)
             if row is not None and progress.state is State.RUNNING:
@@ -428,7 +417,6 @@ class AccountDialog(TallDialog):
 
 
 def _page_for(reason: UserError) -> str:
-    """The page of the dashboard where it is put right, "" for none."""
     match reason:
         case StorageNotActivated():
             return STORAGE_PAGE
@@ -519,7 +507,7 @@ class WorkerSetupDialog(AccountDialog):
 
 
 class WorkerRemovalDialog(AccountDialog):
-    """For the Worker that a saved connection leads to. `forgotten`: the connection was removed, too."""
+    """`forgotten`: the connection was removed, too."""
 
     forgotten = Signal()
 

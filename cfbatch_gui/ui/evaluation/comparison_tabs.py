@@ -195,7 +195,6 @@ class AnswerTab(QWidget):
 
 
 def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
-    """Query, the measure in both jobs, the difference, the best text and where it stood and stands."""
     return (
         Column(tr("Query"), lambda each: each.text, key="query", stretch=True),
         Column("A", lambda each: each.value, score_text, key="a", align="right", width=74),
@@ -249,8 +248,6 @@ _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 @dataclass(frozen=True, slots=True)
 class TextMove:
-    """A text of one query, in the first job and in the other."""
-
     index: int  # index in the first job's table
     rank: int
     rank_text: str
@@ -287,7 +284,6 @@ class QueriesTab(QWidget):
         self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
 
     def show_moves(self, compared: Compared, other: int) -> None:
-        """The queries of the first job and number `other`; the first of them is chosen."""
         moves = compared.moves[other - 1]
         self._queries = moves.queries
         before = self.queries_model
@@ -306,7 +302,6 @@ class QueriesTab(QWidget):
         self.queries.selectRow(0)
 
     def show_texts(self, rows: Sequence[TextMove]) -> None:
-        """Show the texts of the chosen query; the selected one stays selected if it is there, else the first is."""
         indices = [row.index for row in rows]
         self.texts_model.set_rows(rows)
         if rows:
@@ -318,7 +313,6 @@ class QueriesTab(QWidget):
         return tuple(self.queries_model.row(index) for index in self.queries.selected_rows())
 
     def query_no(self) -> int:
-        """The number of the chosen query in the first job's data, 0 for none."""
         at = self.queries.currentIndex().row()
         return self._queries[self.queries_model.row(at)].number if 0 <= at < self.queries_model.rowCount() else 0
 
@@ -343,7 +337,7 @@ class QueriesTab(QWidget):
 
 
 def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
-    """The texts of one query, best in the first job first. Blocking. Raises DataError."""
+    """Blocking. Raises DataError."""
     comparison = compared.comparison
     pairs = comparison.of_query(query)[:MOST_TEXTS]
     indices = comparison.indices[0][pairs].tolist()
@@ -416,7 +410,6 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
 
 
 def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
-    """Ranks and scores in both jobs; `letter` is that of the other, no query has more than `most` texts."""
     wider = _FOUR_DIGITS if most >= 1_000 else 0
     return (
         Column(
@@ -456,7 +449,6 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
 
 
 def change_words(change: int) -> str:
-    """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
     return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
 
 
@@ -574,7 +566,6 @@ class LinesTable(QWidget):
     def show_lines(
         self, titles: tuple[str, ...], lines: Sequence[tuple[str, ...]], *, right: Collection[int] = ()
     ) -> None:
-        """Show these and nothing else; the columns `right` are aligned there."""
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.deleteLater()

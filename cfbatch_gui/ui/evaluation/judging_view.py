@@ -130,7 +130,6 @@ class StartPanel(QWidget):
         self.setLayout(column(scrolled(content), gap=0))
 
     def show_choices(self, books: tuple[str, ...], book: str, judge: str) -> None:
-        """Fill the fields in; `books` are offered while a name is typed."""
         self.book.setText(book)
         self.judge.setText(judge)
         completer = QCompleter(list(books), self.book)
@@ -144,7 +143,6 @@ class StartPanel(QWidget):
         self._show_words()
 
     def show_counts(self, words: str, *, can_begin: bool, disagreements: str = "") -> None:
-        """Say how much there is to judge; the button to settle is shown with its text."""
         self.counts.setText(words)
         self.trouble.hide()
         self.begin_button.setEnabled(can_begin)
@@ -198,7 +196,7 @@ class KeyCap(Label):
 
 
 class GradeCards(QWidget):
-    """`given` has the grade of a card that was clicked. The keys are those of the page, so no card takes the focus."""
+    """`given` has the grade of a card that was clicked."""
 
     given = Signal(int)
 
@@ -262,10 +260,7 @@ _MINUTE = 60.0
 
 
 class JudgingView(QWidget):
-    """`answered` has a grade, or None for "cannot tell"; `undo_wanted` asks for the text before.
-
-    It shows what it is told and keeps no answers.
-    """
+    """`answered` has a grade, or None for "cannot tell"; `undo_wanted` asks for the text before."""
 
     accessible_role = QAccessible.Role.Document
     answered = Signal(object)
@@ -336,7 +331,6 @@ class JudgingView(QWidget):
         self._foot.set_line(foot)
 
     def show_pair(self, shown: Shown, *, chosen: int | None = None, given: str = "") -> None:
-        """Show a query with a text. `chosen` marks the grade given before, `given` says what judges have said."""
         self._query.setText(shown.query.text or shown.query.id)
         self._text.show_text(shown.document.text or shown.document.id)
         self._given.setText(given)
@@ -388,8 +382,6 @@ class JudgingView(QWidget):
 
 
 class _LargeText(QPlainTextEdit):
-    """Read-only text in a large font, which scrolls if it is longer than the page."""
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setAccessibleName(name)

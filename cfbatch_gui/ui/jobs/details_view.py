@@ -46,8 +46,6 @@ Line = tuple[str, str]
 
 
 class DetailsView(QWidget):
-    """Names and values in two columns, and a table of batches; a double click on a batch opens its raw answer."""
-
     def __init__(
         self, program: Program, *, clock: Callable[[], float] = time.time, memory: Memory | None = None
     ) -> None:
@@ -77,7 +75,6 @@ class DetailsView(QWidget):
         self._lay_out()
 
     def show_job(self, job: Job, planned: Planned) -> None:
-        """Show a job; only labels whose text differs are changed."""
         self._job, self._is_collected = job, is_collected(job)
         self._show_lines(self._words(job, planned))
         self.batches.set_rows(job.batches)

@@ -47,12 +47,6 @@ VECTORIZE = "vectorize"
 
 
 class JobPage(QWidget):
-    """Shows one job at a time, and emits signals with its id for the actions that the window carries out.
-
-    Until the user chooses a tab, the page chooses it: progress while the job is at work or needs the user, results when
-    it is finished.
-    """
-
     renamed = Signal(str, str)
     duplicated = Signal(str)
     tags_wanted = Signal(str)
@@ -113,13 +107,11 @@ class JobPage(QWidget):
         return DetailsView(self._program, clock=self._clock, memory=self._memory)
 
     async def close_work(self) -> None:
-        """Stop what the page is doing; the views of results are their owner's."""
         await self.tasks.close()
         if is_made(self, "progress"):
             await self.progress.tasks.close()
 
     def show_job(self, job: Job) -> None:
-        """Show this job or its changes; for the same job, scrolling, selection and typed text are kept."""
         is_other = self._job is None or job.id != self._job.id
         self._job = job
         if is_other and job.id not in self._planned:
@@ -323,7 +315,6 @@ class JobPage(QWidget):
             self._show_current()
 
     def _show_current(self) -> None:
-        """Fill the page of the current tab; the others are filled when they are chosen."""
         job = self._job
         if job is None:
             return
@@ -383,7 +374,7 @@ def _tab_of(job: Job, results: str) -> str:
 
 
 class CodeCopier(QWidget):
-    """Copies a job as code. Never shown: a widget because it is the parent of a dialog. `tasks` reports errors."""
+    """`tasks` reports errors."""
 
     def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
         super().__init__(parent)
@@ -391,10 +382,6 @@ class CodeCopier(QWidget):
         self._program, self._notices, self._tasks = program, notices, tasks
 
     def copy(self, job: Job, name: str) -> None:
-        """Copy the code to the clipboard, with a notice that offers to save the files that it reads.
-
-        `name` is that of a `Language` of `core.jobs.as_code`.
-        """
         from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, secret_variable
 
         language = Language(name)

@@ -69,8 +69,6 @@ from cfbatch_gui.ui.widgets import (
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Batches in the same state with the same error."""
-
     state: BatchState
     sentence: str
     detail: str
@@ -83,10 +81,8 @@ class Trouble:
 
 
 def troubles_of(job: Job) -> list[Trouble]:
-    """The errors of batches, grouped by state and error.
-
-    Batches of unknown outcome are left out, because they have cards of their own, and so is the error for which the
-    whole job is paused.
+    """The errors of batches, grouped by state and error. Batches of unknown outcome are left out, because they have
+    cards of their own, and so is the error for which the whole job is paused.
     """
     by_reason: dict[tuple[BatchState, str, str], list[Batch]] = {}
     for batch in job.batches:
@@ -111,8 +107,6 @@ _KNOWN_WORDS = ("", "queued", "running")
 
 @dataclass(frozen=True, slots=True)
 class BatchRow:
-    """A batch as it is shown at a moment; rows that are equal to those before are not painted again."""
-
     number: int
     texts: int
     bytes: int
@@ -127,9 +121,8 @@ class BatchRow:
 def batch_row(
     batch: Batch, *, paused: bool, now: float, in_collected_job: bool = False, next_look: float | None = None
 ) -> BatchRow:
-    """The row of a batch at `now`, in seconds since 1970. While the job is paused, it has no next check.
-
-    `next_look` is when the user's account is asked next what it has of the job, in seconds since 1970.
+    """The row of a batch at `now`, in seconds since 1970. `next_look` is when the user's account is asked next what
+    it has of the job, in seconds since 1970.
     """
     note = said(batch.error)
     role: Role = "attention"
@@ -244,8 +237,6 @@ class BatchTable(TableView):
 
 
 class UnknownOutcomeCard(Card):
-    """The card of one batch; the page removes it when the runner reports another state."""
-
     def __init__(self, program: Program, job: Job, batch: Batch) -> None:
         super().__init__()
         self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
@@ -278,7 +269,6 @@ class UnknownOutcomeCard(Card):
         self._typed("")
 
     def show_batch(self, job: Job, batch: Batch, planned: Planned) -> None:
-        """Show what is known of the batch; a typed id stays."""
         self._job, self._batch = job, batch
         for widget in (self.id_field, self.adopt_button):
             widget.setVisible(not batch.at_once)  # a batch that was run without the queue has no request id
@@ -295,7 +285,6 @@ class UnknownOutcomeCard(Card):
         self._error.show()
 
     def error(self) -> str:
-        """The error below the field, as it was shown last."""
         return self._error.text()
 
     def _what_it_means(self) -> str:
@@ -343,7 +332,7 @@ _TABLE_HEIGHT = 240  # pixels, at least
 
 
 class ProgressView(QWidget):
-    """Shows the progress of one job. `look_wanted` asks for the results so far, `connection_wanted` for that page."""
+    """`look_wanted` asks for the results so far, `connection_wanted` for that page."""
 
     look_wanted = Signal()
     connection_wanted = Signal()
@@ -375,7 +364,6 @@ class ProgressView(QWidget):
         self._seconds.timeout.connect(self._tick)
 
     def show_job(self, job: Job, planned: Planned) -> None:
-        """Show this job or its changes; for the same job, typed ids and the scrolling of the table are kept."""
         if self._job is None or job.id != self._job.id:
             self._readable, self._counted = 0, None
             self._remove_cards(set(self.cards))
@@ -458,7 +446,6 @@ class ProgressView(QWidget):
         self.tasks.start("unlock", self._program.credentials.unlock())
 
     def carry_on(self) -> None:
-        """Resume the job: send its batches and check those at the service."""
         if self._job is not None:
             self.tasks.start("carry on", self._program.runner.carry_on(self._job.id))
 
@@ -513,7 +500,6 @@ class ProgressView(QWidget):
         return bar
 
     def run_synchronously(self) -> None:
-        """Send the requests that the model refuses in batches without the queue."""
         if self._job is not None:
             self.tasks.start("send again", self._program.actions.run_synchronously(self._job.id))
 
@@ -521,7 +507,6 @@ class ProgressView(QWidget):
         return trouble.batches[0].error_action == Action.RUN_SYNCHRONOUSLY
 
     def send_refused_again(self) -> None:
-        """Send only the requests that failed, in a new batch."""
         if self._job is not None:
             self.tasks.start("send again", send_within_budget(self, self._program, self._job.id))
 
@@ -563,7 +548,6 @@ class ProgressView(QWidget):
     # Updates
 
     def _tick(self) -> None:
-        """Update times and counts; called every second while the view is visible and the job is not over."""
         job = self._job
         if job is None:
             return
@@ -634,7 +618,6 @@ class ProgressView(QWidget):
 
 
 def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:
-    """The texts or scores that can be read, and their total; a text sent once for several rows counts for each."""
     failed = metadata_of(job, "").failed_batches
     results = Rankings(folder, failed) if job.kind is Kind.RANK else Embeddings(folder, failed)
     outcome_counts = results.outcome_counts()

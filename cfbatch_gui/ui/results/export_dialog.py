@@ -62,8 +62,6 @@ _RANK = {"xlsx": 0, "xlsx-rows": 1, "csv-excel": 2}  # of the forms for people
 
 
 class RowsBar(QWidget):
-    """Which rows are written: all, or some that were selected, found or drawn around. Hidden without such a choice."""
-
     changed = Signal()
 
     def __init__(self, choices: Sequence[RowChoice]) -> None:
@@ -101,8 +99,6 @@ class RowsBar(QWidget):
 
 
 class ExportForms(QWidget):
-    """A tick box for each form, those for people first. The first one is ticked until another one is."""
-
     changed = Signal()
 
     def __init__(self, targets: Sequence[Target]) -> None:
@@ -144,7 +140,6 @@ class ExportForms(QWidget):
             box.setChecked(name in names)
 
     def set_possible(self, name: str, why_not: str) -> None:
-        """Disable a form with the reason as its tip, or enable it where there is none."""
         box = self.boxes[name]
         box.setToolTip(why_not)
         if why_not:
@@ -171,7 +166,7 @@ class ExportForms(QWidget):
 
 
 class ColumnsDialog(QDialog):
-    """A tick box for each column. With `needs_one` the dialog cannot be accepted without any."""
+    """With `needs_one` the dialog cannot be accepted without any."""
 
     def __init__(
         self,
@@ -312,7 +307,6 @@ class ExportDialog(QDialog):
         self._show()
 
     def reject(self) -> None:
-        """Stop what is being written; when nothing is, close."""
         if self._stop is not None:
             self._stop.set()
         else:
@@ -446,7 +440,6 @@ class ExportDialog(QDialog):
         return chosen if suffix in chosen.suffixes or not fitting else fitting[0]
 
     def _show_anew(self) -> None:
-        """Show the choices anew; an error shown before was about other ones."""
         self.error_bar.hide()
         self._show()
 

@@ -33,7 +33,7 @@ _Output = tuple[Path, Target]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much there is to write. `kept`: scores within the limits; `names`: columns that can be chosen."""
+    """`kept`: scores within the limits; `names`: columns that can be chosen."""
 
     counts: OutcomeCounts
     kept: int
@@ -50,7 +50,6 @@ class Extent:
         return self.counts.failed + self.counts.left_out + self.counts.skipped
 
     def rows(self, kind: Kind, *, limited: bool) -> int:
-        """Rows of the file: of a ranking also those without a score, with their reason."""
         if self.chosen is not None:
             return self.chosen
         if kind is Kind.EMBED:
@@ -59,7 +58,7 @@ class Extent:
 
 
 def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[int] | None = None) -> Extent:
-    """Count what can be written, of all rows or of `items`. Blocking. Raises DataError."""
+    """Blocking. Raises DataError."""
     failed = failed_batches(job)
     names = columns_of(folder, job.kind)
     if job.kind is Kind.RANK:
@@ -111,15 +110,12 @@ def file_name(job: Job, target: Target) -> str:
 
 
 def kinds_of_file(target: Target) -> str:
-    """For the platform's dialog: "CSV for programs (*.csv)"; a folder has any name."""
     if target.is_folder:
         return f"{said(target.title)} (*)"
     return f"{said(target.title)} ({' '.join(f'*{suffix}' for suffix in target.suffixes)})"
 
 
 class ExportSummary(QWidget):
-    """A line for each file: its name, and what will be in it; below them the folder."""
-
     def __init__(self) -> None:
         super().__init__()
         self.change_button = LinkButton(self.tr("Change…"))
@@ -190,7 +186,6 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
 
 
 def missing_words(extent: Extent, kind: Kind) -> str:
-    """How many rows have no result, and what the file has instead; "" when all have one."""
     missing = extent.counts.items - extent.counts.done + extent.counts.skipped
     if not missing:
         return ""

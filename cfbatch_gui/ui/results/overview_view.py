@@ -154,8 +154,6 @@ class OverviewView(ResultView):
 
 
 class SpreadTable(QWidget):
-    """Count and quantiles of several groups of scores, a line for each group."""
-
     def __init__(self) -> None:
         super().__init__()
         self._grid = QGridLayout(self)

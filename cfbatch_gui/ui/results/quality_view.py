@@ -100,7 +100,6 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
 
 
 def offered_words(found: Quality) -> str:
-    """What labels that are no numbers may mean, as the text of a link; "" if nothing can be proposed."""
     if found.run.unusable is None or not found.run.unusable.proposal:
         return ""
     pairs = [
@@ -112,7 +111,6 @@ def offered_words(found: Quality) -> str:
 
 
 def trouble_words(found: Quality) -> str:
-    """What the figures do not show; "" if nothing."""
     sentences = []
     if found.run.is_partial:
         sentences.append(tr("Partial: only what is back so far is measured."))
@@ -137,7 +135,6 @@ def trouble_words(found: Quality) -> str:
 
 
 def foot_words(found: Quality, evaluation: Evaluation) -> str:
-    """By whose judgements the figures are, and which judgements are not in them."""
     counts = tr("{n} judgements").format(n=display.number(evaluation.judged))
     matched = evaluation.book.matched if evaluation.book is not None else 0
     words = [tr("By the labels of the file ({counts}).").format(counts=counts)]

@@ -125,7 +125,6 @@ class VectorPanel(QWidget):
         self.table.mark(sought)
 
     def items(self) -> tuple[int, ...]:
-        """The numbers of the chosen text and of those nearest to it; none before they are found."""
         if self._row is None or self._near_of != self._row.text.item_no:
             return ()
         return (self._near_of, *(each.text.item_no for each in self.neighbours.rows()))
@@ -186,7 +185,6 @@ class VectorsView(ResultView):
         self._loader.show_job(job)
 
     def show_items(self, items: tuple[int, ...], name: str) -> None:
-        """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
         if self._read is not None:
             self._clear_search()
             self._show_found(items, name)
@@ -285,7 +283,6 @@ class VectorsView(ResultView):
         self.tasks.start("check", self._check(job, read.embeddings))
 
     def _refresh(self, count: int) -> None:
-        """Read the rows again; the scroll position and the selection stay."""
         scrolled, item_no = self.table.verticalScrollBar().value(), self._item_no
         self.rows.refresh(count)
         index = self._index_of(item_no)

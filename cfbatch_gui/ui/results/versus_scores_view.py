@@ -30,8 +30,6 @@ _LONGEST = 160  # characters of each text in the tip under the mouse
 
 
 class PairChart(Chart):
-    """A chart whose data, when saved, also have the texts of each pair."""
-
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._pairs: tuple[JobFolder, VersusScores] | None = None

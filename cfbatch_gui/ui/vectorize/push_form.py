@@ -81,7 +81,6 @@ class IndexChoice(QWidget):
         self._show()
 
     def offer(self, indexes: Sequence[VectorizeIndex], job_name: str, wanted: str) -> None:
-        """Offer the account's indexes; the wanted one is chosen if it is there, and can be."""
         is_untouched = self.name.text() == proposed_name(job_name, ())
         self._indexes = tuple(indexes)
         possible = [each.name for each in indexes if fits(each, self._dimension)]
@@ -107,7 +106,6 @@ class IndexChoice(QWidget):
         return self._indexes
 
     def problem(self) -> str:
-        """Why nothing can be sent there, "" when something can."""
         if self.index() is not None:
             return ""
         name = self.name.text().strip()
@@ -199,7 +197,6 @@ class ColumnChoices(QWidget):
         self.show_numbers((), as_text=options.numbers_as_text)
 
     def options(self) -> PushOptions:
-        """What is chosen; `delete_removed` and `everything` are not chosen here."""
         ids = str(self.ids.value())
         is_column = ids.startswith(_COLUMN)
         chosen: list[MetadataColumn] = []
@@ -287,7 +284,6 @@ class CheckPanel(QWidget):
         self.begin()
 
     def begin(self) -> None:
-        """Show nothing yet. What an earlier push has deleted or repeated is chosen anew each time."""
         for box in (self.gone, self.everything):
             box.blockSignals(True)
             box.setChecked(False)
@@ -312,7 +308,6 @@ class CheckPanel(QWidget):
         self.line.setText(sentence)
 
     def show_check(self, check: PushCheck, *, is_new: bool) -> None:
-        """Show what was found; into a new index everything is sent."""
         self.progress.hide()
         self.line.setText(" ".join(self._sentences(check, is_new=is_new)))
         self._show_problems(check.problems, check.notes)
@@ -430,9 +425,6 @@ class PushForm(QWidget):
         is_practice: bool,
         earlier: Mapping[str, EarlierPush],
     ) -> None:
-        """Begin with a new index, and what was chosen before. `earlier` are pushes of other jobs by their index, as
-        which this one is proposed to be sent there as long as nothing else is chosen.
-        """
         self._vectors, self._check, self._was_new = vectors, None, True
         self._earlier, self._may_propose = earlier, options == PushOptions()
         self._proposed.hide()
@@ -465,7 +457,6 @@ class PushForm(QWidget):
         return self._check is not None
 
     def to_send(self) -> int:
-        """How many vectors would be sent; 0 as long as that is not known."""
         check = self._check
         if check is None or check.problems:
             return 0
@@ -476,7 +467,6 @@ class PushForm(QWidget):
         return self._check.gone if self._check is not None and self.options().delete_removed else 0
 
     def why_not(self) -> str:
-        """Why nothing can be sent, "" when something can."""
         if problem := self.index.problem():
             return problem
         check = self._check
@@ -495,7 +485,6 @@ class PushForm(QWidget):
         return display.plural(send, "Send {n} vector", "Send {n} vectors") if send else self.tr("Send vectors")
 
     def size_words(self) -> str:
-        """In how many parts it is sent; "" when nothing is."""
         if not self.to_send() or self._vectors is None:
             return ""
         vectors = display.plural(self.to_send(), "{n} vector", "{n} vectors")

@@ -95,7 +95,6 @@ def _earlier(program: Program, job: Job, mark: str) -> dict[str, EarlierPush]:
 
 
 def other_ways(program: Program) -> tuple[Connection, ...]:
-    """The connections that are set up and lead to an account's API, for a job that went another way."""
     found: list[Connection] = []
     for each in program.address_book.saved():
         try:
@@ -198,8 +197,8 @@ class FormWork:
 
 
 class FailureBar(NoticeBar):
-    """Hidden as long as there is no error. `index_wanted`: the index is not there, and another is to be chosen.
-    `retry_wanted` is offered where nothing else on the page tries again.
+    """`index_wanted`: the index is not there, and another is to be chosen. `retry_wanted` is offered where nothing
+    else on the page tries again.
     """
 
     index_wanted = Signal()
@@ -235,10 +234,8 @@ _LEAST_LINE = 120  # pixels of the sentence at the foot
 
 
 class VectorizePage(ResultView):
-    """Nothing leaves before a button is pressed but questions about the account's indexes, while the form is shown.
-
-    `pushes` are the program's: they go on while the page shows another job. `rows_wanted` brings item numbers to be
-    shown in the table, and what they are called there.
+    """`pushes` are the program's: they go on while the page shows another job. `rows_wanted` brings item numbers to
+    be shown in the table, and what they are called there.
     """
 
     rows_wanted = Signal(object, str)
@@ -415,7 +412,6 @@ class VectorizePage(ResultView):
         self._whole.setCurrentIndex(0)
 
     def _show_no_way(self, error: UserError) -> None:
-        """Show why the job's connection leads to no index, and offer the one that does, if there is one."""
         self._show_sentence(said(error.message))
         ways = other_ways(self._program) if is_without_api(error) else ()
         if ways:
@@ -429,7 +425,6 @@ class VectorizePage(ResultView):
             self.tasks.start("load", self._load(self._job))
 
     def _show_failure(self, error: UserError) -> None:
-        """Show an expected failure of the page's work: above what is shown, or alone."""
         if self._known is None:
             self._show_sentence(said(error.message))
         self.failure.show_error(error, may_retry=self._form_work.has_failed)
@@ -520,7 +515,6 @@ class VectorizePage(ResultView):
             self._show_part()
 
     async def _load_ended(self, job: Job) -> None:
-        """Read the pushes again after one has ended; the newest is shown."""
         self._push = None
         await self._load(job)
         if self._chooses_next:
