@@ -3,8 +3,6 @@
 The program has no hooks for this. A step is counted: with `turn` 2 the child is killed in the second batch or file.
 """
 
-import functools
-import inspect
 import io
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,7 +19,7 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission
 from cfbatch_gui.core.workers_ai import transport
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
-from tests.prove.child import die, put
+from tests.prove.child import die, put, wrap
 
 Hit = Callable[[], None]
 
@@ -50,38 +48,6 @@ class Step:
                 die()
 
         self.install(hit)
-
-
-def wrap(
-    owner: Any,
-    name: str,
-    *,
-    before: Callable[..., None] | None = None,
-    after: Callable[..., None] | None = None,
-) -> None:
-    """Replace a function by one that calls `before` with its arguments and `after` with its result and arguments."""
-    original = getattr(owner, name)
-
-    def started(*arguments: Any, **named: Any) -> None:
-        if before is not None:
-            before(*arguments, **named)
-
-    def ended(result: Any, *arguments: Any, **named: Any) -> Any:
-        if after is not None:
-            after(result, *arguments, **named)
-        return result
-
-    @functools.wraps(original)
-    async def wrapped_coroutine(*arguments: Any, **named: Any) -> Any:
-        started(*arguments, **named)
-        return ended(await original(*arguments, **named), *arguments, **named)
-
-    @functools.wraps(original)
-    def wrapped(*arguments: Any, **named: Any) -> Any:
-        started(*arguments, **named)
-        return ended(original(*arguments, **named), *arguments, **named)
-
-    put(owner, name, wrapped_coroutine if inspect.iscoroutinefunction(original) else wrapped)
 
 
 def after_call(owner: Any, name: str) -> Callable[[Hit], None]:
