@@ -27,10 +27,10 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import Refusal
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.theme import Theme
@@ -190,7 +190,7 @@ async def _retry_waits(kind: Request, said: float) -> float:
         root = Path(name)
         service = practice_app(root / "service", seconds_queued=0, seconds_running=0)
         async with FaultyService(service) as faulty:
-            faulty.follow(Refusal(on=kind, status=429, code=3040, retry_after=f"{said:g}"))
+            faulty.follow(faults.refusal(on=kind, status=429, code=3040, retry_after=f"{said:g}"))
             environ = {
                 "CLOUDFLARE_API_BASE_URL": faulty.url,
                 "CLOUDFLARE_ACCOUNT_ID": "0" * 32,

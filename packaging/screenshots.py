@@ -22,7 +22,6 @@ from PySide6.QtWidgets import QApplication
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
@@ -30,7 +29,8 @@ from cfbatch_gui.ui.window import loop
 from tests.screen import at_work, collected, elsewhere, failures, material, versions, worker_setup
 from tests.screen.past import Clock, MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 # Pictures that have a window and data of their own.
 APART = (*elsewhere.NAMES, *failures.NAMES, *versions.NAMES, *worker_setup.NAMES, *collected.NAMES)
@@ -148,7 +148,7 @@ class Past:
         self._clock.offset = -DAY
         await run(program, "Catalogue vectors", material.catalogue(self._files / "catalogue.csv", 1_820), Kind.EMBED)
         self._clock.offset = -3 * HOUR
-        self._faulty.follow(script.ResetAfterBody(on="submit"))
+        self._faulty.follow(faults.reset_after_body(on="submit"))
         await run(program, "FAQ rerank, second try", help_centre, Kind.RANK, "cloudflare")
         self._faulty.follow()
         self._clock.offset = -2 * HOUR

@@ -26,7 +26,7 @@ from tests.screen.fits import faults
 from tests.screen.look import Language, Look, put_on
 from tests.screen.stage import Stage
 from tests.screen.tour import Past, Tour, settled
-from tests.threaded_service import ThreadedService
+from tests.support.faulty_service import ThreadedService
 
 BUILD = Path(__file__).parent.parent / "build" / "sheets"
 SIZES = ((800, 500), (1366, 768), (1920, 1080))

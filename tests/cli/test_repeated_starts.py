@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from tests.journeys.terminal import Ended, Terminal, read_csv
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 # As if the network were cut when the batch is queued: the job stops, and is collected by another start.
-CUT = Refusal(on="poll", times=0, status=401, code=10000, message="Authentication error")
+CUT = faults.refusal(on="poll", times=0, status=401, code=10000, message="Authentication error")
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_run_alone_after_a_cut_sends_the_same_texts_again(
 def test_what_is_unknown_holds_every_start_back_until_it_is_settled(
     terminal: Terminal, service: ThreadedService, tmp_path: Path
 ) -> None:
-    service.follow(ResetAfterBody(on="submit", billed=True))
+    service.follow(faults.reset_after_body(on="submit", billed=True))
     assert run(terminal, tmp_path / "ranked.csv").status == 3
     assert [terminal.run("resume").status for _ in range(2)] == [3, 3]
     (job,) = terminal.jobs()

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.accessibility import announce
@@ -31,7 +30,8 @@ from tests.screen.past import MemoryKeyring, draft, run
 from tests.screen.person import Person
 from tests.screen.stage import Stage, opened
 from tests.screen.worker_stage import WorkerStage, served
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 DAY = 86_400.0
@@ -171,11 +171,11 @@ async def past(root: Path, service: ThreadedService, credentials: Credentials) -
     await run(program, "Catalogue", material.catalogue(files / "catalogue.csv", 120), Kind.EMBED)
     await run(program, "Reviews", material.reviews(files / "reviews.csv", 40, 12), Kind.RANK)
     await draft(program, "Not sent yet", HELP_CENTRE, Kind.RANK)
-    service.follow(script.ResetAfterBody(on="submit"))
+    service.follow(faults.reset_after_body(on="submit"))
     await run(program, "Nobody knows", HELP_CENTRE, Kind.RANK, "cloudflare")
-    service.follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
+    service.follow(faults.fail_requests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
     await run(program, "Half of it", material.reviews(files / "half.csv", 9, 30), Kind.RANK, "cloudflare")
-    service.follow(script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
+    service.follow(faults.refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
     await run(program, "Refused", HELP_CENTRE, Kind.RANK, "cloudflare")
     service.follow()
     await program.close()

@@ -9,19 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.faults.script import AnyFault, Refusal, ResetAfterBody
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import CORE, TOKEN
 from tests.journeys.terminal import ACCOUNT, COMMAND, Terminal
 from tests.journeys.test_terminal_connections import ON_A_TERMINAL
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import ThreadedService
 
 WORDS = "the model took no batches"
-NO_QUEUE = Refusal(on="submit", status=400, code=8007, message="This model does not support request queuing")
+NO_QUEUE = faults.refusal(on="submit", status=400, code=8007, message="This model does not support request queuing")
 
 
 @contextmanager
-def serving(tmp_path: Path, terminal: Terminal, *faults: AnyFault) -> Iterator[ThreadedService]:
+def serving(tmp_path: Path, terminal: Terminal, *faults: Fault) -> Iterator[ThreadedService]:
     with ThreadedService(tmp_path / "service", *faults).opened() as server:
         terminal.connect(server.url)
         yield server
@@ -92,7 +93,7 @@ def test_what_does_not_hold_is_named_and_used(terminal: Terminal, tmp_path: Path
 
 
 def test_an_outcome_that_is_unknown_has_its_status(terminal: Terminal, tmp_path: Path) -> None:
-    with serving(tmp_path, terminal, ResetAfterBody(on="submit", billed=True)) as server:
+    with serving(tmp_path, terminal, faults.reset_after_body(on="submit", billed=True)) as server:
         checked = terminal.run("connections", "probe", "cloudflare", "--yes")
         assert checked.status == 3 and len(server.accepted()) == 1
     assert "may have been accepted and billed" in checked.out

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.system.resources import resource
 from tests.journeys.terminal import Terminal, read_csv
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 
@@ -18,7 +18,7 @@ EXAMPLE = resource("examples/help-centre-ranking.csv")
 @pytest.fixture
 def in_doubt(terminal: Terminal, tmp_path: Path) -> Iterator[str]:
     """A job whose one batch was accepted, and the answer lost; its id. The service is there and well."""
-    with ThreadedService(tmp_path / "service", ResetAfterBody(billed=True)).opened() as service:
+    with ThreadedService(tmp_path / "service", faults.reset_after_body(billed=True)).opened() as service:
         terminal.connect(service.url)
         out = str(tmp_path / "ranked.csv")
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", out, "--json")
@@ -55,7 +55,7 @@ def test_above_the_budget_it_is_not_sent_again(terminal: Terminal, in_doubt: str
 
 
 def test_above_the_budget_what_failed_is_not_sent_again(terminal: Terminal, tmp_path: Path) -> None:
-    with ThreadedService(tmp_path / "service", Refusal(on="submit", code=5006)).opened() as service:
+    with ThreadedService(tmp_path / "service", faults.refusal(on="submit", code=5006)).opened() as service:
         terminal.connect(service.url)
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--json")
         job = (terminal.run(*run)).json["job"]

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from tests import without_root
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import COMMAND, Terminal, read_csv
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")
@@ -152,7 +152,7 @@ def test_no_network_keeps_the_job_until_there_is_one(
 
 
 def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Terminal, tmp_path: Path) -> None:
-    with ThreadedService(tmp_path / "service", ResetAfterBody(billed=True)).opened() as service:
+    with ThreadedService(tmp_path / "service", faults.reset_after_body(billed=True)).opened() as service:
         terminal.connect(service.url)
         ended = terminal.run(*RUN, "--out", tmp_path / "ranked.csv", "--json")
         again = terminal.run("resume")
@@ -165,7 +165,7 @@ def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Terminal, 
 
 
 def test_what_the_service_refuses_fails_with_its_reason(terminal: Terminal, tmp_path: Path) -> None:
-    fault = Refusal(code=5007, message="No such model @cf/baai/bge-m3 or task")
+    fault = faults.refusal(code=5007, message="No such model @cf/baai/bge-m3 or task")
     with ThreadedService(tmp_path / "service", fault).opened() as service:
         terminal.connect(service.url)
         ended = terminal.run(*RUN, "--json")

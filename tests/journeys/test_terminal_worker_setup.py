@@ -10,7 +10,7 @@ import pytest
 from tests.account_service import ACCOUNT, SCRIPTS, AccountService
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.journeys.terminal import COMMAND, Ended, Terminal
-from tests.threaded_service import Threaded
+from tests.support.faulty_service import Threaded
 
 # Runs a command on a terminal of its own, and types a line of stdin when it is asked to go on, and one for the token.
 ON_A_TERMINAL = """

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import faults
+
 pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.practice.faults.script import Drip
 from tests.canary import TOKEN
 from tests.journeys.desktop import Desktop
-from tests.threaded_service import ThreadedService
+from tests.support.faulty_service import ThreadedService
 
 SLOWLY = 0.005  # seconds for each byte of the answer; all of it comes within the time that closing waits
 
@@ -25,7 +26,9 @@ def in_state(desktop: Desktop) -> BatchState | None:
 def test_a_submit_whose_answer_is_on_its_way_is_recorded(
     desktop: Desktop, tmp_path: Path, number: signal.Signals, status: int
 ) -> None:
-    with ThreadedService(tmp_path / "service", Drip(on="submit", billed=True, seconds=SLOWLY)).opened() as service:
+    with ThreadedService(
+        tmp_path / "service", faults.drip(on="submit", billed=True, seconds=SLOWLY)
+    ).opened() as service:
         desktop.connect(service.url, token=TOKEN)
         desktop.start_and_wait("--example")
         desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)

@@ -22,8 +22,6 @@ from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import Accepted, accepted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
@@ -35,6 +33,8 @@ from tests.prove.compare import Breach, Finding
 from tests.prove.report import Part
 from tests.prove.simulated import CountedTransport, Simulation, within
 from tests.prove.truth import write_input
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 
 PAGE = 4096
 LEAVING, PATIENCE = 10.0, 120.0  # simulated seconds until the batches of a job have left, and until it is done
@@ -114,9 +114,9 @@ class DamagedStarts:
         shutil.copytree(root, older)
         bench.start()
         for words, fault in (
-            ("unknown", script.ResetAfterBody(on="submit", billed=True)),
-            ("refused", script.Refusal(on="submit", status=400, code=5006, message="bad input")),
-            ("unsent", script.Refuse(on="submit", times=0)),
+            ("unknown", faults.reset_after_body(on="submit", billed=True)),
+            ("refused", faults.refusal(on="submit", status=400, code=5006, message="bad input")),
+            ("unsent", faults.refuse(on="submit", times=0)),
         ):
             self._faulty.follow(fault)
             await self._sent(bench, words, 25)

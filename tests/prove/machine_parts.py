@@ -11,29 +11,30 @@ from pathlib import Path
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from cfbatch_gui.core.practice.app import Application
-from cfbatch_gui.core.practice.faults import script
+from tests.support import faults
+from tests.support.faults import Fault
 
 T = TypeVar("T")
 P = ParamSpec("P")
 LATE = 0.3  # seconds of real time
 
-FAULTS: dict[str, script.AnyFault] = {
-    "nobody listens": script.Refuse(),
-    "the body is cut": script.ResetInBody(on="submit", byte=40),
-    "accepted, no answer": script.ResetAfterBody(on="submit", billed=True),
-    "not accepted, no answer": script.ResetAfterBody(on="submit"),
-    "accepted, half an answer": script.ResetInReply(on="submit", billed=True),
-    "accepted, garbage": script.Garbage(on="submit", billed=True),
-    "accepted, a page": script.Page(on="submit", billed=True),
-    "accepted, a late answer": script.Stall(on="submit", seconds=LATE, billed=True),
-    "busy": script.Refusal(on="submit", status=429, code=3040, retry_after="70"),
-    "refused": script.Refusal(on="submit", status=400, code=5006, message="bad input"),
-    "token refused": script.Refusal(status=401, code=10000, message="Authentication error"),
-    "asked too often": script.Block(seconds=300.0),
-    "a question without an answer": script.ResetAfterBody(on="poll", times=2),
-    "a page for a question": script.Page(on="poll", times=2),
-    "a server error for a question": script.Refusal(on="poll", status=500, code=5001),
-    "an answer cut in the middle": script.ResetInReply(on="poll", byte=500, billed=True),
+FAULTS: dict[str, Fault] = {
+    "nobody listens": faults.refuse(),
+    "the body is cut": faults.reset_in_body(on="submit", byte=40),
+    "accepted, no answer": faults.reset_after_body(on="submit", billed=True),
+    "not accepted, no answer": faults.reset_after_body(on="submit"),
+    "accepted, half an answer": faults.reset_in_reply(on="submit", billed=True),
+    "accepted, garbage": faults.garbage(on="submit", billed=True),
+    "accepted, a page": faults.page(on="submit", billed=True),
+    "accepted, a late answer": faults.stall(on="submit", seconds=LATE, billed=True),
+    "busy": faults.refusal(on="submit", status=429, code=3040, retry_after="70"),
+    "refused": faults.refusal(on="submit", status=400, code=5006, message="bad input"),
+    "token refused": faults.refusal(status=401, code=10000, message="Authentication error"),
+    "asked too often": faults.block(seconds=300.0),
+    "a question without an answer": faults.reset_after_body(on="poll", times=2),
+    "a page for a question": faults.page(on="poll", times=2),
+    "a server error for a question": faults.refusal(on="poll", status=500, code=5001),
+    "an answer cut in the middle": faults.reset_in_reply(on="poll", byte=500, billed=True),
 }
 
 

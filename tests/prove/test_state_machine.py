@@ -27,8 +27,6 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.jobs.store.recovery import PUT_TOGETHER
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import accepted, answered_synchronously
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.results.exports import export
@@ -39,6 +37,8 @@ from tests.prove.compare import Comparison, Finding, Key, unfinished_files
 from tests.prove.machine_parts import FAULTS, BrokenPromise, Disk, Folders, told
 from tests.prove.simulated import CountedTransport, Simulation, within
 from tests.prove.truth import Truth, learn, write_input
+from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService
 
 pytest.importorskip("resource", reason="the disk is filled by a limit that only POSIX has")
 
@@ -304,7 +304,7 @@ class Machine(RuleBasedStateMachine):
         self.disk.is_full = is_full
         self.lacked_room |= is_full
 
-    async def _follow(self, *faults: script.AnyFault) -> None:
+    async def _follow(self, *faults: Fault) -> None:
         self.faulty.follow(*faults)
 
     # Invariants

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.system.resources import resource
 from tests.screen import material
 from tests.screen.past import Clock, run
 from tests.screen.stage import Stage
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 Take = Callable[[Stage, str], Awaitable[None]]
 
@@ -71,7 +71,7 @@ def _are(stage: Stage, done: int, running: int) -> bool:
 async def trouble(stage: Stage, files: Path, take: Take, service: ThreadedService) -> None:
     """Jobs that need the user: failed in part, paused, of unknown outcome."""
     person = stage.person
-    service.follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
+    service.follow(faults.fail_requests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
     letters = material.reviews(files / "newsletters.csv", 9, 30)
     await run(stage.program, "Newsletter archive", letters, Kind.RANK, "cloudflare")
     await person.click_row("Jobs", "Newsletter archive")
@@ -79,7 +79,7 @@ async def trouble(stage: Stage, files: Path, take: Take, service: ThreadedServic
     await person.click("Progress")
     await person.until_sees("The service refused 2 of 9 requests")
     await take(stage, "failed-in-part")
-    service.follow(script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
+    service.follow(faults.refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
     help_centre = resource("examples/help-centre-ranking.csv")
     await run(stage.program, "Invoices, first quarter", help_centre, Kind.RANK, "cloudflare")
     await person.click_row("Jobs", "Invoices, first quarter")

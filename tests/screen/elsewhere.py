@@ -8,19 +8,19 @@ from PySide6.QtWidgets import QApplication, QScrollArea
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
 from tests.screen.past import MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 
 Take = Callable[[Stage, str], Awaitable[None]]
 
 HELP_CENTRE = "examples/help-centre-ranking.csv"
-NO_QUEUE = script.Refusal(
+NO_QUEUE = faults.refusal(
     on="submit", times=0, status=400, code=8007, message="This model does not support request queueing"
 )
 QUEUED = (
@@ -65,7 +65,7 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
         lambda: not any(card.doing() for card in stage.workspace._settings.connection.others.cards)
     )
     await take(stage, "other-worker")
-    worker.follow(script.Mutate(on="poll", times=0, how="references_null"))
+    worker.follow(faults.mutate(on="poll", times=0, how="references_null"))
     await checked(stage, take)
     worker.follow()
     await person.click("New connection")

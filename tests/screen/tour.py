@@ -15,7 +15,6 @@ from cfbatch_gui.core.errors import ConnectionProblem
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.vectorize.push_values import PushOptions
@@ -31,7 +30,8 @@ from tests.screen import material
 from tests.screen.past import MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
 from tests.screen.worker_stage import WorkerStage, served
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 TOKEN = "practice-takes-any-token-0000000000000000"
@@ -77,12 +77,12 @@ class Past:
         await program.vectorize.push(vectors.id, "practice", "catalogue", PushOptions())
         await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)
         follow = self.service.follow
-        follow(script.ResetAfterBody(on="submit"))
+        follow(faults.reset_after_body(on="submit"))
         await run(program, "FAQ rerank, second try", help_centre, Kind.RANK, "cloudflare")
-        follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
+        follow(faults.fail_requests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
         letters = material.reviews(self.files / "newsletters.csv", 9, 30)
         await run(program, "Newsletter archive", letters, Kind.RANK, "cloudflare")
-        follow(script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
+        follow(faults.refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
         await run(program, "Invoices, first quarter", help_centre, Kind.RANK, "cloudflare")
         follow()
         material.reviews(self.files / "store-reviews.csv", 40, 18, gaps=24, separator=";")

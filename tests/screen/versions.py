@@ -6,13 +6,13 @@ from pathlib import Path
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
 from tests.screen import material
 from tests.screen.past import MemoryKeyring, run
 from tests.screen.stage import Stage, opened
+from tests.support.faulty_service import FaultyService
 
 Take = Callable[[Stage, str], Awaitable[None]]
 NAMES = ("update", "vectorize")  # what its pictures begin with

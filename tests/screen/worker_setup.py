@@ -6,12 +6,12 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.ui.theme import Theme
 from tests.account_service import ACCOUNT, AccountService
 from tests.screen.past import MemoryKeyring
 from tests.screen.stage import Stage, opened
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 
 Take = Callable[[Stage, str], Awaitable[None]]
 NAMES = ("setup",)  # what its pictures begin with
@@ -54,7 +54,7 @@ async def put(stage: Stage, take: Take, account: AccountService, faulty: FaultyS
     await person.until_sees("Replace “cf-batch-door” instead")
     await take(stage, "setup-foreign")
     account.scripts.clear()
-    faulty.follow(script.Stall(on="any", number=6, seconds=60.0))
+    faulty.follow(faults.stall(on="any", number=6, seconds=60.0))
     await person.click(START)
     await person.until(lambda: len(faulty.arrivals) == len(account.calls) + 1 and "PUT" not in account.calls[-1])
     await take(stage, "setup-working")

@@ -10,7 +10,6 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.routes import PREFIX
 from cfbatch_gui.core.program import Program
@@ -20,6 +19,7 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.screen.past import Clock, MemoryKeyring, draft
 from tests.screen.stage import Stage, opened
+from tests.support.faulty_service import FaultyService
 
 _LONG = 86_400.0  # seconds; until then no batch is done, however busy this computer is
 

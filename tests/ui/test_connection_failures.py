@@ -9,15 +9,14 @@ import pytest
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import AnyFault
-from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import TOKEN
 from tests.core.endpoints.conftest import service
 from tests.core.endpoints.test_checking import EXPIRED, FAILURES
+from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService, load_certificate
 from tests.ui.conftest import Until
 from tests.ui.test_connection_page import MemoryKeyring, everything_said, save, states
 
@@ -61,7 +60,7 @@ async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
 
 @pytest.mark.parametrize(("faults", "question", "words"), FAILURES.values(), ids=FAILURES)
 async def test_a_failure_stands_at_its_tick_with_its_sentence(
-    opening: Opening, faulty: FaultyService, until: Until, faults: tuple[AnyFault, ...], question: int, words: str
+    opening: Opening, faulty: FaultyService, until: Until, faults: tuple[Fault, ...], question: int, words: str
 ) -> None:
     page = await opening.page_of(faulty.url)
     faulty.follow(*faults)

@@ -13,7 +13,7 @@ from tests.screen.fits import faults, reaches
 from tests.screen.look import Language, Look, put_on
 from tests.screen.stage import Stage
 from tests.screen.tour import Past, Tour, settled
-from tests.threaded_service import ThreadedService
+from tests.support.faulty_service import ThreadedService
 
 HARDEST = (
     (Look(Language.GERMAN), (800, 500)),

@@ -17,7 +17,6 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.settings.settings_page import DATA, SettingsPage
@@ -26,6 +25,7 @@ from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
+from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import MODEL, TIED, JobPageDriver, open_job_page
 from tests.ui.test_connection_page import MemoryKeyring, click

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineE
 from cfbatch_gui.core.connections.credentials import Credentials, variable_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.routes import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
@@ -30,6 +29,7 @@ from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, Endpoints
+from tests.support.faulty_service import FaultyService
 from tests.ui.test_connection_page import MemoryKeyring, click, everything_said, paste
 
 Until = Callable[..., Awaitable[None]]

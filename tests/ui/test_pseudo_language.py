@@ -32,7 +32,7 @@ from tests.screen.look import Language, Look, put_on
 from tests.screen.pseudo_language import BEGIN, END
 from tests.screen.stage import Stage
 from tests.screen.tour import Past, Tour
-from tests.threaded_service import ThreadedService
+from tests.support.faulty_service import ThreadedService
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # Tags, addresses, paths, request ids and hashes, and the keys behind an entry of a menu.

@@ -9,8 +9,6 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import Mutate, Refusal
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.probe.findings import Outcome
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
@@ -18,6 +16,8 @@ from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, service
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 from tests.ui.test_connection_page import MemoryKeyring, click, everything_said
 
@@ -97,7 +97,7 @@ async def test_all_that_can_be_seen_is_held(desk: Desk) -> None:
 
 
 async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk) -> None:
-    desk.faulty.follow(Mutate(on="poll", times=0, how="references_null"))
+    desk.faulty.follow(faults.mutate(on="poll", times=0, how="references_null"))
     dialog = desk.open()
     await desk.check(dialog)
     assert dialog.outcome.text() == "1 assumption does not hold"
@@ -109,7 +109,7 @@ async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk)
 
 
 async def test_a_refused_token_is_said_and_the_check_can_be_made_again(desk: Desk) -> None:
-    desk.faulty.follow(Refusal(status=401, code=10000, message="Authentication error"))
+    desk.faulty.follow(faults.refusal(status=401, code=10000, message="Authentication error"))
     dialog = desk.open()
     await desk.check(dialog)
     assert "refused the API token" in dialog.problem.text() and not desk.faulty.submits

@@ -12,8 +12,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import State
@@ -25,6 +23,8 @@ from cfbatch_gui.ui.connections.worker_setup_dialog import WorkerSetupDialog
 from cfbatch_gui.ui.notices import Notices
 from tests.account_service import ACCOUNT, SCRIPTS, AccountService
 from tests.canary import OTHER_TOKEN, TOKEN
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 from tests.ui.test_connection_page import MemoryKeyring, click, everything_said
 from tests.ui.test_other_connections import begin, entry
@@ -240,7 +240,7 @@ async def test_a_refused_token_is_taken_out_of_its_field(desk: Desk) -> None:
 
 
 async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again(desk: Desk) -> None:
-    desk.faulty.follow(script.Stall(on="any", number=6, billed=True))
+    desk.faulty.follow(faults.stall(on="any", number=6, billed=True))
     dialog = desk.set_up()
     dialog.account.setText(ACCOUNT)
     dialog.token.setText(TOKEN)
@@ -257,7 +257,7 @@ async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again
 
 
 async def test_closing_it_ends_the_work_and_forgets_the_token(desk: Desk) -> None:
-    desk.faulty.follow(script.Stall(on="any", number=2))
+    desk.faulty.follow(faults.stall(on="any", number=2))
     dialog = desk.set_up()
     dialog.account.setText(ACCOUNT)
     dialog.token.setText(TOKEN)

@@ -14,7 +14,7 @@ from cfbatch_gui.ui.theme import Theme
 from tests.core.test_layouts import NEWEST, unpacked
 from tests.screen.past import Clock, MemoryKeyring
 from tests.screen.stage import Stage, opened
-from tests.threaded_service import ThreadedService
+from tests.support.faulty_service import ThreadedService
 from tests.ui.test_workspace_trouble import NAME, connected, finished
 
 QUESTION = "Was this folder copied or restored?"

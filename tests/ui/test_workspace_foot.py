@@ -6,13 +6,13 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import Refusal
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, service
 from tests.screen.past import MemoryKeyring
 from tests.screen.stage import opened
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 
 Until = Callable[..., Awaitable[None]]
 CONNECTION = (Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
@@ -45,7 +45,7 @@ async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
             await stage.program.keep_settings(connection="cloudflare")
             person, gear = stage.person, stage.workspace.window.library.foot._gear
             await person.press(*CONNECTION)
-            faulty.follow(Refusal(status=404, code=7003, message="Could not route"))
+            faulty.follow(faults.refusal(status=404, code=7003, message="Could not route"))
             await person.click("Test")
             await person.until_sees("no account with this id")
             await until(lambda: "its last test failed" in gear.accessibleDescription())

@@ -10,19 +10,19 @@ from PySide6.QtCore import Qt
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.screen.past import Clock, MemoryKeyring, draft
 from tests.screen.small_disk import fill_up, free_up, small_disk
 from tests.screen.stage import Stage, opened
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 NAME = "Support articles"
-REFUSED = script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error")
+REFUSED = faults.refusal(on="any", times=0, status=401, code=10000, message="Authentication error")
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ async def test_an_unknown_outcome_is_sent_again_only_after_a_confirmation(
 ) -> None:
     async with connected(tmp_path / "data", theme, faulty) as stage:
         person = stage.person
-        faulty.follow(script.ResetAfterBody(on="submit", billed=True))
+        faulty.follow(faults.reset_after_body(on="submit", billed=True))
         await person.click("Send 1 batch")
         await person.until_sees("may or may not have arrived", "It may have been accepted and billed")
         await person.click("Send again…")
@@ -106,7 +106,7 @@ async def test_an_unknown_outcome_is_sent_again_only_after_a_confirmation(
 async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, faulty: ThreadedService) -> None:
     async with connected(tmp_path / "data", theme, faulty) as stage:
         person = stage.person
-        faulty.follow(script.ResetAfterBody(on="submit", billed=True))
+        faulty.follow(faults.reset_after_body(on="submit", billed=True))
         await person.click("Send 1 batch")
         await person.until_sees("may or may not have arrived")
         await person.type("Request ID, if you have it", faulty.accepted()[0])
@@ -120,7 +120,7 @@ async def test_what_the_service_refused_is_sent_again_alone(
 ) -> None:
     async with connected(tmp_path / "data", theme, faulty) as stage:
         person = stage.person
-        faulty.follow(script.FailRequests(on="poll", requests=(1, 3)))
+        faulty.follow(faults.fail_requests(on="poll", requests=(1, 3)))
         await person.click("Send 1 batch")
         await person.until_sees("Finished in part")
         await person.click("Progress")
@@ -135,7 +135,7 @@ async def test_a_window_closed_in_the_middle_goes_on_where_it_was(
 ) -> None:
     keyring = MemoryKeyring()
     async with connected(tmp_path / "data", theme, faulty, keyring) as stage:
-        faulty.follow(script.Refusal(on="poll", times=0, status=500, code=10001))
+        faulty.follow(faults.refusal(on="poll", times=0, status=500, code=10001))
         await stage.person.click("Send 1 batch")
         await stage.person.until(lambda: stage.job(NAME).batches[0].request_id if stage.job(NAME).is_sent else "")
     faulty.follow()

@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias, get_args
 
 import httpx
 
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.delivery import Line, deliver
-from cfbatch_gui.core.practice.faults.http import Answer, Head, read_head
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.http import Answer, Head, Line, read_head
 
 Call: TypeAlias = Literal["submit", "ask", "layout", "hand over", "status", "order", "answer", "forget", "other"]
 CALLS: tuple[Call, ...] = get_args(Call)
-Delivery: TypeAlias = tuple[Answer, script.AnyFault | None]  # a reply, and what becomes of it on its way
+Delivery: TypeAlias = tuple[Answer, Fault | None]  # a reply, and what becomes of it on its way
 Do: TypeAlias = Callable[["Exchange"], Awaitable[Delivery]]
 
 _SHARD = re.compile(r"/collect/[^/]+/[^/]+(/(?P<part>\w+))?")
@@ -97,7 +97,8 @@ class WorkerStandIn:
             turn = self._turns[call] = self._turns.get(call, 0) + 1
             do = next((rule.do for rule in self._rules if rule.on == call and rule.concerns(turn)), passed_on)
             answer, fault = await do(Exchange(head, body, self.behind))
-            await deliver(fault, answer, Line(writer.get_extra_info("socket"), reader, writer), close=True)
+            send = Line.reply if fault is None else fault.send
+            await send(Line(writer.get_extra_info("socket"), reader, writer), answer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the program has gone
         finally:
@@ -135,12 +136,12 @@ async def passed_on(exchange: Exchange) -> Delivery:
 
 async def lost_before(exchange: Exchange) -> Delivery:
     """The request does not arrive."""
-    return Answer(200, (), b""), script.ResetAfterBody()
+    return Answer(200, (), b""), faults.reset_after_body()
 
 
 async def lost_after(exchange: Exchange) -> Delivery:
     """The request arrives, its answer does not."""
-    return await exchange.pass_on(), script.ResetAfterBody()
+    return await exchange.pass_on(), faults.reset_after_body()
 
 
 async def whole_for_a_part(exchange: Exchange) -> Delivery:
@@ -157,7 +158,7 @@ def cut_at(byte: int) -> Do:
     """The answer's body ends there."""
 
     async def do(exchange: Exchange) -> Delivery:
-        return await exchange.pass_on(), script.ResetInReply(byte=byte)
+        return await exchange.pass_on(), faults.reset_in_reply(byte=byte)
 
     return do
 
@@ -176,7 +177,7 @@ def first_of(number: int, do: Do) -> Do:
 
 async def cut_in_the_head(exchange: Exchange) -> Delivery:
     """Not even the answer's head comes whole."""
-    return await exchange.pass_on(), script.ResetInReplyHeaders()
+    return await exchange.pass_on(), faults.reset_in_reply_headers()
 
 
 def says(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Do:

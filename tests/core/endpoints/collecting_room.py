@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from cfbatch_gui.core.practice.app import Application
-from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
 from cfbatch_gui.core.practice.routes import PREFIX
 from tests.core.endpoints import conftest as stand_ins
+from tests.support.http import Answer, Head, ask
 
 _PATH = re.compile(r"/collect/([a-z0-9][a-z0-9-]{0,63})/([1-9][0-9]{0,3})(?:/(layout|order|[1-9][0-9]{0,5}))?")
 Order = dict[str, Any]

@@ -14,11 +14,11 @@ from urllib.parse import unquote
 import pytest
 
 from cfbatch_gui.core.practice.app import Application, Message, Receive, Scope, Send, practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.routes import PREFIX
 from tests import canary
+from tests.support.faulty_service import FaultyService
+from tests.support.http import Answer, Head, ask
 
 TOKEN, SECRET = canary.TOKEN, canary.SECRET
 ACCOUNT = "0123456789abcdef0123456789abcdef"

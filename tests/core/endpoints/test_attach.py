@@ -17,11 +17,11 @@ from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.practice.faults.script import FailRequests, Mutate
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.endpoints.conftest import ACCOUNT, SECRET, TOKEN, Endpoints
+from tests.support import faults
 
 MODEL = "@cf/baai/bge-m3"
 ID = "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"
@@ -223,14 +223,14 @@ async def test_the_same_id_is_not_added_twice(program: Program, endpoints: Endpo
 
 async def test_a_request_that_failed_there_is_failed_here(program: Program, endpoints: Endpoints) -> None:
     pasted = await post(endpoints, RANKED)
-    endpoints.rest.follow(FailRequests(on="poll", requests=(1,)))
+    endpoints.rest.follow(faults.fail_requests(on="poll", requests=(1,)))
     job = await attached(program, pasted)
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 1
 
 
 async def test_an_answer_without_ids_is_not_guessed_at(program: Program, endpoints: Endpoints) -> None:
     pasted = await post(endpoints, RANKED)
-    endpoints.rest.follow(Mutate(on="poll", times=0, how="ids_missing"))
+    endpoints.rest.follow(faults.mutate(on="poll", times=0, how="ids_missing"))
     job = await attached(program, pasted)
     assert job.state is JobState.FAILED and "which request" in job.error
 

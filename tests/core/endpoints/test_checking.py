@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, Page, Refusal
 from cfbatch_gui.core.practice.routes import PREFIX
-from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection, has_failed, has_passed
@@ -19,6 +16,9 @@ from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare,
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpoints, service
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService, load_certificate
 
 MODEL = "@cf/baai/bge-m3"
 EXPIRED = Path(__file__).parents[2] / "data" / "tls" / "expired.pem"
@@ -43,39 +43,47 @@ def status(word: str, **times: str) -> str:
     return json.dumps({"result": result, "success": True, "errors": [], "messages": messages})
 
 
-REFUSED = Refusal(status=401, code=10000, message="Authentication error")
-FORBIDDEN = Refusal(status=403, code=10000, message="Authentication error")
-FAILURES: dict[str, tuple[tuple[AnyFault, ...], int, str]] = {
-    "wrong id": ((Refusal(status=404, code=7003, message="Could not route"),), 2, "no account with this id"),
-    "junk token": ((Refusal(status=400, code=9106, message="Malformed header"),), 1, "this is no API token"),
-    "unknown token": ((Refusal(status=401, code=10000, times=3),), 1, "does not know this token"),
+REFUSED = faults.refusal(status=401, code=10000, message="Authentication error")
+FORBIDDEN = faults.refusal(status=403, code=10000, message="Authentication error")
+FAILURES: dict[str, tuple[tuple[Fault, ...], int, str]] = {
+    "wrong id": ((faults.refusal(status=404, code=7003, message="Could not route"),), 2, "no account with this id"),
+    "junk token": ((faults.refusal(status=400, code=9106, message="Malformed header"),), 1, "this is no API token"),
+    "unknown token": ((faults.refusal(status=401, code=10000, times=3),), 1, "does not know this token"),
     "expired": (
-        (REFUSED, AnyReply(body=status("expired", expires_on="2026-01-31T12:00:00Z"))),
+        (REFUSED, faults.any_reply(body=status("expired", expires_on="2026-01-31T12:00:00Z"))),
         1,
         "expired on 31 January 2026",
     ),
-    "switched off": ((REFUSED, AnyReply(body=status("disabled"))), 1, "switched off"),
+    "switched off": ((REFUSED, faults.any_reply(body=status("disabled"))), 1, "switched off"),
     "not valid yet": (
-        (REFUSED, AnyReply(body=status("active", not_before="2027-01-31T12:00:00Z"))),
+        (REFUSED, faults.any_reply(body=status("active", not_before="2027-01-31T12:00:00Z"))),
         1,
         "from 31 January 2027 on",
     ),
-    "no permission": ((REFUSED, AnyReply(body=status("active"))), 1, "may not use Workers AI"),
+    "no permission": ((REFUSED, faults.any_reply(body=status("active"))), 1, "may not use Workers AI"),
     "no permission, token of an account": (
-        (REFUSED, Refusal(status=401, code=1000, message="Invalid API Token"), AnyReply(body=status("active"))),
+        (
+            REFUSED,
+            faults.refusal(status=401, code=1000, message="Invalid API Token"),
+            faults.any_reply(body=status("active")),
+        ),
         1,
         "may not use Workers AI",
     ),
-    "wrong account": ((FORBIDDEN, AnyReply(body=status("active"))), 1, "not for this account"),
-    "wrong account, token of an account": ((Refusal(status=403, code=10000, times=3),), 1, "not for this account"),
-    "captive portal": ((Page(),), 0, "sign in first"),
-    "asked too often": ((Refusal(status=429, retry_after="300"),), 1, "Test again in 5 minutes."),
+    "wrong account": ((FORBIDDEN, faults.any_reply(body=status("active"))), 1, "not for this account"),
+    "wrong account, token of an account": (
+        (faults.refusal(status=403, code=10000, times=3),),
+        1,
+        "not for this account",
+    ),
+    "captive portal": ((faults.page(),), 0, "sign in first"),
+    "asked too often": ((faults.refusal(status=429, retry_after="300"),), 1, "Test again in 5 minutes."),
 }
 
 
 @pytest.mark.parametrize(("faults", "question", "words"), FAILURES.values(), ids=FAILURES)
 async def test_every_failure_has_its_sentence(
-    endpoints: Endpoints, check: Check, faults: tuple[AnyFault, ...], question: int, words: str
+    endpoints: Endpoints, check: Check, faults: tuple[Fault, ...], question: int, words: str
 ) -> None:
     endpoints.rest.follow(*faults)
     results = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
@@ -93,7 +101,9 @@ def test_no_two_failures_share_a_sentence() -> None:
 
 
 async def test_all_is_well_and_until_when(endpoints: Endpoints, check: Check) -> None:
-    endpoints.rest.follow(AnyReply(on="check", number=2, body=status("active", expires_on="2027-03-01T12:00:00Z")))
+    endpoints.rest.follow(
+        faults.any_reply(on="check", number=2, body=status("active", expires_on="2027-03-01T12:00:00Z"))
+    )
     results = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
     assert [result.ok for result in results] == [True] * 4
     assert results[1].sentence == "Valid until 1 March 2027."
@@ -179,7 +189,7 @@ async def test_a_worker_that_cannot_say_whether_it_collects_is_not_called_broken
     endpoints: Endpoints, check: Check
 ) -> None:
     for collects in (True, False):
-        endpoints.worker.follow(Page(on="check"))
+        endpoints.worker.follow(faults.page(on="check"))
         connection = worker(endpoints.worker_url, connection_id="w", title="Mine", collects=collects)
         results = await check(connection, token=SECRET)
         assert has_passed(results)

@@ -9,19 +9,19 @@ from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import Page
 from cfbatch_gui.core.practice.routes import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.account.conftest import inputs_of, until
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import SECRET, service
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 
 
 async def test_the_page_of_another_network_is_told_from_the_rooms_answer(tmp_path: Path) -> None:
     room = CollectingRoom(service(tmp_path / "service"))
-    async with FaultyService(room.application, [Page(on="check")]) as worker:
+    async with FaultyService(room.application, [faults.page(on="check")]) as worker:
         program = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
         try:
             record = SavedConnection("", "Mine", "worker", url=worker.url.removesuffix(PREFIX))

@@ -12,7 +12,6 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UsageError,
 )
-from cfbatch_gui.core.practice.faults.script import Page, Refusal
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
@@ -22,6 +21,8 @@ from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Scored, expect, m
 from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_batch, encode_request
 from tests.canary import OTHER_TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints
+from tests.support import faults
+from tests.support.faults import Fault
 
 MODEL = "@cf/baai/bge-m3"
 RANK = RankRequest("This is a story about Cloudflare", ("an orange cloud", "a llama", "an emoji"), reference="r1")
@@ -97,9 +98,9 @@ async def test_a_refusal_is_proof_that_nothing_was_accepted(connect: Connect, ki
 
 
 @pytest.mark.parametrize("kind", ["rest", "worker", "gateway"])
-@pytest.mark.parametrize("fault", [Page(status=502), Refusal(status=500, code=5001, envelope=False)])
+@pytest.mark.parametrize("fault", [faults.page(status=502), faults.refusal(status=500, code=5001, envelope=False)])
 async def test_a_fault_leaves_the_outcome_unknown(
-    connect: Connect, endpoints: Endpoints, kind: str, fault: Page
+    connect: Connect, endpoints: Endpoints, kind: str, fault: Fault
 ) -> None:
     getattr(endpoints, kind).follow(fault)
     with pytest.raises(OutcomeUnknown):

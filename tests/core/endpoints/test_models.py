@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.practice.faults.script import AnyReply
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS
 from cfbatch_gui.core.workers_ai.model_listing import read_models
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN, Endpoints
+from tests.support import faults
+from tests.support.faults import Fault
 
 MODEL = "@cf/baai/bge-m3"
 
@@ -58,8 +59,8 @@ async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program
     await opened.close()
 
 
-def reply(models: object) -> AnyReply:
-    return AnyReply(body=json.dumps({"result": models, "success": True, "errors": [], "messages": []}))
+def reply(models: object) -> Fault:
+    return faults.any_reply(body=json.dumps({"result": models, "success": True, "errors": [], "messages": []}))
 
 
 def test_each_fact_is_read_in_whatever_form_it_comes() -> None:
@@ -93,7 +94,7 @@ async def test_a_list_that_cannot_be_had_leaves_the_old_one(program: Program, en
     connection = program.address_book.find("Mine")
     await program.connections.refresh_models(connection)
     before = program.connections.models(connection)
-    for fault in (reply([]), reply({"a": 1}), AnyReply(body="{"), AnyReply(status=500)):
+    for fault in (reply([]), reply({"a": 1}), faults.any_reply(body="{"), faults.any_reply(status=500)):
         endpoints.rest.follow(fault)
         with pytest.raises(UserError):
             await program.connections.refresh_models(connection)

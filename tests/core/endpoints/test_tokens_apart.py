@@ -15,7 +15,6 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.traffic import traffic
@@ -23,6 +22,7 @@ from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET
 from tests.canary import TOKEN as ONE
 from tests.core.endpoints.conftest import ACCOUNT, service, worker
+from tests.support.faulty_service import FaultyService
 
 OTHER_ACCOUNT = "fedcba9876543210fedcba9876543210"
 CLOUDS = "query,context\nCloudflare,an orange cloud\nCloudflare,a llama\n"

@@ -11,13 +11,12 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Body, HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
+from tests.support.faulty_service import FaultyService, load_certificate
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 QUERIES = {f"query {n}": [f"context {n} {c}" for c in range(2)] for n in range(3)}

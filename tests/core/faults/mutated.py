@@ -4,10 +4,9 @@ import re
 from dataclasses import dataclass
 
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.mutations import Mutation
-from cfbatch_gui.core.practice.faults.script import AnyFault
 from tests.core.faults.table import GOES_WELL, NOT_READABLE, REFUSED, Ending, fails, stays_there
+from tests.support import faults
+from tests.support.faults import Fault
 
 ANOTHER_JOB = "The service sent the answer of another job. It was put aside."
 ONE_REFUSED = "The service refused N of N requests."
@@ -20,7 +19,7 @@ class Mutated:
     """A mutation, and its endings for a batch of scores and for one of vectors."""
 
     name: str
-    fault: AnyFault
+    fault: Fault
     scores: Ending
     vectors: Ending
 
@@ -30,13 +29,13 @@ def without_numbers(sentence: str) -> str:
     return re.sub(r"\d+", "N", sentence)
 
 
-def both(how: Mutation, ending: Ending, *, times: int = 0) -> Mutated:
-    return Mutated(how, script.Mutate(how=how, on="poll", times=times), ending, ending)
+def both(how: str, ending: Ending, *, times: int = 0) -> Mutated:
+    return Mutated(how, faults.mutate(how=how, on="poll", times=times), ending, ending)
 
 
-def put_aside(how: Mutation, scores: str, vectors: str = "") -> Mutated:
+def put_aside(how: str, scores: str, vectors: str = "") -> Mutated:
     """`scores` and `vectors` are the reasons with which the sentence ends; `vectors` "" means the same reason."""
-    fault = script.Mutate(how=how, on="poll", times=0)
+    fault = faults.mutate(how=how, on="poll", times=0)
     return Mutated(how, fault, untrusted(scores), untrusted(vectors or scores))
 
 
@@ -44,12 +43,12 @@ def untrusted(reason: str) -> Ending:
     return fails(f"The answer to this batch cannot be trusted and was put aside: {reason}.")
 
 
-def of_vectors(how: Mutation, ending: Ending) -> Mutated:
-    return Mutated(how, script.Mutate(how=how, on="poll", times=0), GOES_WELL, ending)
+def of_vectors(how: str, ending: Ending) -> Mutated:
+    return Mutated(how, faults.mutate(how=how, on="poll", times=0), GOES_WELL, ending)
 
 
-def of_scores(how: Mutation, ending: Ending) -> Mutated:
-    return Mutated(how, script.Mutate(how=how, on="poll", times=0), ending, GOES_WELL)
+def of_scores(how: str, ending: Ending) -> Mutated:
+    return Mutated(how, faults.mutate(how=how, on="poll", times=0), ending, GOES_WELL)
 
 
 MUTATED = [
@@ -105,6 +104,6 @@ MUTATED = [
     both("no_envelope", GOES_WELL),
     both("no_request_id", GOES_WELL),
     both("unknown_status", GOES_WELL, times=2),
-    Mutated("another job", script.AnotherAnswer(on="poll", times=0), fails(ANOTHER_JOB), fails(ANOTHER_JOB)),
-    Mutated("all failed", script.FailRequests(on="poll", requests=(0, 1, 2)), ALL_REFUSED, ALL_REFUSED),
+    Mutated("another job", faults.another_answer(on="poll", times=0), fails(ANOTHER_JOB), fails(ANOTHER_JOB)),
+    Mutated("all failed", faults.fail_requests(on="poll", requests=(0, 1, 2)), ALL_REFUSED, ALL_REFUSED),
 ]

@@ -16,8 +16,8 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.script import AnyFault
+from tests.support import faults
+from tests.support.faults import Fault
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Row:
     """`check` is the error that fetching the list of models raises, and its sentence; None for no error."""
 
     name: str
-    fault: AnyFault
+    fault: Fault
     submit: Ending
     poll: Ending
     check: tuple[type[UserError], str] | None
@@ -44,7 +44,7 @@ class Row:
     @property
     def has_twins(self) -> bool:
         """Whether the outcome of a submit is unknown both when the service accepted it and when it did not."""
-        return isinstance(self.fault, script.TwinFault) and self.submit is LOST
+        return self.fault.billed is not None and self.submit is LOST
 
 
 NO_CLEAR_ANSWER = (
@@ -122,12 +122,12 @@ def stays_there(*said: str) -> Ending:
     return Ending(BatchState.QUEUED, JobState.PAUSED, said)
 
 
-def broken(name: str, fault: AnyFault, sentence: str = BROKE, *, tls: bool = False) -> Row:
+def broken(name: str, fault: Fault, sentence: str = BROKE, *, tls: bool = False) -> Row:
     """A submit's outcome is unknown, a poll is repeated, and a check fails with the sentence."""
     return Row(name, fault, LOST, goes_on(sentence), (Unreachable, sentence), tls=tls)
 
 
-def not_begun(name: str, fault: AnyFault, sentence: str) -> Row:
+def not_begun(name: str, fault: Fault, sentence: str) -> Row:
     """The TLS handshake fails, so that no byte of a body was sent."""
     return Row(name, fault, goes_on(sentence), goes_on(sentence), (Unreachable, sentence), tls=True)
 
@@ -135,89 +135,89 @@ def not_begun(name: str, fault: AnyFault, sentence: str) -> Row:
 CONNECTIONS = [
     Row(
         "nobody listens",
-        script.Refuse(),
+        faults.refuse(),
         not_sent(NOT_REACHED),
         stays_there(NOT_REACHED),
         (Unreachable, NOT_REACHED),
     ),
-    broken("stalled at accept", script.StallAtAccept(seconds=60), LATE),
-    broken("garbage for a hello", script.GarbageHello()),
-    broken("reset after the first bytes", script.ResetAfterHello()),
-    broken("closed after the first bytes", script.ResetAfterHello(rst=False)),
-    not_begun("TLS: reset at accept", script.ResetAtAccept(), NOT_REACHED),
-    not_begun("TLS: closed at accept", script.ResetAtAccept(rst=False), NOT_REACHED),
-    not_begun("TLS: reset after the hello", script.ResetAfterHello(), NOT_REACHED),
-    not_begun("TLS: closed after the hello", script.ResetAfterHello(rst=False), NOT_REACHED),
-    not_begun("TLS: garbage for a hello", script.GarbageHello(), NOT_TRUSTED),
-    not_begun("TLS: stalled at accept", script.StallAtAccept(seconds=60), LATE),
+    broken("stalled at accept", faults.stall_at_accept(seconds=60), LATE),
+    broken("garbage for a hello", faults.garbage_hello()),
+    broken("reset after the first bytes", faults.reset_after_hello()),
+    broken("closed after the first bytes", faults.reset_after_hello(rst=False)),
+    not_begun("TLS: reset at accept", faults.reset_at_accept(), NOT_REACHED),
+    not_begun("TLS: closed at accept", faults.reset_at_accept(rst=False), NOT_REACHED),
+    not_begun("TLS: reset after the hello", faults.reset_after_hello(), NOT_REACHED),
+    not_begun("TLS: closed after the hello", faults.reset_after_hello(rst=False), NOT_REACHED),
+    not_begun("TLS: garbage for a hello", faults.garbage_hello(), NOT_TRUSTED),
+    not_begun("TLS: stalled at accept", faults.stall_at_accept(seconds=60), LATE),
     Row(
         "TLS: a certificate of someone else",
-        script.Gzip(),
+        faults.compressed(),
         not_sent(NOT_TRUSTED),
         not_sent(NOT_TRUSTED),
         (Unreachable, NOT_TRUSTED),
         tls=True,
         trusted=False,
     ),
-    broken("TLS: reset after the body", script.ResetAfterBody(), tls=True),
-    broken("TLS: closed in the reply", script.ResetInReply(rst=False), tls=True),
-    broken("TLS: a broken record for a reply", script.BreakTls(), tls=True),
+    broken("TLS: reset after the body", faults.reset_after_body(), tls=True),
+    broken("TLS: closed in the reply", faults.reset_in_reply(rst=False), tls=True),
+    broken("TLS: a broken record for a reply", faults.break_tls(), tls=True),
 ]
 
 EXCHANGES = [
-    broken("reset after the headers", script.ResetAfterHeaders()),
-    broken("closed after the headers", script.ResetAfterHeaders(rst=False)),
-    broken("reset at byte 1 of the body", script.ResetInBody(byte=1)),
-    broken("reset at byte 100 of the body", script.ResetInBody(byte=100)),
-    broken("closed at byte 100 of the body", script.ResetInBody(byte=100, rst=False)),
-    broken("stalled in the body", script.StallInBody(byte=1, seconds=60), LATE),
-    broken("reset after the body", script.ResetAfterBody()),
-    broken("closed after the body", script.ResetAfterBody(rst=False)),
-    broken("reset at byte 1 of the reply's head", script.ResetInReplyHeaders(byte=1)),
-    broken("closed in the reply's head", script.ResetInReplyHeaders(byte=40, rst=False)),
-    broken("reset at byte 0 of the reply", script.ResetInReply(byte=0)),
-    broken("reset in the reply", script.ResetInReply(byte=50)),
-    broken("closed in the reply", script.ResetInReply(byte=50, rst=False)),
-    broken("closed before the reply's last byte", script.ResetInReply(byte=1 << 20, rst=False)),
-    broken("the reply comes too late", script.Stall(seconds=60), LATE),
-    broken("the reply stalls in the middle", script.StallInReply(byte=10, seconds=60), LATE),
-    broken("the reply drips", script.Drip(seconds=0.05), LATE),
-    broken("the reply's head drips", script.Drip(seconds=0.05, part="head"), LATE),
-    broken("garbage for a reply", script.Garbage()),
-    broken("not the gzip it says it is", script.BadGzip()),
-    broken("gzip without its end", script.CutGzip()),
-    broken("an encoding nobody asked for", script.UnknownEncoding()),
-    broken("a gzip bomb", script.GzipBomb(megabytes=300), TOO_LARGE),
-    broken("a reply without end", script.LargeReply(megabytes=300), TOO_LARGE),
-    broken("switching protocols", script.Page(status=101)),
-    Row("well-formed gzip", script.Gzip(), GOES_WELL, GOES_WELL, None),
-    Row("a wrong content type", script.WrongType(), GOES_WELL, GOES_WELL, None),
+    broken("reset after the headers", faults.reset_after_headers()),
+    broken("closed after the headers", faults.reset_after_headers(rst=False)),
+    broken("reset at byte 1 of the body", faults.reset_in_body(byte=1)),
+    broken("reset at byte 100 of the body", faults.reset_in_body(byte=100)),
+    broken("closed at byte 100 of the body", faults.reset_in_body(byte=100, rst=False)),
+    broken("stalled in the body", faults.stall_in_body(byte=1, seconds=60), LATE),
+    broken("reset after the body", faults.reset_after_body()),
+    broken("closed after the body", faults.reset_after_body(rst=False)),
+    broken("reset at byte 1 of the reply's head", faults.reset_in_reply_headers(byte=1)),
+    broken("closed in the reply's head", faults.reset_in_reply_headers(byte=40, rst=False)),
+    broken("reset at byte 0 of the reply", faults.reset_in_reply(byte=0)),
+    broken("reset in the reply", faults.reset_in_reply(byte=50)),
+    broken("closed in the reply", faults.reset_in_reply(byte=50, rst=False)),
+    broken("closed before the reply's last byte", faults.reset_in_reply(byte=1 << 20, rst=False)),
+    broken("the reply comes too late", faults.stall(seconds=60), LATE),
+    broken("the reply stalls in the middle", faults.stall_in_reply(byte=10, seconds=60), LATE),
+    broken("the reply drips", faults.drip(seconds=0.05), LATE),
+    broken("the reply's head drips", faults.drip(seconds=0.05, part="head"), LATE),
+    broken("garbage for a reply", faults.garbage()),
+    broken("not the gzip it says it is", faults.bad_gzip()),
+    broken("gzip without its end", faults.cut_gzip()),
+    broken("an encoding nobody asked for", faults.unknown_encoding()),
+    broken("a gzip bomb", faults.gzip_bomb(megabytes=300), TOO_LARGE),
+    broken("a reply without end", faults.large_reply(megabytes=300), TOO_LARGE),
+    broken("switching protocols", faults.page(status=101)),
+    Row("well-formed gzip", faults.compressed(), GOES_WELL, GOES_WELL, None),
+    Row("a wrong content type", faults.wrong_type(), GOES_WELL, GOES_WELL, None),
 ]
 
 
-def unreadable(name: str, fault: AnyFault) -> Row:
+def unreadable(name: str, fault: Fault) -> Row:
     return Row(name, fault, LOST, goes_on(NOT_READABLE), (UnreadableReply, NOT_READABLE))
 
 
 STRANGERS = [
-    unreadable("JSON cut at once", script.CutReply(byte=0, billed=True)),
-    unreadable("JSON cut", script.CutReply(byte=20, billed=True)),
-    unreadable("garbage for JSON", script.Garbage(part="body", billed=True)),
-    broken("a captive portal", script.Page(), SOMETHING_ELSE),
-    broken("a portal that says so", script.Page(status=511), SOMETHING_ELSE),
-    broken("a page: forbidden", script.Page(status=403), SOMETHING_ELSE),
-    broken("a page: not found", script.Page(status=404), SOMETHING_ELSE),
-    broken("a page: too many requests", script.Page(status=429), SOMETHING_ELSE),
-    broken("a page: bad gateway", script.Page(status=502), ON_THE_WAY),
-    broken("a page: gateway time-out", script.Page(status=504), ON_THE_WAY),
-    broken("redirect 301", script.Redirect(status=301), SOMETHING_ELSE),
-    broken("redirect 302", script.Redirect(status=302), SOMETHING_ELSE),
-    broken("redirect 307", script.Redirect(status=307), SOMETHING_ELSE),
-    broken("redirect 308", script.Redirect(status=308), SOMETHING_ELSE),
-    broken("redirect without a place", script.Redirect(status=302, location=""), SOMETHING_ELSE),
-    broken("401 without the envelope", script.Refusal(status=401, code=10000, envelope=False), SOMETHING_ELSE),
-    broken("429 without the envelope", script.Refusal(status=429, envelope=False), SOMETHING_ELSE),
-    broken("500 without the envelope", script.Refusal(status=500, envelope=False), ON_THE_WAY),
+    unreadable("JSON cut at once", faults.cut_reply(byte=0, billed=True)),
+    unreadable("JSON cut", faults.cut_reply(byte=20, billed=True)),
+    unreadable("garbage for JSON", faults.garbage_body(billed=True)),
+    broken("a captive portal", faults.page(), SOMETHING_ELSE),
+    broken("a portal that says so", faults.page(status=511), SOMETHING_ELSE),
+    broken("a page: forbidden", faults.page(status=403), SOMETHING_ELSE),
+    broken("a page: not found", faults.page(status=404), SOMETHING_ELSE),
+    broken("a page: too many requests", faults.page(status=429), SOMETHING_ELSE),
+    broken("a page: bad gateway", faults.page(status=502), ON_THE_WAY),
+    broken("a page: gateway time-out", faults.page(status=504), ON_THE_WAY),
+    broken("redirect 301", faults.redirect(status=301), SOMETHING_ELSE),
+    broken("redirect 302", faults.redirect(status=302), SOMETHING_ELSE),
+    broken("redirect 307", faults.redirect(status=307), SOMETHING_ELSE),
+    broken("redirect 308", faults.redirect(status=308), SOMETHING_ELSE),
+    broken("redirect without a place", faults.redirect(status=302, location=""), SOMETHING_ELSE),
+    broken("401 without the envelope", faults.refusal(status=401, code=10000, envelope=False), SOMETHING_ELSE),
+    broken("429 without the envelope", faults.refusal(status=429, envelope=False), SOMETHING_ELSE),
+    broken("500 without the envelope", faults.refusal(status=500, envelope=False), ON_THE_WAY),
 ]
 
 
@@ -225,7 +225,7 @@ def refusal(
     status: int, code: int, submit: Ending, poll: Ending, kind: type[UserError], sentence: str, message: str = ""
 ) -> Row:
     name = f"{status}/{code or '-'} {message}".strip()
-    return Row(name, script.Refusal(status=status, code=code, message=message), submit, poll, (kind, sentence))
+    return Row(name, faults.refusal(status=status, code=code, message=message), submit, poll, (kind, sentence))
 
 
 def busy(status: int, code: int, sentence: str) -> Row:
@@ -253,8 +253,8 @@ REFUSALS = [
     busy(429, 4006, DAY_USED_UP),
     busy(429, 3040, NO_CAPACITY),
     busy(429, 971, TOO_OFTEN),
-    Row("blocked", script.Block(), goes_on(TOO_OFTEN), goes_on(TOO_OFTEN), (ServiceBusy, TOO_OFTEN)),
-    Row("blocked, told", script.Block(told=True), goes_on(TOO_OFTEN), goes_on(TOO_OFTEN), (ServiceBusy, TOO_OFTEN)),
+    Row("blocked", faults.block(), goes_on(TOO_OFTEN), goes_on(TOO_OFTEN), (ServiceBusy, TOO_OFTEN)),
+    Row("blocked, told", faults.block(told=True), goes_on(TOO_OFTEN), goes_on(TOO_OFTEN), (ServiceBusy, TOO_OFTEN)),
     token(401, 10000),
     token(403, 10000),
     token(400, 1000),

@@ -12,8 +12,6 @@ import pytest
 
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
@@ -23,6 +21,9 @@ from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.core.faults.conftest import TinyModel
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService
 
 MODEL = "@cf/baai/bge-m3"
 BODY = b'{"requests":[{"text":["one","two"],"external_reference":"r-1"}]}'
@@ -51,26 +52,26 @@ def client(faulty: FaultyService) -> WorkersAI:
 async def test_a_reply_that_ends_at_any_byte_leaves_the_outcome_unknown(
     faulty: FaultyService, client: WorkersAI, tmp_path: Path, rst: bool
 ) -> None:
-    faults: list[script.AnyFault] = []
+    cuts: list[Fault] = []
     for byte in range(0, 300, 23):
-        faults += [
-            script.ResetInReplyHeaders(byte=byte, rst=rst, billed=True),
-            script.ResetInReply(byte=byte, rst=rst, billed=True),
+        cuts += [
+            faults.reset_in_reply_headers(byte=byte, rst=rst, billed=True),
+            faults.reset_in_reply(byte=byte, rst=rst, billed=True),
         ]
-    faulty.follow(*faults)
-    for _ in faults:
+    faulty.follow(*cuts)
+    for _ in cuts:
         with pytest.raises(OutcomeUnknown):
             await client.submit(MODEL, BODY)
-    assert len(accepted(tmp_path)) == len(faulty.submits) == len(faults)
+    assert len(accepted(tmp_path)) == len(faulty.submits) == len(cuts)
     assert (await client.submit(MODEL, BODY)).request_id
 
 
 async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
     faulty: FaultyService, client: WorkersAI, tmp_path: Path
 ) -> None:
-    faults = [script.ResetInBody(byte=byte, rst=byte % 2 == 0) for byte in range(0, len(BODY), 7)]
-    faulty.follow(*faults)
-    for _ in faults:
+    cuts = [faults.reset_in_body(byte=byte, rst=byte % 2 == 0) for byte in range(0, len(BODY), 7)]
+    faulty.follow(*cuts)
+    for _ in cuts:
         with pytest.raises(OutcomeUnknown):
             await client.submit(MODEL, BODY)
     assert accepted(tmp_path) == []
@@ -80,8 +81,8 @@ async def test_a_question_that_breaks_does_not_break_the_others(faulty: FaultySe
     """Polls share kept connections, which are closed when one of them fails."""
     request_id = (await client.submit(MODEL, BODY)).request_id
     faulty.follow(
-        script.Stall(on="poll", times=3, seconds=0.1, billed=True),
-        script.ResetAfterBody(on="poll", times=3, billed=True),
+        faults.stall(on="poll", times=3, seconds=0.1, billed=True),
+        faults.reset_after_body(on="poll", times=3, billed=True),
     )
     answers = await asyncio.gather(*(client.ask(MODEL, request_id) for _ in range(6)), return_exceptions=True)
     assert all(isinstance(answer, Reply | Unreachable) for answer in answers)
@@ -119,12 +120,12 @@ asyncio.run(main())
 @pytest.mark.parametrize(
     ("fault", "most_bytes"),
     [
-        (script.GzipBomb(number=2, megabytes=500), ExchangeLimits().poll_bytes),
-        (script.GzipBomb(number=2, megabytes=500), ExchangeLimits().other_bytes),
-        (script.LargeReply(number=2, megabytes=300), ExchangeLimits().other_bytes),
+        (faults.gzip_bomb(number=2, megabytes=500), ExchangeLimits().poll_bytes),
+        (faults.gzip_bomb(number=2, megabytes=500), ExchangeLimits().other_bytes),
+        (faults.large_reply(number=2, megabytes=300), ExchangeLimits().other_bytes),
     ],
 )
-async def test_no_answer_fills_the_memory(faulty: FaultyService, fault: script.AnyFault, most_bytes: int) -> None:
+async def test_no_answer_fills_the_memory(faulty: FaultyService, fault: Fault, most_bytes: int) -> None:
     faulty.follow(fault)
     process = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -2,29 +2,27 @@
 
 import asyncio
 from dataclasses import replace
-from typing import get_args
 
-import msgspec
 import pytest
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.mutations import Mutation
-from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.workers_ai.transport import What
 from tests.core.faults.conftest import FaultBench, Open
 from tests.core.faults.mutated import MUTATED, Mutated, without_numbers
 from tests.core.faults.table import LATE, LOST, ROWS, Ending, Row
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.mutations import OF_BATCHES
 
 HANGS_AFTER = 60.0  # seconds
 
 SUBMITS = [
     pytest.param(row, billed, id=f"{row.name}{' (billed)' if billed else ''}")
     for row in ROWS
-    for billed in ((False, True) if row.has_twins else (getattr(row.fault, "billed", False),))
+    for billed in ((False, True) if row.has_twins else (bool(row.fault.billed),))
 ]
 
 
@@ -45,7 +43,7 @@ def said(bench: FaultBench, job: Job) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sentence for sentence in found if sentence))
 
 
-async def play(bench: FaultBench, fault: AnyFault, kind: Kind = Kind.RANK) -> Job:
+async def play(bench: FaultBench, fault: Fault, kind: Kind = Kind.RANK) -> Job:
     """Send a job of one batch and wait until it is final or needs the user."""
     job = bench.draft(bench.write(kind), kind)
     bench.faulty.follow(fault)
@@ -63,9 +61,9 @@ def check(bench: FaultBench, job: Job, ending: Ending) -> None:
 
 @pytest.mark.parametrize(("row", "billed"), SUBMITS)
 async def test_sending(row: Row, billed: bool, open_bench: Open) -> None:
-    fault = msgspec.structs.replace(row.fault, on="submit")
-    if isinstance(fault, script.TwinFault):
-        fault = msgspec.structs.replace(fault, billed=billed)
+    fault = replace(row.fault, on="submit")
+    if fault.billed is not None:
+        fault = replace(fault, billed=billed)
     async with open_bench(tls=row.tls, trusted=row.trusted, hasty=hasty(row, "submit")) as bench:
         job = await play(bench, fault)
         check(bench, job, row.submit)
@@ -101,7 +99,7 @@ async def stays_unknown(bench: FaultBench, job: Job) -> None:
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
 async def test_asking(row: Row, open_bench: Open) -> None:
     async with open_bench(tls=row.tls, trusted=row.trusted, hasty=hasty(row, "ask")) as bench:
-        job = await play(bench, msgspec.structs.replace(row.fault, on="poll"))
+        job = await play(bench, replace(row.fault, on="poll"))
         check(bench, job, row.poll)
         assert len(bench.faulty.submits) == len(accepted(bench.service_folder)) == int(row.trusted)
 
@@ -109,7 +107,7 @@ async def test_asking(row: Row, open_bench: Open) -> None:
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
 async def test_checking(row: Row, open_bench: Open) -> None:
     async with open_bench(tls=row.tls, trusted=row.trusted, hasty=hasty(row, "check")) as bench:
-        bench.faulty.follow(msgspec.structs.replace(row.fault, on="check"))
+        bench.faulty.follow(replace(row.fault, on="check"))
         async with asyncio.timeout(HANGS_AFTER):
             if row.check is None:
                 assert (await bench.client.find_models("bge")).ok
@@ -138,7 +136,7 @@ def without(job: Job) -> Job:
 
 def test_the_table_is_large_enough_and_whole() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS) >= 60
-    assert {row.fault.how for row in MUTATED if isinstance(row.fault, script.Mutate)} == set(get_args(Mutation))
-    used = {type(row.fault) for row in ROWS} | {type(row.fault) for row in MUTATED} | {script.AnyReply}
-    used |= {script.MutateVectorize}  # of other calls than these; tests/core/vectorize try them
-    assert used == set(get_args(script.AnyFault))
+    makers = {name for name, made in vars(faults).items() if getattr(made, "__module__", "") == faults.__name__}
+    known = {name for name in makers if name.islower() and name[0] != "_"} - {"any_reply", "mutate"}
+    tried = [row.fault for row in ROWS] + [row.fault for row in MUTATED]
+    assert {fault.name for fault in tried} == known | OF_BATCHES

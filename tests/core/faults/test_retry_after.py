@@ -2,26 +2,27 @@
 
 import asyncio
 import itertools
+from dataclasses import replace
 
-import msgspec
 import pytest
 
 from cfbatch_gui.core.errors import ServiceBusy
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.practice.faults.faulty_service import Arrival
-from cfbatch_gui.core.practice.faults.script import Block, Refusal
 from tests.core.faults.conftest import FaultBench, Open
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import Arrival
 
-NO_CAPACITY = Refusal(status=429, code=3040, message="No more data centers to forward the request to")
-TOO_OFTEN = Refusal(status=429)
-OWN_FAULT = Refusal(status=503)
+NO_CAPACITY = faults.refusal(status=429, code=3040, message="No more data centers to forward the request to")
+TOO_OFTEN = faults.refusal(status=429)
+OWN_FAULT = faults.refusal(status=503)
 DAY = 86_400.0
 SLACK = DAY  # the tests' clock advances whenever something waits, regardless of the real duration
 
 WAITS = [
-    pytest.param(msgspec.structs.replace(fault, **how), seconds, id=f"{fault.status}/{fault.code} {how} {seconds:g}")
-    for fault, by_itself in ((NO_CAPACITY, 15.0), (TOO_OFTEN, 300.0))
+    pytest.param(replace(fault, **how), seconds, id=f"{name} {how} {seconds:g}")
+    for name, fault, by_itself in (("no capacity", NO_CAPACITY, 15.0), ("too often", TOO_OFTEN, 300.0))
     for how, seconds in (
         ({"retry_after": ""}, by_itself),
         ({"retry_after": "70"}, 70.0),
@@ -44,7 +45,7 @@ def gaps(arrivals: list[Arrival]) -> list[float]:
     return [later.at - earlier.at for earlier, later in itertools.pairwise(arrivals)]
 
 
-async def done(bench: FaultBench, fault: Refusal | Block) -> None:
+async def done(bench: FaultBench, fault: Fault) -> None:
     job = bench.draft(bench.write(Kind.RANK), Kind.RANK)
     bench.faulty.follow(fault)
     async with asyncio.timeout(10):
@@ -53,18 +54,18 @@ async def done(bench: FaultBench, fault: Refusal | Block) -> None:
 
 
 @pytest.mark.parametrize(("fault", "seconds"), WAITS)
-async def test_a_batch_waits_as_long_as_it_is_told(fault: Refusal, seconds: float, open_bench: Open) -> None:
+async def test_a_batch_waits_as_long_as_it_is_told(fault: Fault, seconds: float, open_bench: Open) -> None:
     async with open_bench() as bench:
-        await done(bench, msgspec.structs.replace(fault, on="submit"))
+        await done(bench, replace(fault, on="submit"))
         (gap,) = gaps(bench.faulty.submits)
         # A date has whole seconds, so it can be up to one second earlier than the intended time.
         assert seconds - (fault.retry_date is not None) <= gap <= max(seconds, 1.0) + SLACK
 
 
 @pytest.mark.parametrize(("fault", "seconds"), WAITS)
-async def test_a_question_waits_as_long_as_it_is_told(fault: Refusal, seconds: float, open_bench: Open) -> None:
+async def test_a_question_waits_as_long_as_it_is_told(fault: Fault, seconds: float, open_bench: Open) -> None:
     async with open_bench() as bench:
-        await done(bench, msgspec.structs.replace(fault, on="poll"))
+        await done(bench, replace(fault, on="poll"))
         first = next(number for number, arrival in enumerate(bench.faulty.arrivals) if arrival.kind == "poll")
         gap = gaps(bench.faulty.arrivals[first:])[0]
         assert seconds - (fault.retry_date is not None) <= gap <= seconds + SLACK
@@ -72,13 +73,13 @@ async def test_a_question_waits_as_long_as_it_is_told(fault: Refusal, seconds: f
 
 async def test_a_fault_of_the_service_that_says_how_long_is_waited_for(open_bench: Open) -> None:
     async with open_bench() as bench:
-        await done(bench, msgspec.structs.replace(OWN_FAULT, on="poll", retry_after="500"))
+        await done(bench, replace(OWN_FAULT, on="poll", retry_after="500"))
         assert gaps([arrival for arrival in bench.faulty.arrivals if arrival.kind == "poll"])[0] >= 500
 
 
 async def test_in_a_block_nothing_asks_and_everything_is_said(open_bench: Open) -> None:
     async with open_bench() as bench:
-        bench.faulty.follow(Block(on="check", told=True))
+        bench.faulty.follow(faults.block(on="check", told=True))
         for _ in range(3):
             with pytest.raises(ServiceBusy) as caught:
                 await bench.client.find_models("bge")
@@ -92,7 +93,7 @@ async def test_in_a_block_nothing_asks_and_everything_is_said(open_bench: Open) 
 
 async def test_a_block_that_is_longer_than_it_says_costs_one_call_each_time(open_bench: Open) -> None:
     async with open_bench() as bench:
-        await done(bench, Block(on="submit", seconds=900.0))
+        await done(bench, faults.block(on="submit", seconds=900.0))
         assert [arrival.fault for arrival in bench.faulty.submits] == ["block"] * (len(bench.faulty.submits) - 1) + [""]
         assert len(bench.faulty.submits) <= 4
         assert all(gap >= 300 for gap in gaps(bench.faulty.submits))

@@ -22,7 +22,6 @@ from cfbatch_gui.core.jobs.store.folder_doubt import FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import Queue, accepted
 from cfbatch_gui.core.system.folder_identity import place_of
 from cfbatch_gui.core.system.paths import Paths
@@ -32,6 +31,7 @@ from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
+from tests.support.faulty_service import FaultyService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 

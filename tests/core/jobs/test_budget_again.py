@@ -14,21 +14,22 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import AnyFault, FailRequests, Mutate, Refusal, ResetAfterBody
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.prices import price
 from tests.canary import TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, service
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService
 
 LITTLE = Budget(a_job=0.001, unit="neurons")
 FAULTS = [
-    pytest.param(ResetAfterBody(on="submit", billed=True), (1,), JobState.OUTCOME_UNKNOWN, id="in doubt"),
-    pytest.param(Refusal(on="submit", code=5006), (1,), JobState.FAILED, id="a batch that was refused"),
-    pytest.param(Refusal(on="submit", code=5006), (), JobState.FAILED, id="what failed: a batch"),
-    pytest.param(FailRequests(on="poll", requests=(1,)), (), JobState.PARTLY_DONE, id="what failed: a request"),
+    pytest.param(faults.reset_after_body(on="submit", billed=True), (1,), JobState.OUTCOME_UNKNOWN, id="in doubt"),
+    pytest.param(faults.refusal(on="submit", code=5006), (1,), JobState.FAILED, id="a batch that was refused"),
+    pytest.param(faults.refusal(on="submit", code=5006), (), JobState.FAILED, id="what failed: a batch"),
+    pytest.param(faults.fail_requests(on="poll", requests=(1,)), (), JobState.PARTLY_DONE, id="what failed: a request"),
 ]
 
 
@@ -39,7 +40,7 @@ class World:
     program: Program
     faulty: FaultyService
 
-    async def run(self, path: Path, fault: AnyFault, connection: str = "cloudflare") -> Job:
+    async def run(self, path: Path, fault: Fault, connection: str = "cloudflare") -> Job:
         """Send the rows of a file and wait for the job."""
         self.faulty.follow(fault)
         job = self.program.drafts.create(Kind.RANK, path.stem, "@cf/baai/bge-m3", connection)
@@ -74,7 +75,7 @@ def rows(write: Callable[[str, str], Path]) -> Path:
 
 @pytest.mark.parametrize(("fault", "numbers", "state"), FAULTS)
 async def test_above_the_budget_nothing_is_sent_again(
-    world: World, rows: Path, fault: AnyFault, numbers: tuple[int, ...], state: JobState
+    world: World, rows: Path, fault: Fault, numbers: tuple[int, ...], state: JobState
 ) -> None:
     job = await world.run(rows, fault)
     assert job.state is state
@@ -88,7 +89,7 @@ async def test_above_the_budget_nothing_is_sent_again(
 
 
 async def test_the_day_counts_the_first_time_as_well(world: World, rows: Path) -> None:
-    job = await world.run(rows, ResetAfterBody(on="submit", billed=True))
+    job = await world.run(rows, faults.reset_after_body(on="submit", billed=True))
     once = world.program.spent_today().neurons
     world.program.change_settings(budget=Budget(a_day=once * 1.5, unit="neurons"))
     with pytest.raises(OverBudget, match="With what was sent since midnight UTC"):
@@ -105,7 +106,7 @@ async def test_the_day_counts_the_first_time_as_well(world: World, rows: Path) -
 
 
 async def test_a_refusal_that_is_sent_again_counts_once(world: World, rows: Path) -> None:
-    job = await world.run(rows, Refusal(on="submit", code=5006))
+    job = await world.run(rows, faults.refusal(on="submit", code=5006))
     assert world.program.spent_today().neurons == 0
     await world.program.send_again(job.id, 1)
     job = await world.program.runner.wait(job.id)
@@ -113,13 +114,13 @@ async def test_a_refusal_that_is_sent_again_counts_once(world: World, rows: Path
 
 
 async def test_an_answer_that_was_put_aside_was_paid_for(world: World, rows: Path) -> None:
-    job = await world.run(rows, Mutate(on="poll", times=0, how="element_repeated"))
+    job = await world.run(rows, faults.mutate(on="poll", times=0, how="element_repeated"))
     assert job.batches[0].state is BatchState.FAILED
     assert world.program.spent_today().neurons > 0
 
 
 async def test_practice_costs_nothing(world: World, rows: Path) -> None:
-    job = await world.run(rows, Refusal(), connection="practice")
+    job = await world.run(rows, faults.refusal(), connection="practice")
     world.program.change_settings(budget=LITTLE)
     assert job.state is JobState.DONE
     with pytest.raises(UsageError, match="Nothing of this job failed"):

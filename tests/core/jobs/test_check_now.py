@@ -8,10 +8,10 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyService
-from cfbatch_gui.core.practice.faults.script import Stall
 from tests.core.jobs.conftest import Bench, Clock
 from tests.core.jobs.test_runner import CLOUDS
+from tests.support import faults
+from tests.support.faulty_service import Arrival, FaultyService
 
 
 class HaltingClock(Clock):
@@ -29,7 +29,7 @@ class HaltingClock(Clock):
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     clock = HaltingClock()
     service = practice_app(tmp_path / "service", seconds_queued=300.0, seconds_running=400.0, clock=clock.of_service)
-    async with FaultyService(service, [Stall(on="poll", seconds=0.1, billed=True)], clock=clock) as faulty:
+    async with FaultyService(service, [faults.stall(on="poll", seconds=0.1, billed=True)], clock=clock) as faulty:
         made = Bench(tmp_path / "data", faulty, clock, service_folder=tmp_path / "service")
         yield made
         await made.stop()

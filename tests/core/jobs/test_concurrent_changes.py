@@ -16,9 +16,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
-from cfbatch_gui.core.practice.faults.script import FailRequests, Refusal
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
+from tests.support import faults
 
 Write = Callable[[str, str], Path]
 
@@ -91,7 +91,7 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
 ) -> None:
     """A batch that is sent while the refused requests are packed must not return to the state PLANNED."""
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.faulty.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
+    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     bench.faulty.follow()
     other = Batch(job.id, 2, BatchState.PLANNED, 1, 1, 1)
@@ -112,7 +112,7 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
 
 async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Bench, write: Write) -> None:
     texts = "text\n" + "".join(f"text {n}\n" for n in range(2_001))
-    bench.faulty.follow(Refusal(code=5006, message="AiError: bad input", times=1))
+    bench.faulty.follow(faults.refusal(code=5006, message="AiError: bad input", times=1))
     job = await bench.run(bench.draft(write("texts.csv", texts), Kind.EMBED))
     assert [batch.state for batch in job.batches] == [BatchState.FAILED, BatchState.FAILED]
     bench.faulty.follow()

@@ -12,11 +12,11 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import FROM_COPY, Doubt, FolderAnswer
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
-from cfbatch_gui.core.practice.faults.script import Refuse, ResetAfterBody
 from cfbatch_gui.core.system.folder_identity import Identity, Place, read_identity, write_identity
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS
+from tests.support import faults
 
 Write = Callable[[str, str], Path]
 DAY = 86_400.0
@@ -25,7 +25,7 @@ DAY = 86_400.0
 @pytest.fixture
 async def waiting(bench: Bench, write: Write) -> AsyncIterator[Job]:
     """A job with a batch that could not be sent; the service can be reached again, and the program is stopped."""
-    bench.faulty.follow(Refuse(on="submit", times=0))
+    bench.faulty.follow(faults.refuse(on="submit", times=0))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.PLANNED and not bench.accepted_bodies()
     bench.faulty.follow()
@@ -152,7 +152,7 @@ async def test_an_older_ledger_does_not_send_what_left_since_whatever_the_clock_
     older = bench.paths.ledger.read_bytes()
     bench.clock.set_by = days * DAY
     bench.start()
-    bench.faulty.follow(ResetAfterBody(on="submit", billed=True))
+    bench.faulty.follow(faults.reset_after_body(on="submit", billed=True))
     unknown = await carried_on(bench, waiting)
     assert unknown.batches[0].state is BatchState.OUTCOME_UNKNOWN
     await bench.stop()

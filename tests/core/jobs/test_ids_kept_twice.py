@@ -7,10 +7,10 @@ from pathlib import Path
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.submissions import Event, read_submissions, submissions
-from cfbatch_gui.core.practice.faults.script import ResetAfterBody, Stall
 from cfbatch_gui.core.practice.queue import accepted
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS
+from tests.support import faults
 
 
 def make_unwritable(path: Path) -> None:
@@ -33,7 +33,7 @@ def make_writable(path: Path) -> None:
 
 async def run_without_room_for_the_id(bench: Bench, path: Path) -> Job:
     """Run a job during which the submissions file becomes unwritable after its batch has left."""
-    bench.faulty.follow(Stall(on="submit", seconds=0.3, billed=True))
+    bench.faulty.follow(faults.stall(on="submit", seconds=0.3, billed=True))
     running = asyncio.create_task(bench.run(bench.draft(path, Kind.RANK)))
     async with asyncio.timeout(20):
         while not bench.faulty.submits:
@@ -90,7 +90,7 @@ async def test_a_start_that_cannot_write_an_id_down_goes_on_and_tries_again(
 async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
-    bench.faulty.follow(ResetAfterBody(on="submit", billed=True))
+    bench.faulty.follow(faults.reset_after_body(on="submit", billed=True))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     make_unwritable(bench.paths.submissions)
     (found,) = accepted(bench.service_folder)

@@ -9,10 +9,10 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
-from cfbatch_gui.core.practice.faults.script import FailRequests, Mutate, Refuse
 from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
+from tests.support import faults
 
 Write = Callable[[str, str], Path]
 
@@ -51,7 +51,7 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write:
 
 async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.faulty.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
+    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     bench.faulty.follow()
     await bench.actions.send_failed_again(job.id)
@@ -67,7 +67,7 @@ async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench:
 
 
 async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Mutate(on="poll", times=0, how="element_repeated"))
+    bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.FAILED
     bench.faulty.follow()
@@ -83,7 +83,7 @@ async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench
 
 async def test_an_older_ledger_does_not_send_what_was_accepted_since(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    bench.faulty.follow(Refuse(on="submit"))
+    bench.faulty.follow(faults.refuse(on="submit"))
     await bench.run(job)
     await bench.stop()
     older = bench.paths.ledger.read_bytes()  # in this copy the batch has not been sent
@@ -119,7 +119,7 @@ async def test_an_older_ledger_knows_a_draft_where_a_job_was_sent(bench: Bench, 
 
 async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    bench.faulty.follow(Mutate(on="poll", times=0, how="element_repeated"))
+    bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
     again = await bench.run(bench.draft(write("again.csv", CLOUDS), Kind.RANK, reuse=False))
     assert (job.state, again.state) == (JobState.DONE, JobState.FAILED)
     await bench.actions.send_again(again.id, 1)
@@ -132,7 +132,7 @@ async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: 
 
 async def test_a_backup_sends_nothing_by_itself(bench: Bench, write: Write, tmp_path: Path) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    bench.faulty.follow(Refuse(on="submit"))
+    bench.faulty.follow(faults.refuse(on="submit"))
     await bench.run(job)
     back_up(bench.paths, tmp_path / "backup.zip")
     bench.faulty.follow()

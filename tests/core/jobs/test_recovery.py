@@ -7,9 +7,9 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.practice.faults.script import ResetAfterBody
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
+from tests.support import faults
 
 Write = Callable[[str, str], Path]
 
@@ -64,7 +64,7 @@ async def test_what_was_damaged_is_kept_beside(bench: Bench, write: Write) -> No
 
 
 async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(ResetAfterBody(billed=True))
+    bench.faulty.follow(faults.reset_after_body(billed=True))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     await bench.stop()
     bench.paths.ledger.unlink()

@@ -17,8 +17,8 @@ from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from tests.core.jobs.conftest import Bench, Clock
+from tests.support.faulty_service import FaultyService
 from tests.thorough import tries
 
 WORDS = ("red", "blue", "lamp", "chair", "oak", "größe", "“quoted”", "x" * 30)

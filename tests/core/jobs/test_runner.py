@@ -8,8 +8,8 @@ import numpy as np
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.jobs.store.submissions import submissions
-from cfbatch_gui.core.practice.faults.script import AnyReply
 from tests.core.jobs.conftest import Bench
+from tests.support import faults
 
 Write = Callable[[str, str], Path]
 
@@ -37,7 +37,7 @@ async def test_ranking_goes_from_a_file_to_scores(bench: Bench, write: Write) ->
 async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> None:
     # A forced answer: on a busy machine the clock of these tests may pass the time in the queue before the first poll.
     running = '{"result":{"status":"running"},"success":true,"errors":[],"messages":[]}'
-    bench.faulty.follow(AnyReply(on="poll", body=running))
+    bench.faulty.follow(faults.any_reply(on="poll", body=running))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     states = [seen.batches[0].state for seen in bench.seen if seen.id == job.id]
     assert list(dict.fromkeys(states)) == [

@@ -14,19 +14,19 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import repack_failed
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
-from cfbatch_gui.core.practice.faults.script import FailRequests, Refusal
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.bodies import body_of
 from tests.canary import TOKEN
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
+from tests.support import faults
 
 Write = Callable[[str, str], Path]
 
 
 async def test_only_the_refused_requests_are_sent_again(bench: Bench, write: Write) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.faulty.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
+    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(1, 3)))
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
     bench.faulty.follow()
@@ -40,7 +40,7 @@ async def test_only_the_refused_requests_are_sent_again(bench: Bench, write: Wri
 
 async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench: Bench, write: Write) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(8) for c in range(2))
-    bench.faulty.follow(FailRequests(on="poll", times=0, requests=tuple(range(1, 8))))
+    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=tuple(range(1, 8))))
     job = await bench.run(bench.draft(write("eight.csv", "question,answer\n" + rows), Kind.RANK))
     folder = JobFolder(bench.paths.job(job.id))
     small = replace(find_model(job.model), body_bytes=400)
@@ -57,7 +57,7 @@ async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench:
 
 
 async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Refusal(code=5006, message="AiError: bad input"))
+    bench.faulty.follow(faults.refusal(code=5006, message="AiError: bad input"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.FAILED
     await bench.actions.send_failed_again(job.id)

@@ -11,10 +11,10 @@ from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, UsageError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.practice.faults.script import ResetAfterBody
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.nearest import LONGEST, embed_sentence, nearest_to
 from tests.core.jobs.conftest import Bench
+from tests.support import faults
 
 Write = Callable[[str, str], Path]
 TEXTS = "desk lamp of brass\ngarden hose\nsteel saucepan\ncotton towel\n"
@@ -51,7 +51,7 @@ async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench, wr
 
 async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench, write: Write) -> None:
     job, embeddings = await embedded(bench, write)
-    bench.faulty.follow(ResetAfterBody())
+    bench.faulty.follow(faults.reset_after_body())
     calls = len(bench.faulty.arrivals)
     with pytest.raises(OutcomeUnknown, match="may have been billed"):
         await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")

@@ -11,10 +11,11 @@ import pytest
 from cfbatch_gui.core.errors import Action, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobOptions, JobState
-from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, CutReply, Page, Refusal, ResetAfterBody
 from cfbatch_gui.core.practice.queue import accepted
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import scores
+from tests.support import faults
+from tests.support.faults import Fault
 
 Write = Callable[[str, str], Path]
 
@@ -63,10 +64,16 @@ async def test_what_goes_out_is_one_bare_request(bench: Bench, write: Write) -> 
 
 
 @pytest.mark.parametrize(
-    "fault", [ResetAfterBody(billed=True), CutReply(billed=True), Page(status=502), AnyReply(body="{")]
+    "fault",
+    [
+        faults.reset_after_body(billed=True),
+        faults.cut_reply(billed=True),
+        faults.page(status=502),
+        faults.any_reply(body="{"),
+    ],
 )
 async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(
-    bench: Bench, write: Write, fault: AnyFault
+    bench: Bench, write: Write, fault: Fault
 ) -> None:
     bench.faulty.follow(fault)
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
@@ -98,7 +105,7 @@ async def test_what_died_while_it_was_sent_is_unknown_and_what_had_arrived_is_st
 
 
 async def test_a_busy_service_is_waited_for_by_all(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Refusal(status=429, code=3040, message="No capacity", retry_after="70", times=3))
+    bench.faulty.follow(faults.refusal(status=429, code=3040, message="No capacity", retry_after="70", times=3))
     started = bench.clock.now
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
     assert job.state is JobState.DONE and bench.clock.now >= started + 70
@@ -107,12 +114,12 @@ async def test_a_busy_service_is_waited_for_by_all(bench: Bench, write: Write) -
 @pytest.mark.parametrize(
     "fault",
     [
-        Refusal(status=400, code=3030, message="AiError: Sequence too long: 9000 > 8192"),
-        Refusal(status=500, code=5001, message="AiError: failed"),
-        Refusal(status=408, code=3046, message="timed out"),
+        faults.refusal(status=400, code=3030, message="AiError: Sequence too long: 9000 > 8192"),
+        faults.refusal(status=500, code=5001, message="AiError: failed"),
+        faults.refusal(status=408, code=3046, message="timed out"),
     ],
 )
-async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write, fault: Refusal) -> None:
+async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write, fault: Fault) -> None:
     bench.faulty.follow(fault)
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
     assert job.state is JobState.PARTLY_DONE and job.batches_done == 5
@@ -123,14 +130,14 @@ async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write,
 
 
 async def test_what_is_refused_of_all_is_not_asked_again_and_again(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Refusal(status=400, code=5007, message="No such model", times=0))
+    bench.faulty.follow(faults.refusal(status=400, code=5007, message="No such model", times=0))
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
     assert job.state is JobState.FAILED and len(bench.faulty.submits) <= 4
     assert any("Not sent" in batch.error for batch in job.batches)
 
 
 async def test_a_refused_token_stops_all_of_them(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Refusal(status=401, code=10000, message="Authentication error", times=0))
+    bench.faulty.follow(faults.refusal(status=401, code=10000, message="Authentication error", times=0))
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
     assert job.state is JobState.PAUSED and len(bench.faulty.submits) <= 4
     bench.faulty.follow()
@@ -141,7 +148,7 @@ async def test_a_refused_token_stops_all_of_them(bench: Bench, write: Write) -> 
 async def test_a_model_without_a_queue_offers_to_run_synchronously(bench: Bench, write: Write) -> None:
     lines = "".join(f"{'word ' * 40}{n}\n" for n in range(4_500))  # three batches
     bench.faulty.follow(
-        Refusal(code=8007, message="This model does not support request queuing", on="submit", number=2)
+        faults.refusal(code=8007, message="This model does not support request queuing", on="submit", number=2)
     )
     job = await bench.run(bench.draft(write("texts.txt", lines), Kind.EMBED))
     assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.FAILED, BatchState.FAILED]
@@ -159,7 +166,7 @@ async def test_a_model_without_a_queue_offers_to_run_synchronously(bench: Bench,
 
 
 async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Bench, write: Write) -> None:
-    lost = Refusal(code=8007, message="This model does not support request queuing", on="poll", times=0)
+    lost = faults.refusal(code=8007, message="This model does not support request queuing", on="poll", times=0)
     bench.faulty.follow(lost)
     job = await bench.run(bench.draft(write("texts.txt", TEXTS), Kind.EMBED))
     assert job.state is JobState.PAUSED and job.batches[0].state is BatchState.QUEUED
@@ -187,7 +194,7 @@ def test_preflight_says_when_it_fits(bench: Bench, write: Write) -> None:
 async def test_vectors_pooled_in_another_way_are_not_stored(bench: Bench, write: Write) -> None:
     model = "@cf/baai/bge-small-en-v1.5"
     answer = {"result": {"data": [[0.6, 0.8]], "shape": [1, 2], "pooling": "cls"}, "success": True, "errors": []}
-    bench.faulty.follow(AnyReply(body=json.dumps(answer)))
+    bench.faulty.follow(faults.any_reply(body=json.dumps(answer)))
     options = JobOptions(pooling="mean", at_once=True)
     job = await bench.run(drafted(bench, write("text.txt", "one text\n"), Kind.EMBED, options, model=model))
     assert job.state is JobState.FAILED and "pooled in another way" in job.error

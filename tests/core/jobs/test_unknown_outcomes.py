@@ -11,42 +11,34 @@ from cfbatch_gui.core.errors import ReplyError, TokenRefused, Unreachable, Usage
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
-from cfbatch_gui.core.practice.faults.script import (
-    AnyFault,
-    AnyReply,
-    CutReply,
-    Mutate,
-    Page,
-    Redirect,
-    Refusal,
-    ResetAfterBody,
-)
 from cfbatch_gui.core.practice.queue import accepted
 from tests.canary import TOKEN
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
+from tests.support import faults
+from tests.support.faults import Fault
 
 Write = Callable[[str, str], Path]
 
-LOST_BILLED = ResetAfterBody(billed=True)
-LOST_UNBILLED = ResetAfterBody()
+LOST_BILLED = faults.reset_after_body(billed=True)
+LOST_UNBILLED = faults.reset_after_body()
 
 UNKNOWN = [
     pytest.param(LOST_UNBILLED, id="closed before anything was done"),
     pytest.param(LOST_BILLED, id="closed after it was accepted"),
-    pytest.param(Page(status=502), id="a gateway's page"),
-    pytest.param(Page(), id="a captive portal"),
-    pytest.param(Redirect(), id="a redirect"),
-    pytest.param(AnyReply(body='{"result":{"status":"queued"},"success":true'), id="cut JSON"),
-    pytest.param(AnyReply(body='{"result":{},"success":true,"errors":[]}'), id="no id"),
-    pytest.param(Refusal(status=500, code=5001, message="AiError: failed"), id="a server error in the envelope"),
-    pytest.param(Refusal(status=408, code=3046, message="timed out"), id="a time-out in the envelope"),
-    pytest.param(CutReply(billed=True, byte=40), id="accepted, answer cut"),
+    pytest.param(faults.page(status=502), id="a gateway's page"),
+    pytest.param(faults.page(), id="a captive portal"),
+    pytest.param(faults.redirect(), id="a redirect"),
+    pytest.param(faults.any_reply(body='{"result":{"status":"queued"},"success":true'), id="cut JSON"),
+    pytest.param(faults.any_reply(body='{"result":{},"success":true,"errors":[]}'), id="no id"),
+    pytest.param(faults.refusal(status=500, code=5001, message="AiError: failed"), id="a server error in the envelope"),
+    pytest.param(faults.refusal(status=408, code=3046, message="timed out"), id="a time-out in the envelope"),
+    pytest.param(faults.cut_reply(billed=True, byte=40), id="accepted, answer cut"),
 ]
 
 
 @pytest.mark.parametrize("fault", UNKNOWN)
-async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, fault: AnyFault) -> None:
+async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, fault: Fault) -> None:
     bench.faulty.follow(fault)
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.OUTCOME_UNKNOWN
@@ -58,7 +50,7 @@ async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, f
     assert len(bench.faulty.submits) == 1
 
 
-async def unknown(bench: Bench, write: Write, fault: AnyFault = LOST_BILLED) -> Job:
+async def unknown(bench: Bench, write: Write, fault: Fault = LOST_BILLED) -> Job:
     bench.faulty.follow(fault)
     return await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK, reuse=False))
 
@@ -123,8 +115,8 @@ async def test_an_id_of_a_job_that_is_not_here_any_more_is_not_adopted(bench: Be
 async def test_an_adopted_answer_that_comes_later_must_prove_whose_it_is(bench: Bench, write: Write) -> None:
     job = await unknown(bench, write)
     (known,) = accepted(bench.service_folder)
-    waiting = AnyReply(on="poll", body='{"result":{"status":"queued"},"success":true,"errors":[]}')
-    bench.faulty.follow(waiting, Mutate(on="poll", times=0, how="references_null"))
+    waiting = faults.any_reply(on="poll", body='{"result":{"status":"queued"},"success":true,"errors":[]}')
+    bench.faulty.follow(waiting, faults.mutate(on="poll", times=0, how="references_null"))
     await bench.actions.adopt(job.id, 1, known.request_id)
     done = await bench.runner.wait(job.id)
     assert done.batches[0].state is BatchState.FAILED and "carries no references" in done.batches[0].error
@@ -155,7 +147,7 @@ async def test_nothing_leaves_when_nobody_listens(bench: Bench, write: Write) ->
 
 
 async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Refusal(status=401, code=10000, message="Authentication error"))
+    bench.faulty.follow(faults.refusal(status=401, code=10000, message="Authentication error"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.PAUSED and len(bench.faulty.arrivals) == 1
     trouble = bench.runner.pause_error(job.id)
@@ -165,27 +157,27 @@ async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) 
 
 
 async def test_a_busy_service_is_waited_for_as_long_as_it_asks(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Refusal(status=429, code=3040, message="No more data centers", retry_after="70"))
+    bench.faulty.follow(faults.refusal(status=429, code=3040, message="No more data centers", retry_after="70"))
     started = bench.clock.now
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.DONE and job.batches[0].sent_at >= started + 70
 
 
 async def test_a_refusal_says_why_and_keeps_the_rest_here(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Refusal(code=5006, message="AiError: bad input: required properties are missing"))
+    bench.faulty.follow(faults.refusal(code=5006, message="AiError: bad input: required properties are missing"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.FAILED and job.error
     assert "required properties" in job.batches[0].error_detail + job.error
 
 
 async def test_an_expired_id_is_final(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Refusal(on="poll", status=404, code=5504, message="Request not found in queue"))
+    bench.faulty.follow(faults.refusal(on="poll", status=404, code=5504, message="Request not found in queue"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.GONE and job.state is JobState.FAILED
 
 
 async def test_a_broken_answer_is_put_aside_and_never_shown(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(Mutate(on="poll", times=0, how="element_repeated"))
+    bench.faulty.follow(faults.mutate(on="poll", times=0, how="element_repeated"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.FAILED
     assert [score for _, score in scores(bench, job.id)] == [None, None, None]

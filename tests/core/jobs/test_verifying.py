@@ -17,10 +17,10 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.verify.job_check import Damage, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.verify.last_written import check_last_written
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
-from cfbatch_gui.core.practice.faults.script import FailRequests
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from tests.core.jobs.conftest import Bench
+from tests.support import faults
 
 Write = Callable[[str, str], Path]
 PAIRS = "question,answer\n" + "".join(f"q{n // 5},answer {n}\n" for n in range(20))
@@ -136,7 +136,7 @@ async def test_damage_to_a_job_of_an_older_program_is_put_right(bench: Bench, wr
 
 
 async def test_requests_that_failed_and_were_sent_again_are_no_damage(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(FailRequests(on="poll", times=0, requests=(0, 2)))
+    bench.faulty.follow(faults.fail_requests(on="poll", times=0, requests=(0, 2)))
     job = await bench.run(bench.draft(write("pairs.csv", PAIRS), Kind.RANK))
     folder = bench.store.folder(job.id)
     assert job.batches[0].failed_requests == 2 and verify_job(folder, job).is_whole

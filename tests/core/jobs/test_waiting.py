@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, age_of, backed_off, interval, sleep_until
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.practice.faults import script
 from tests.core.jobs.conftest import Bench, Clock
 from tests.core.jobs.test_runner import CLOUDS
+from tests.support import faults
 
 
 @given(st.floats(0, 1e7), st.floats(0.1, 60))
@@ -55,7 +55,7 @@ async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock)
 async def test_a_batch_is_collected_though_the_clock_was_set_back(
     bench: Bench, write: Callable[[str, str], Path], is_restarted: bool
 ) -> None:
-    bench.faulty.follow(script.Refusal(on="poll", status=429, code=3040, retry_after="900"))
+    bench.faulty.follow(faults.refusal(on="poll", status=429, code=3040, retry_after="900"))
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.actions.send(job.id)
     while not bench.ledger.batch(job.id, 1).next_check_at:

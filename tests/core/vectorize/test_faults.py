@@ -8,15 +8,15 @@ import pytest
 
 from cfbatch_gui.core.errors import UnreadableReply, UserError
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.vectorize.push_values import PushOutcome
 from tests.core.vectorize.conftest import OPTIONS, Bench, unit_vectors
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService
 
 THROUGH = ("cloudflare", "products")
-Open = Callable[[AnyFault], AbstractAsyncContextManager[Bench]]
+Open = Callable[[Fault], AbstractAsyncContextManager[Bench]]
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def open_bench(tmp_path: Path) -> Open:
     """A function that opens a bench over a service with a fault, with an index and a job of 60 vectors."""
 
     @asynccontextmanager
-    async def opened(fault: AnyFault) -> AsyncIterator[Bench]:
+    async def opened(fault: Fault) -> AsyncIterator[Bench]:
         benches: list[Bench] = []
 
         def clock() -> float:
@@ -45,16 +45,16 @@ def open_bench(tmp_path: Path) -> Open:
 
 
 TWINS = (
-    script.ResetAfterBody,
-    script.ResetInReplyHeaders,
-    script.ResetInReply,
-    script.CutReply,
-    script.Garbage,
-    script.BadGzip,
-    script.CutGzip,
-    script.UnknownEncoding,
-    script.Page,
-    script.Redirect,
+    faults.reset_after_body,
+    faults.reset_in_reply_headers,
+    faults.reset_in_reply,
+    faults.cut_reply,
+    faults.garbage,
+    faults.bad_gzip,
+    faults.cut_gzip,
+    faults.unknown_encoding,
+    faults.page,
+    faults.redirect,
 )
 
 
@@ -62,10 +62,10 @@ TWINS = (
 @pytest.mark.parametrize("billed", [False, True], ids=["unapplied", "applied"])
 @pytest.mark.parametrize("number", [1, 2])
 async def test_an_upload_whose_answer_is_lost_is_repeated(
-    open_bench: Open, kind: type[script.TwinFault], billed: bool, number: int
+    open_bench: Open, kind: Callable[..., Fault], billed: bool, number: int
 ) -> None:
     fault = kind(on="upload", number=number, times=2, billed=billed)
-    async with open_bench(fault) as bench:  # type: ignore[arg-type] # one of the faults
+    async with open_bench(fault) as bench:
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
         assert (push.outcome, push.sent, push.in_index) == (PushOutcome.VERIFIED, 60, 60)
         assert len(bench.events()) == (5 if billed else 3)
@@ -75,26 +75,26 @@ async def test_an_upload_whose_answer_is_lost_is_repeated(
 @pytest.mark.parametrize(
     "fault",
     [
-        script.ResetAfterHeaders(on="upload", times=2),
-        script.ResetInBody(on="upload", times=2, byte=3_000),
-        script.ResetAfterBody(on="lookup", times=3),
-        script.ResetAfterBody(on="progress", times=3),
-        script.Garbage(on="progress", times=3),
-        script.Refusal(on="upload", status=429, retry_after="3"),
-        script.Refusal(on="upload", status=503, code=10001),
-        script.Refusal(on="upload", status=503, code=40001),
-        script.Refusal(on="upload", status=429, code=40041, message="Too Many Requests"),
-        script.Refusal(on="upload", status=400, code=40041, message="Too Many Requests"),
-        script.Refusal(on="progress", status=429, code=40041, retry_after="7"),
-        script.MutateVectorize(on="upload", how="no_mutation_id", times=2),
-        script.MutateVectorize(on="progress", number=2, how="mutation_unprocessed", times=3),
-        script.MutateVectorize(on="progress", number=2, how="count_lags", times=3),
-        script.MutateVectorize(on="lookup", number=2, how="vector_missing", times=2),
-        script.MutateVectorize(on="lookup", number=2, how="vector_changed", times=2),
+        faults.reset_after_headers(on="upload", times=2),
+        faults.reset_in_body(on="upload", times=2, byte=3_000),
+        faults.reset_after_body(on="lookup", times=3),
+        faults.reset_after_body(on="progress", times=3),
+        faults.garbage(on="progress", times=3),
+        faults.refusal(on="upload", status=429, retry_after="3"),
+        faults.refusal(on="upload", status=503, code=10001),
+        faults.refusal(on="upload", status=503, code=40001),
+        faults.refusal(on="upload", status=429, code=40041, message="Too Many Requests"),
+        faults.refusal(on="upload", status=400, code=40041, message="Too Many Requests"),
+        faults.refusal(on="progress", status=429, code=40041, retry_after="7"),
+        faults.mutate(on="upload", how="no_mutation_id", times=2),
+        faults.mutate(on="progress", number=2, how="mutation_unprocessed", times=3),
+        faults.mutate(on="progress", number=2, how="count_lags", times=3),
+        faults.mutate(on="lookup", number=2, how="vector_missing", times=2),
+        faults.mutate(on="lookup", number=2, how="vector_changed", times=2),
     ],
     ids=repr,
 )
-async def test_what_passes_is_waited_for(open_bench: Open, fault: AnyFault) -> None:
+async def test_what_passes_is_waited_for(open_bench: Open, fault: Fault) -> None:
     async with open_bench(fault) as bench:
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
         assert (push.outcome, push.acknowledged, push.in_index) == (PushOutcome.VERIFIED, 60, 60)
@@ -103,17 +103,17 @@ async def test_what_passes_is_waited_for(open_bench: Open, fault: AnyFault) -> N
 @pytest.mark.parametrize(
     ("fault", "outcome", "missing", "different"),
     [
-        (script.MutateVectorize(on="progress", number=2, how="mutation_unprocessed", times=0), "not yet", 0, 0),
-        (script.MutateVectorize(on="progress", number=2, how="count_lags", times=0), "different", 0, 0),
-        (script.MutateVectorize(on="lookup", number=2, how="vector_missing", times=0), "different", 3, 0),
-        (script.MutateVectorize(on="lookup", number=2, how="vector_renamed", times=0), "different", 3, 0),
-        (script.MutateVectorize(on="lookup", number=2, how="vector_changed", times=0), "different", 0, 3),
-        (script.MutateVectorize(on="lookup", number=2, how="vector_shortened", times=0), "different", 0, 3),
+        (faults.mutate(on="progress", number=2, how="mutation_unprocessed", times=0), "not yet", 0, 0),
+        (faults.mutate(on="progress", number=2, how="count_lags", times=0), "different", 0, 0),
+        (faults.mutate(on="lookup", number=2, how="vector_missing", times=0), "different", 3, 0),
+        (faults.mutate(on="lookup", number=2, how="vector_renamed", times=0), "different", 3, 0),
+        (faults.mutate(on="lookup", number=2, how="vector_changed", times=0), "different", 0, 3),
+        (faults.mutate(on="lookup", number=2, how="vector_shortened", times=0), "different", 0, 3),
     ],
     ids=lambda value: getattr(value, "how", None),
 )
 async def test_what_stays_is_found_and_said(
-    open_bench: Open, fault: AnyFault, outcome: str, missing: int, different: int
+    open_bench: Open, fault: Fault, outcome: str, missing: int, different: int
 ) -> None:
     async with open_bench(fault) as bench:
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
@@ -124,18 +124,18 @@ async def test_what_stays_is_found_and_said(
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        (script.Refuse(on="upload"), "could not be reached"),
-        (script.ResetAfterBody(on="upload", number=2, times=0, billed=True), "The connection to Cloudflare broke."),
-        (script.Page(on="upload", number=2, times=0, status=502), "has a fault just now"),
-        (script.Refusal(on="upload", number=2, times=0, status=500, code=10001), "has a fault of its own just now"),
-        (script.Refusal(on="upload", number=2, times=0, status=400, code=40012), "another length than those of the"),
-        (script.Refusal(on="upload", number=2, times=0, status=404, code=3000), "There is no index “products”"),
-        (script.MutateVectorize(on="upload", number=2, how="no_mutation_id", times=0), "under which number it took"),
+        (faults.refuse(on="upload"), "could not be reached"),
+        (faults.reset_after_body(on="upload", number=2, times=0, billed=True), "The connection to Cloudflare broke."),
+        (faults.page(on="upload", number=2, times=0, status=502), "has a fault just now"),
+        (faults.refusal(on="upload", number=2, times=0, status=500, code=10001), "has a fault of its own just now"),
+        (faults.refusal(on="upload", number=2, times=0, status=400, code=40012), "another length than those of the"),
+        (faults.refusal(on="upload", number=2, times=0, status=404, code=3000), "There is no index “products”"),
+        (faults.mutate(on="upload", number=2, how="no_mutation_id", times=0), "under which number it took"),
     ],
     ids=repr,
 )
 async def test_what_lasts_ends_the_push_in_words_and_it_can_go_on(
-    open_bench: Open, tmp_path: Path, fault: AnyFault, sentence: str
+    open_bench: Open, tmp_path: Path, fault: Fault, sentence: str
 ) -> None:
     async with open_bench(fault) as bench:
         with pytest.raises(UserError, match=sentence):
@@ -151,7 +151,7 @@ async def test_what_lasts_ends_the_push_in_words_and_it_can_go_on(
 
 
 async def test_a_deletion_whose_answer_is_lost_is_repeated(open_bench: Open) -> None:
-    async with open_bench(script.ResetAfterBody(on="mutate", times=2, billed=True)) as bench:
+    async with open_bench(faults.reset_after_body(on="mutate", times=2, billed=True)) as bench:
         bench.add("less", unit_vectors(50, 32))
         await bench.vectorize.push("one", *THROUGH, OPTIONS)
         options = type(OPTIONS)(delete_removed=True)
@@ -160,7 +160,7 @@ async def test_a_deletion_whose_answer_is_lost_is_repeated(open_bench: Open) -> 
 
 
 async def test_a_lost_neighbour_shows_in_the_recall(open_bench: Open) -> None:
-    async with open_bench(script.MutateVectorize(on="query", how="match_missing")) as bench:
+    async with open_bench(faults.mutate(on="query", how="match_missing")) as bench:
         bench.add("texts", HashedNgrams().embed([f"text {number}" for number in range(40)]))
         await bench.index("texts", 1_024)
         await bench.vectorize.push("texts", "cloudflare", "texts", OPTIONS)
@@ -169,7 +169,7 @@ async def test_a_lost_neighbour_shows_in_the_recall(open_bench: Open) -> None:
 
 
 async def test_the_details_hold_no_token(open_bench: Open) -> None:
-    fault = script.MutateVectorize(on="upload", how="no_mutation_id", times=0)
+    fault = faults.mutate(on="upload", how="no_mutation_id", times=0)
     async with open_bench(fault) as bench:
         with pytest.raises(UnreadableReply) as raised:
             await bench.vectorize.push("one", *THROUGH, OPTIONS)

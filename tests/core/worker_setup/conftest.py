@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import Progress, State
@@ -19,6 +18,7 @@ from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN
 from tests.core.test_credentials import MemoryKeyring
+from tests.support.faulty_service import FaultyService
 
 URL = "https://cf-batch-door.anna.workers.dev"
 

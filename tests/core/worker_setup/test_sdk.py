@@ -10,7 +10,7 @@ from cfbatch_gui.core.worker_setup.account_calls import Step, names_of, removing
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import SECRET, TOKEN
 from tests.core.worker_setup.conftest import shipped_files
-from tests.threaded_service import Threaded
+from tests.support.faulty_service import Threaded
 
 NAMES = names_of()
 

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.setting_up import Stopped
 from cfbatch_gui.core.workers_ai.api_tokens import Token
@@ -15,15 +13,17 @@ from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.canary_search import Search
 from tests.core.worker_setup.conftest import URL, Bench
 from tests.core.workers_ai.telling import everything_told, holds_token
+from tests.support import faults
+from tests.support.faults import Fault
 
 PUT = "PUT workers/scripts/cf-batch-door"
-FAULTS: dict[str, AnyFault] = {
-    "reset": script.ResetAfterBody(on="any", number=6, times=0),
-    "reset in the body": script.ResetInBody(on="any", number=6, times=0, byte=400),
-    "no HTTP": script.Garbage(on="any", number=6, times=0),
-    "redirect": script.Redirect(on="any", number=6, times=0),
-    "cut": script.CutReply(on="any", number=6, times=0),
-    "fault": script.Refusal(on="any", number=6, times=0, status=502, envelope=False),
+FAULTS: dict[str, Fault] = {
+    "reset": faults.reset_after_body(on="any", number=6, times=0),
+    "reset in the body": faults.reset_in_body(on="any", number=6, times=0, byte=400),
+    "no HTTP": faults.garbage(on="any", number=6, times=0),
+    "redirect": faults.redirect(on="any", number=6, times=0),
+    "cut": faults.cut_reply(on="any", number=6, times=0),
+    "fault": faults.refusal(on="any", number=6, times=0, status=502, envelope=False),
 }
 
 
@@ -54,7 +54,7 @@ async def test_all_goes_well(known: Bench, caplog: pytest.LogCaptureFixture) -> 
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-async def test_the_upload_fails(known: Bench, fault: AnyFault, caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_upload_fails(known: Bench, fault: Fault, caplog: pytest.LogCaptureFixture) -> None:
     known.faulty.follow(fault)
     with pytest.raises(Stopped) as caught:
         await known.set_up()

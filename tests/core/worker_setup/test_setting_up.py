@@ -10,7 +10,6 @@ from keyring.errors import KeyringLocked
 from cfbatch_gui import __version__
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected, ServiceRefused, TokenRefused
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import Progress, State
 from cfbatch_gui.core.worker_setup.account_calls import Call, Step, names_of, setting_up_calls
@@ -23,6 +22,8 @@ from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
 from tests.canary import OTHER_TOKEN, SECRET, TOKEN
 from tests.core.test_credentials import MemoryKeyring
 from tests.core.worker_setup.conftest import URL, Bench, shipped_files
+from tests.support import faults
+from tests.support.faults import Fault
 
 CALLS = [call for call in setting_up_calls(names_of(), "{account}") if call.step is not Step.VERIFY_TOKEN]
 CHANGES = [call.words for call in CALLS if call.method != "GET"]
@@ -90,8 +91,8 @@ async def test_twice_is_as_once(bench: Bench) -> None:
 @pytest.mark.parametrize("number", range(1, len(CALLS) + 1), ids=[call.step.value for call in CALLS])
 async def test_cut_at_any_call_and_done_again_it_ends_the_same(bench: Bench, number: int, is_answer_lost: bool) -> None:
     """Nobody answers from this call on; with `is_answer_lost` what is asked for is done all the same."""
-    cut = script.ResetAfterBody(on="any", number=number, times=0, billed=True)
-    bench.faulty.follow(cut if is_answer_lost else script.ResetAfterHeaders(on="any", number=number, times=0))
+    cut = faults.reset_after_body(on="any", number=number, times=0, billed=True)
+    bench.faulty.follow(cut if is_answer_lost else faults.reset_after_headers(on="any", number=number, times=0))
     with pytest.raises(Stopped) as caught:
         await bench.set_up()
     assert bench.waits == [1.0, 2.0, 4.0]
@@ -336,10 +337,8 @@ async def test_an_account_id_that_cannot_be_one_reaches_no_network(bench: Bench)
     assert bench.account.calls == []
 
 
-@pytest.mark.parametrize(
-    "garbage", [script.Garbage(on="any", part="body"), script.Page(on="any")], ids=["text", "page"]
-)
-async def test_an_answer_that_is_none_is_said(bench: Bench, garbage: script.AnyFault) -> None:
+@pytest.mark.parametrize("garbage", [faults.garbage_body(on="any"), faults.page(on="any")], ids=["text", "page"])
+async def test_an_answer_that_is_none_is_said(bench: Bench, garbage: Fault) -> None:
     bench.faulty.follow(garbage)
     done = await bench.set_up()
     assert done.is_new and bench.waits == [1.0], "tried again"

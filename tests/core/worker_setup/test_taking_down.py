@@ -3,13 +3,13 @@
 import pytest
 
 from cfbatch_gui.core.errors import ReplyError, ServiceRefused, TokenRefused
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.worker_setup.account import State
 from cfbatch_gui.core.worker_setup.account_calls import Step, names_of, removing_calls
 from cfbatch_gui.core.worker_setup.removing import TakenDown
 from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
 from tests.account_service import SCRIPTS
 from tests.core.worker_setup.conftest import Bench
+from tests.support import faults
 
 STORED = (
     "orders/a-job/1",
@@ -77,8 +77,8 @@ async def test_where_nothing_is_there_nothing_is_deleted(bench: Bench) -> None:
 async def test_cut_at_any_call_and_done_again_it_ends_the_same(
     standing: Bench, number: int, is_answer_lost: bool
 ) -> None:
-    cut = script.ResetAfterBody(on="any", number=number, times=0, billed=True)
-    standing.faulty.follow(cut if is_answer_lost else script.ResetAfterHeaders(on="any", number=number, times=0))
+    cut = faults.reset_after_body(on="any", number=number, times=0, billed=True)
+    standing.faulty.follow(cut if is_answer_lost else faults.reset_after_headers(on="any", number=number, times=0))
     with pytest.raises(Stopped) as caught:
         await standing.take_down()
     assert "Take it away again" in caught.value.message or "Nothing was taken away." in caught.value.message

@@ -16,10 +16,7 @@ from cfbatch_gui.core.errors import (
     UsageError,
 )
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import AnyReply, Page, Redirect, Refusal
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.checking import check_connection
@@ -29,6 +26,8 @@ from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Scored, Waiting, expect, match
 from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request
 from tests.canary import OTHER_TOKEN, TOKEN
+from tests.support import faults
+from tests.support.faulty_service import FaultyService, load_certificate
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -68,13 +67,13 @@ async def test_a_batch_goes_out_and_its_answer_comes_back(faulty: FaultyService,
 
 
 async def test_an_unknown_word_for_the_state_is_passed_on(faulty: FaultyService, client: Connect) -> None:
-    faulty.follow(AnyReply(body='{"result":{"status":"thinking"},"success":true,"errors":[],"messages":[]}'))
+    faulty.follow(faults.any_reply(body='{"result":{"status":"thinking"},"success":true,"errors":[],"messages":[]}'))
     service = client(faulty.url)
     assert await service.ask(MODEL, "x") == Waiting("thinking")
 
 
 async def test_an_answer_without_the_envelope_is_read(faulty: FaultyService, client: Connect) -> None:
-    faulty.follow(AnyReply(body='{"responses":[{"id":0,"result":{"response":[]},"success":true}]}'))
+    faulty.follow(faults.any_reply(body='{"responses":[{"id":0,"result":{"response":[]},"success":true}]}'))
     service = client(faulty.url)
     reply = await service.ask(MODEL, "x")
     assert isinstance(reply, Reply) and isinstance(reply.finished, Finished)
@@ -130,7 +129,7 @@ async def test_a_redirect_is_not_followed_with_the_token(
     faulty: FaultyService, tmp_path: Path, client: Connect
 ) -> None:
     async with FaultyService(practice_app(tmp_path / "other", seconds_queued=0, seconds_running=0)) as elsewhere:
-        faulty.follow(Redirect(status=307, location=elsewhere.url))
+        faulty.follow(faults.redirect(status=307, location=elsewhere.url))
         with pytest.raises(OutcomeUnknown):
             await client(faulty.url).submit(MODEL, BODY)
         assert elsewhere.arrivals == []
@@ -152,13 +151,13 @@ async def test_a_refused_token_is_named_and_not_repeated(faulty: FaultyService, 
 
 
 async def test_an_expired_id_is_named(faulty: FaultyService, client: Connect) -> None:
-    faulty.follow(Refusal(code=5504, message="Request not found in queue"))
+    faulty.follow(faults.refusal(code=5504, message="Request not found in queue"))
     with pytest.raises(RequestGone):
         await client(faulty.url).ask(MODEL, "00000000-0000-0000-0000-000000000000")
 
 
 async def test_a_proxys_page_is_not_taken_for_the_service(faulty: FaultyService, client: Connect) -> None:
-    faulty.follow(Page())
+    faulty.follow(faults.page())
     with pytest.raises(Unreachable, match="sign in first"):
         await client(faulty.url).ask(MODEL, "x")
 
@@ -202,7 +201,7 @@ def test_an_account_id_has_its_form(account: str) -> None:
 async def test_an_answer_about_another_batch_is_not_taken(
     faulty: FaultyService, client: Connect, frame: str, body: str
 ) -> None:
-    faulty.follow(AnyReply(body=frame.format(body), times=0))
+    faulty.follow(faults.any_reply(body=frame.format(body), times=0))
     service = client(faulty.url)
     with pytest.raises(UnreadableReply, match="answered about another batch") as caught:
         await service.ask(MODEL, "r-1")
@@ -215,7 +214,7 @@ async def test_what_cannot_be_a_request_id_leaves_the_outcome_unknown(
     faulty: FaultyService, client: Connect, request_id: str
 ) -> None:
     body = f'{{"result":{{"status":"queued","request_id":"{request_id}"}},"success":true,"errors":[],"messages":[]}}'
-    faulty.follow(AnyReply(body=body))
+    faulty.follow(faults.any_reply(body=body))
     with pytest.raises(OutcomeUnknown) as caught:
         await client(faulty.url).submit(MODEL, BODY)
     assert len(caught.value.detail) < 200
@@ -223,6 +222,6 @@ async def test_what_cannot_be_a_request_id_leaves_the_outcome_unknown(
 
 async def test_a_request_id_that_holds_the_token_is_none(faulty: FaultyService, client: Connect) -> None:
     body = f'{{"result":{{"status":"queued","request_id":"{TOKEN}"}},"success":true,"errors":[],"messages":[]}}'
-    faulty.follow(AnyReply(body=body))
+    faulty.follow(faults.any_reply(body=body))
     with pytest.raises(OutcomeUnknown):
         await client(faulty.url).submit(MODEL, BODY)

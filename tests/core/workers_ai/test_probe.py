@@ -21,10 +21,6 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.practice.app import Application
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
-from cfbatch_gui.core.practice.faults.mutations import Mutation
-from cfbatch_gui.core.practice.faults.script import AnyFault, Mutate, Page, Refusal, ResetAfterBody
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, ModelMetadata, find_model
@@ -43,8 +39,12 @@ from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.core.workers_ai.broken_service import BREAKS, Break, Call, broken_service, in_order, unbroken
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService
+from tests.support.http import Answer, Head, ask
 
-MUTATIONS: tuple[Mutation, ...] = get_args(Mutation)
+MUTATIONS: tuple[str, ...] = get_args(str)
 KEYS = (
     *("result", "success", "errors", "error", "code", "message", "id", "external_reference", "status", "request_id"),
     *("responses", "response", "data", "shape", "pooling", "usage", "prompt_tokens", "total_tokens", "name", "score"),
@@ -83,7 +83,7 @@ class Bench:
         return broken_service(self.folder / "service", self.clock, change)
 
     async def probe(
-        self, change: Break = unbroken, *faults: AnyFault, model: str = DEFAULT_MODEL, token: str = TOKEN
+        self, change: Break = unbroken, *faults: Fault, model: str = DEFAULT_MODEL, token: str = TOKEN
     ) -> ProbeResult:
         async with FaultyService(self.app(change)) as self.service:
             self.service.follow(*faults)
@@ -271,7 +271,7 @@ async def test_each_batch_is_sent_once_and_written_down_with_its_id_first(bench:
 
 
 async def test_an_outcome_that_is_unknown_is_said_and_nothing_is_sent_again(bench: Bench) -> None:
-    result = await bench.probe(unbroken, ResetAfterBody(on="submit", number=2, billed=True))
+    result = await bench.probe(unbroken, faults.reset_after_body(on="submit", number=2, billed=True))
     assert bench.service is not None
     assert len(bench.service.submits) == 2
     sentences = {each.form: each.sentence for each in result.batches}
@@ -305,23 +305,23 @@ async def test_an_id_that_cannot_be_written_down_is_shown(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("fault", "error"),
     [
-        (Refusal(times=0, status=401, code=10000, message="Authentication error"), TokenRefused),
-        (Refusal(times=0, status=404, code=7003, message="Could not route"), ServiceRefused),
-        (Refusal(times=0, status=429), ServiceBusy),
-        (Page(times=0), Unreachable),
-        (ResetAfterBody(times=0), Unreachable),
+        (faults.refusal(times=0, status=401, code=10000, message="Authentication error"), TokenRefused),
+        (faults.refusal(times=0, status=404, code=7003, message="Could not route"), ServiceRefused),
+        (faults.refusal(times=0, status=429), ServiceBusy),
+        (faults.page(times=0), Unreachable),
+        (faults.reset_after_body(times=0), Unreachable),
     ],
     ids=["token", "account", "busy", "page", "reset"],
 )
-async def test_when_the_free_calls_fail_nothing_is_sent(bench: Bench, fault: AnyFault, error: type[UserError]) -> None:
+async def test_when_the_free_calls_fail_nothing_is_sent(bench: Bench, fault: Fault, error: type[UserError]) -> None:
     with pytest.raises(error):
         await bench.probe(unbroken, fault)
     assert bench.service is not None and not bench.service.submits
 
 
 @pytest.mark.parametrize("how", MUTATIONS)
-async def test_whatever_is_wrong_with_an_answer_a_probe_comes_to_its_end(bench: Bench, how: Mutation) -> None:
-    result = await bench.probe(unbroken, Mutate(on="poll", number=3, times=0, how=how))
+async def test_whatever_is_wrong_with_an_answer_a_probe_comes_to_its_end(bench: Bench, how: str) -> None:
+    result = await bench.probe(unbroken, faults.mutate(on="poll", number=3, times=0, how=how))
     assert len(result.findings) == len(ASSUMPTIONS)
     assert named(result, Outcome.NOT_SEEN) >= NEVER
     assert json.loads(json_report(result)) and text_report(result)
@@ -375,7 +375,10 @@ async def test_the_reports_hold_nothing_that_is_secret(bench: Bench) -> None:
 
 async def test_the_users_name_for_the_connection_is_in_no_report(bench: Bench) -> None:
     async with FaultyService(bench.app()) as service:
-        service.follow(ResetAfterBody(on="submit", billed=True), Refusal(on="submit", number=2, status=403, code=5018))
+        service.follow(
+            faults.reset_after_body(on="submit", billed=True),
+            faults.refusal(on="submit", number=2, status=403, code=5018),
+        )
         named_so = cloudflare(ACCOUNT, base_url=service.url, title="Secret project")
         for _ in range(2):
             result = await bench.through(named_so)

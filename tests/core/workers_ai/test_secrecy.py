@@ -11,9 +11,6 @@ import pytest
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import Paths
@@ -26,6 +23,9 @@ from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request
 from tests.canary import CORE, TOKEN
 from tests.core.workers_ai.telling import everything_told, holds_token
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService
 
 MODEL = "@cf/baai/bge-m3"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -36,26 +36,26 @@ LIMITS = ExchangeLimits(
 )
 TALKATIVE = ("", "httpcore", "httpx", "asyncio")
 
-FAULTS: dict[str, AnyFault] = {
-    "refused": script.Refuse(),
-    "reset at once": script.ResetAtAccept(),
-    "reset after headers": script.ResetAfterHeaders(),
-    "reset in the body": script.ResetInBody(),
-    "reset in the reply": script.ResetInReply(),
-    "silence": script.Stall(times=0),
-    "silence in the reply": script.StallInReply(),
-    "cut": script.CutReply(),
-    "no HTTP": script.Garbage(),
-    "no JSON": script.Garbage(part="body"),
-    "bad gzip": script.BadGzip(),
-    "too large": script.LargeReply(megabytes=1),
-    "redirect": script.Redirect(),
-    "page": script.Page(),
-    "token refused": script.Refusal(status=401, code=10000, message="Authentication error"),
-    "token repeated": script.Refusal(code=6003, message=f"Invalid request headers: Authorization: Bearer {TOKEN}"),
-    "token repeated alone": script.Refusal(code=5006, message=f"no such token:{TOKEN}."),
-    "fault": script.Refusal(status=500, code=5001, message="AiError"),
-    "fault without words": script.Refusal(status=502, envelope=False),
+FAULTS: dict[str, Fault] = {
+    "refused": faults.refuse(),
+    "reset at once": faults.reset_at_accept(),
+    "reset after headers": faults.reset_after_headers(),
+    "reset in the body": faults.reset_in_body(),
+    "reset in the reply": faults.reset_in_reply(),
+    "silence": faults.stall(times=0),
+    "silence in the reply": faults.stall_in_reply(),
+    "cut": faults.cut_reply(),
+    "no HTTP": faults.garbage(),
+    "no JSON": faults.garbage_body(),
+    "bad gzip": faults.bad_gzip(),
+    "too large": faults.large_reply(megabytes=1),
+    "redirect": faults.redirect(),
+    "page": faults.page(),
+    "token refused": faults.refusal(status=401, code=10000, message="Authentication error"),
+    "token repeated": faults.refusal(code=6003, message=f"Invalid request headers: Authorization: Bearer {TOKEN}"),
+    "token repeated alone": faults.refusal(code=5006, message=f"no such token:{TOKEN}."),
+    "fault": faults.refusal(status=500, code=5001, message="AiError"),
+    "fault without words": faults.refusal(status=502, envelope=False),
 }
 CALLS: dict[str, Callable[[WorkersAI], Awaitable[object]]] = {
     "submit": lambda client: client.submit(MODEL, BODY),
@@ -95,7 +95,7 @@ def all_logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 async def test_no_failure_tells_the_token(
     faulty: FaultyService,
-    fault: AnyFault,
+    fault: Fault,
     call: Callable[[WorkersAI], Awaitable[object]],
     all_logged: Callable[[], str],
 ) -> None:
@@ -141,7 +141,7 @@ async def test_a_token_that_no_header_can_hold_is_not_told(
 
 
 async def test_a_call_that_is_cancelled_tells_nothing(faulty: FaultyService, all_logged: Callable[[], str]) -> None:
-    faulty.follow(script.Stall(times=0))
+    faulty.follow(faults.stall(times=0))
     async with connected(faulty.url) as client:
         task = asyncio.ensure_future(client.submit(MODEL, BODY))
         while not faulty.arrivals:

@@ -12,13 +12,13 @@ import pytest
 
 from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import CORE, TOKEN
 from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.core.workers_ai.test_secrecy import BODY, MODEL, connected
+from tests.support.faulty_service import FaultyService
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 FAR_AWAY = "https://service.example/client/v4"  # not a name of this computer, so the system's proxy applies

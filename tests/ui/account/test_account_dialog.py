@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QWidget
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
 from cfbatch_gui.ui.jobs.take_over_dialog import TakeOverDialog
@@ -19,6 +18,7 @@ from tests.core.endpoints.conftest import SECRET
 from tests.screen.past import run
 from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
+from tests.support import faults
 from tests.ui.conftest import Until
 
 TEXTS = "id,text\n" + "".join(f"{n},a lamp of brass {n}\n" for n in range(20))
@@ -90,7 +90,7 @@ async def test_an_empty_account_says_what_will_stand_there(stage: Stage, until: 
 
 
 async def test_while_it_asks_it_says_whom(stage: Stage, worker: WorkerStage, until: Until) -> None:
-    worker.service.follow(script.Stall(on="check", seconds=60.0))
+    worker.service.follow(faults.stall(on="check", seconds=60.0))
     tasks = Tasks(stage.workspace.window, lambda error: pytest.fail(error.message))
     dialog = AccountDialog(stage.program, tasks, parent=stage.workspace.window)
     dialog.open()
@@ -169,7 +169,7 @@ async def test_removing_asks_and_says_what_is_lost(
 
 async def test_an_error_is_a_sentence_with_one_button(stage: Stage, worker: WorkerStage, until: Until) -> None:
     worker.room.put("abcdefgh", "Orders, spring", kind="rank", batches=12)
-    worker.service.follow(script.Page(on="check", times=1))
+    worker.service.follow(faults.page(on="check", times=1))
     dialog = await account_dialog(stage, until)
     assert dialog.problem.isVisible() and "sign in first" in dialog.problem.text()
     (again,) = dialog.problem.links()

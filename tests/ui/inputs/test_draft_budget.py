@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QMessageBox
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget, SavedConnection, Settings
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
+from tests.support.faulty_service import FaultyService
 from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]

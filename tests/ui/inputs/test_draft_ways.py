@@ -10,13 +10,13 @@ import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.script import AnyReply
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
+from tests.support import faults
+from tests.support.faulty_service import FaultyService
 from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]
@@ -148,7 +148,7 @@ async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
     refused = json.dumps({"error": {"code": 8007, "message": "This model does not support request queuing"}})
     behind = stand_ins.worker(stand_ins.service(tmp_path / "service"))
     connections = connected.program.connections
-    async with FaultyService(behind, [AnyReply(on="submit", status=400, body=refused)]) as worker:
+    async with FaultyService(behind, [faults.any_reply(on="submit", status=400, body=refused)]) as worker:
         saved = SavedConnection("", "Lisbon", "worker", url=worker.url.removesuffix("/client/v4"))
         lisbon = (await connections.save(saved, secret=SECRET)).id
         await connections.probe(lisbon, connections.plan_probe(lisbon, "@cf/baai/bge-m3"))

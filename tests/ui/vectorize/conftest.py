@@ -17,7 +17,7 @@ from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
 from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
 from tests.canary import TOKEN
 from tests.screen.past import MemoryKeyring, run
-from tests.threaded_service import ThreadedService
+from tests.support.faulty_service import ThreadedService
 from tests.ui.conftest import Until
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.vectorize.wire import Metric
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 from tests.ui.vectorize.conftest import Desk, rows
 
 
@@ -15,7 +15,7 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     desk, service = account
     job = await desk.job("Products", rows(range(25)), "cloudflare")
     await desk.show(job)
-    refusal = script.Refusal(on="upload", number=2, times=0, status=403, code=10000, message="Authentication error")
+    refusal = faults.refusal(on="upload", number=2, times=0, status=403, code=10000, message="Authentication error")
     service.follow(refusal)
     desk.click(desk.page.send_button)
     await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
@@ -36,7 +36,7 @@ async def test_indexes_that_cannot_be_listed_are_asked_for_again(account: tuple[
     desk, service = account
     job = await desk.job("Products", rows(range(5)), "cloudflare")
     await desk.program.vectorize.create("cloudflare", "there", 256, Metric.COSINE)
-    service.follow(script.Refusal(on="lookup", times=1, status=503, code=7505, message="busy"))
+    service.follow(faults.refusal(on="lookup", times=1, status=503, code=7505, message="busy"))
     await desk.show(job)
     assert desk.page.failure.isVisibleTo(desk.page)
     assert desk.page.form.index.choice.count() == 1
@@ -51,7 +51,7 @@ async def test_an_index_that_is_gone_is_said_with_the_way_to_another(account: tu
     await desk.show(job)
     desk.click(desk.page.send_button)
     await desk.until(lambda: desk.parts() == "after")
-    gone = script.Refusal(on="any", times=0, status=404, code=3000, message="vectorize.index.not_found")
+    gone = faults.refusal(on="any", times=0, status=404, code=3000, message="vectorize.index.not_found")
     service.follow(gone)
     desk.click(desk.page.summary.check_button)
     await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
@@ -72,7 +72,7 @@ async def test_a_search_that_fails_is_said_and_can_be_made_again(account: tuple[
     await desk.until(lambda: desk.parts() == "after")
     search = desk.page.search
     search.sentence.setText("brass")
-    service.follow(script.Refusal(on="submit", times=0, status=400, code=5006, message="no"))
+    service.follow(faults.refusal(on="submit", times=0, status=400, code=5006, message="no"))
     desk.click(search.button)
     await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
     await desk.idle()

@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.ui.vectorize.push_words import ago_words, proposed_name
-from tests.threaded_service import ThreadedService
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 from tests.ui.conftest import Until
 from tests.ui.vectorize.conftest import Desk, desk_over, rows
 
@@ -73,7 +73,7 @@ async def test_a_pause_keeps_what_was_sent_and_carrying_on_sends_the_rest(
     desk, service = account
     job = await desk.job("Products", rows(range(35)), "cloudflare")
     await desk.show(job)
-    service.follow(script.Refusal(on="upload", number=3, times=0, status=503, code=7505, message="busy"))
+    service.follow(faults.refusal(on="upload", number=3, times=0, status=503, code=7505, message="busy"))
     desk.click(desk.page.send_button)
     progress = desk.page.progress
     await until(lambda: desk.parts() == "progress" and progress.waiting.isVisibleTo(desk.page))
@@ -103,7 +103,7 @@ async def test_an_interrupted_push_is_offered_after_the_next_start(tmp_path: Pat
         async with desk_over(tmp_path, until, environ) as desk:
             job = await desk.job("Products", rows(range(25)), "cloudflare")
             await desk.show(job)
-            service.follow(script.Refusal(on="upload", number=2, times=0, status=503, code=7505, message="busy"))
+            service.follow(faults.refusal(on="upload", number=2, times=0, status=503, code=7505, message="busy"))
             desk.click(desk.page.send_button)
             await until(lambda: desk.page.progress.waiting.isVisibleTo(desk.page))
         service.follow()
