@@ -141,8 +141,8 @@ def wrap(
     owner: Any,
     name: str,
     *,
-    before: Callable[..., None] | None = None,
-    after: Callable[..., None] | None = None,
+    before: Callable[..., object] | None = None,
+    after: Callable[..., object] | None = None,
 ) -> None:
     """Replace a function by one that calls `before` with its arguments and `after` with its result and arguments."""
     original = getattr(owner, name)

@@ -12,9 +12,10 @@ import shutil
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,14 @@ from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
+from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.unfinished import listing
 from tests.prove import child
 from tests.prove.child import Prepare, wrap
 from tests.prove.compare import Breach, Comparison, Finding
-from tests.prove.power_disk import Disk, Mark, Operation, Tree, states
+from tests.prove.power_disk import Disk, Mark, Tree, states
 from tests.prove.power_record import mark, record, tree_of, wait_to_be_traced
 from tests.prove.world import World
 
@@ -69,7 +71,11 @@ def everything(world: World) -> child.Command:
         with closing(Ledger.open_read_only(world.paths)) as ledger:
             ids = {job.name: job.id for job in ledger.jobs()}
         for job, name in ((FIRST, "first"), (FIRST, "second"), (LAST, "second")):
-            to = [word for form, suffix in (("csv", ".csv"), ("beir", "")) for word in ("--to", form, world.out / f"{name}{suffix}")]
+            to = [
+                word
+                for form, suffix in (("csv", ".csv"), ("beir", ""))
+                for word in ("--to", form, world.out / f"{name}{suffix}")
+            ]
             ended += child.cfbatch("export", ids[job], *to, "--data-dir", world.paths.root)()
         return ended
 
@@ -96,8 +102,10 @@ class Promises:
     sent: set[str] = field(default_factory=set)
     jobs: dict[str, dict[int, int]] = field(default_factory=dict)  # how far each batch is
     written: Counter[str] = field(default_factory=Counter)  # exports
+    version: int = 0
 
     def take(self, words: dict[str, Any]) -> None:
+        self.version += 1
         match words:
             case {"left": str(body)}:
                 self.left[body] += 1
@@ -130,11 +138,10 @@ class Replay:
         command = everything(world)
         self._before = tree_of(world.root)
         self.operations = record(world.root, lambda: world.begin(command, prepare=prepare), self._before)
-        self._after = tree_of(world.root)
         self._accepted, self._answered = world.accepted, world.answered
         self._exported = {
-            name: {path.replace(f"out/{name}", "", 1): data for path, data in self._after.items() if _is_of(name, path)}
-            for name in ("first", "second")
+            (job, suffix): _files(tree_of(world.root), f"out/{name}", suffix)
+            for (job, name), suffix in product(((FIRST, "first"), (LAST, "second")), (".csv", ""))
         }
 
     def findings(
@@ -150,7 +157,8 @@ class Replay:
                 if isinstance(operation, Mark):
                     promises.take(json.loads(operation.words))
             taken = number + 1
-            state = hash((frozenset(each for each in tree.items() if not each[0].startswith(_NOT_COUNTED)), number in places and _marks(self.operations, taken)))
+            counted = frozenset(each for each in tree.items() if not each[0].startswith(_NOT_COUNTED))
+            state = hash((counted, promises.version))
             if state in seen:
                 continue
             seen.add(state)
@@ -167,8 +175,8 @@ class Replay:
 
     def _show(self, tree: Tree) -> None:
         """Make the folder hold exactly this tree, apart from what is left out."""
-        for path in [path for path in self.world.root.iterdir() if path.is_dir()]:
-            shutil.rmtree(path)
+        for folder in [each for each in self.world.root.iterdir() if each.is_dir()]:
+            shutil.rmtree(folder)
         for path, content in sorted(tree.items()):
             if content is None:
                 (self.world.root / path).mkdir(mode=0o700)
@@ -219,37 +227,32 @@ class Replay:
                     yield Finding(Breach.LOST, f"a draft of {job.texts} texts has {count}")
             yield from (each for batch in job.batches if batch.at_once for each in _answer(folder, batch))
 
-    def _comparison(self, promises: Promises, new: int = 0) -> Comparison:
-        """With what the service can have accepted by then: bodies that had left whole."""
+    def _comparison(self, promises: Promises) -> Comparison:
+        """With what the service can have accepted by then: bodies that had left whole, and what it accepted since."""
         left = Counter(promises.left)
 
-        def has_left(sha256: str) -> bool:
-            left[sha256] -= 1
-            return left[sha256] >= 0
+        def has_left(each: Accepted | AnsweredSynchronously) -> bool:
+            left[each.sha256] -= 1
+            return left[each.sha256] >= 0
 
-        accepted, answered = self.world.accepted, self.world.answered
-        accepted = [each for each in accepted if each not in self._accepted or has_left(each.sha256)]
-        answered = [each for number, each in enumerate(answered) if number >= len(self._answered) or has_left(each.sha256)]
+        accepted = [each for each in self.world.accepted if each not in self._accepted or has_left(each)]
+        answered = [each for each in self.world.answered if each not in self._answered or has_left(each)]
         return Comparison(self.world.paths, accepted, answered, self.world.truth, {})
 
     def _exports(self, promises: Promises) -> Iterator[Finding]:
         """Files that are neither old nor new, or are not those of which their manifest speaks."""
-        for name, jobs in (("first", (FIRST,)), ("second", (FIRST, LAST))):
-            whole = {FIRST: self._exported["first"], LAST: self._exported["second"]}
-            for suffix in (".csv", ""):
-                files = {each for each in whole[FIRST] | whole[LAST] if each.startswith(suffix or "/")}
-                now = {each: _content(self.world.out / f"{name}{each}") for each in files}
-                allowed = [{each: whole[job].get(each) for each in files} for job in jobs]
-                manifest = _content(self.world.out / f"{name}{suffix}.manifest.json")
-                is_known = all(content is None or any(content == each[file] for each in allowed) for file, content in now.items())
-                said = json.loads(manifest)["job"]["name"] if manifest else ""
-                if not is_known:
-                    yield Finding(Breach.TORN, f"{name}{suffix} is neither the old nor the new one")
-                elif said and now != {each: whole[said].get(each) for each in files}:
-                    yield Finding(Breach.TORN, f"the manifest of {name}{suffix} stands beside files of another export")
-                written = promises.written[f"{name}{suffix}"]
-                if written and now not in allowed[written - 1 :]:
-                    yield Finding(Breach.LOST, f"{name}{suffix} was reported as written, and is not there")
+        for name, suffix in (*product(("first", "second"), (".csv", "")), (FIRST, ".csv")):
+            made = [self._exported[FIRST, suffix], self._exported[LAST, suffix]][: 2 if name == "second" else 1]
+            files = sorted({file for each in made for file in each})
+            now = {file: _content(self.world.out / f"{name}{file}") for file in files}
+            manifest = _content(self.world.out / f"{name}{suffix}.manifest.json")
+            if any(content not in (None, *(each.get(file) for each in made)) for file, content in now.items()):
+                yield Finding(Breach.TORN, f"{name}{suffix} is neither the old nor the new one")
+            elif manifest and now != self._exported[json.loads(manifest)["job"]["name"], suffix]:
+                yield Finding(Breach.TORN, f"the manifest of {name}{suffix} stands beside files of another export")
+            times = promises.written[f"{name}{suffix}"]
+            if times and now not in made[times - 1 :] and not (times == 1 and name == "second"):
+                yield Finding(Breach.LOST, f"{name}{suffix} was reported as written, and is not there")
 
     def _run_to_its_end(self, promises: Promises) -> list[Finding]:
         """The real program is started on the state and runs to its end."""
@@ -259,16 +262,18 @@ class Replay:
         return [*found, *self._comparison(promises).run(settled=True)]
 
 
-def _is_of(name: str, path: str) -> bool:
-    return path.startswith((f"out/{name}.csv", f"out/{name}/")) and not path.endswith(".manifest.json")
+def _files(tree: Tree, name: str, suffix: str) -> dict[str, bytes | None]:
+    """The files of an export by the rest of their path."""
+    start = f"{name}{suffix}" if suffix else f"{name}/"
+    return {
+        path.removeprefix(name): content
+        for path, content in tree.items()
+        if path.startswith(start) and content is not None and not path.endswith(".manifest.json")
+    }
 
 
 def _content(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
-
-
-def _marks(operations: Sequence[Operation], until: int) -> int:
-    return sum(isinstance(each, Mark) for each in operations[:until])
 
 
 def _answer(folder: JobFolder, batch: Batch) -> Iterator[Finding]:

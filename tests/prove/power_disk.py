@@ -17,6 +17,7 @@ not, and one that changes bytes that nobody writes.
 import random
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -274,11 +275,11 @@ def _torn(operation: Data, rng: random.Random, *, is_hole: bool = False) -> list
         return []
     cuts = range((operation.offset // SECTOR + 1) * SECTOR, operation.offset + len(operation.data), SECTOR)
     edges = [operation.offset, *cuts, operation.offset + len(operation.data)]
-    parts = [
+    parts: list[Data] = [
         Write(operation.file, start, operation.data[start - operation.offset : end - operation.offset])
-        for start, end in zip(edges, edges[1:], strict=False)
+        for start, end in pairwise(edges)
     ]
     cut = rng.randrange(len(parts))
     if is_hole:
         return [*parts[:cut], *parts[cut + 1 :]]
-    return rng.choice(([*parts[:cut]], [*parts[cut:]], [each for each in parts if rng.random() < 0.5]))
+    return rng.choice((parts[:cut], parts[cut:], [each for each in parts if rng.random() < 0.5]))

@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tests.prove import child
-from tests.prove.power_disk import Disk, Flush, Mark, Move, Name, Operation, Resize, Tree, Write, applied
+from tests.prove.power_disk import Disk, Flush, Mark, Move, Name, Operation, Resize, Tree, Write
 
 CALLS = (
     "open,openat,lseek,read,write,writev,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,"

@@ -21,8 +21,9 @@ from cfbatch_gui.core.workers_ai import transport
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from tests.prove.child import die, put, wrap
 
-Hit = Callable[[], None]
+Hit = Callable[[], object]
 
+AT_SERVICE = (BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING, BatchState.DONE)
 _submitting: ContextVar[bool] = ContextVar("submitting", default=False)
 
 
@@ -30,12 +31,14 @@ _submitting: ContextVar[bool] = ContextVar("submitting", default=False)
 class Step:
     """A step. `unknown` is the number of batches whose outcome is unknown after the next start.
 
-    It is None where that number varies: while one batch is collected, another may be in transit.
+    It is None where that number varies: while one batch is collected, another may be in transit. `shown` are the states
+    that a batch which was shown may have in the ledger.
     """
 
     name: str
     install: Callable[[Hit], None]
     unknown: int | None = None
+    shown: tuple[BatchState, ...] = ()
 
     def arm(self, turn: int = 1) -> None:
         """Make this process kill itself when it reaches the step for the `turn`th time."""
@@ -219,7 +222,7 @@ SUBMIT = (
     Step("id written to submissions.jsonl", _written_line(Event.ACCEPTED), unknown=0),
     Step("queued about to be committed", _commit(BatchState.QUEUED, before=True), unknown=0),
     Step("queued committed", _commit(BatchState.QUEUED), unknown=0),
-    Step("queued shown", _shown_as(BatchState.QUEUED), unknown=0),
+    Step("queued shown", _shown_as(BatchState.QUEUED), unknown=0, shown=AT_SERVICE),
 )
 
 COLLECT = (
@@ -236,7 +239,7 @@ COLLECT = (
     Step("data stored", after_call(watching, "collect")),
     Step("done about to be committed", _commit(BatchState.DONE, before=True)),
     Step("done committed", _commit(BatchState.DONE)),
-    Step("done shown", _shown_as(BatchState.DONE)),
+    Step("done shown", _shown_as(BatchState.DONE), shown=(BatchState.DONE,)),
 )
 
 # A job of one call: the calls of a larger job run concurrently.
