@@ -21,10 +21,10 @@ from benchmarks.account_stub import account_stub
 from benchmarks.limits import Figures, apart, peak_memory
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DiskFull, Unreachable
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.account.collection import TOGETHER, AccountCollection
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.plan import cutting

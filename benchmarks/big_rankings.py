@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.export_results import ranked_job
 from benchmarks.limits import Figures, best_of, peak_memory, seconds
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.rankings import Rankings
 
 QUERIES, CONTEXTS = 50_000, 20
 TURNS = 3

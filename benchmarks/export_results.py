@@ -27,8 +27,8 @@ from cfbatch_gui.core.job_folder.checksums import (
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
-from cfbatch_gui.core.results.exports.vector_text import vector_texts
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.exports.vector_rows import vector_texts
+from cfbatch_gui.core.results.outcomes import JobMetadata
 
 QUERIES, CONTEXTS = 10_000, 20
 TEXTS, DIMENSION = 50_000, 1024

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication
 from benchmarks.limits import Figures
 from benchmarks.many_jobs import fill as fill_ledger
 from cfbatch_gui.core.export_metadata import metadata_of
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.limits import Figures, best_of, peak_memory
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.files.open_file import MOST_TRIED
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
+from cfbatch_gui.core.inputs.open_file import MOST_TRIED
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 

@@ -20,7 +20,7 @@ from benchmarks.ranking_page import make_job
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.judging.judge_page import JudgePage
+from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop

@@ -17,8 +17,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableView, QTableWidget, QTableWidgetItem
 
 from benchmarks.limits import Figure, Figures, apart, peak_memory, seconds
-from cfbatch_gui.core.evaluation.comparison import Comparison, compare
-from cfbatch_gui.core.evaluation.moves import query_moves
+from cfbatch_gui.core.evaluation.comparison import Comparison, compare, query_moves
 from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -26,8 +25,8 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.score_figures import score_figures
-from cfbatch_gui.core.results.rankings.text_search import TextSearch
+from cfbatch_gui.core.results.score_figures import score_figures
+from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.ranking_view import RankingView, read_ranking
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from benchmarks.decode_answers import REQUESTS, TEXTS_PER_REQUEST, make_answer
 from benchmarks.limits import Figures, apart, peak_memory, seconds
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of, fingerprints_path
 from cfbatch_gui.core.job_folder.folder import JobFolder

@@ -21,10 +21,10 @@ from keyring.backend import KeyringBackend
 from benchmarks.limits import Figures, best_of
 from cfbatch_gui.core.connections import credentials
 from cfbatch_gui.core.errors import KeyringUnavailable
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.program import Program

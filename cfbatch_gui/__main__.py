@@ -11,7 +11,7 @@ from cfbatch_gui.core.system.paths import Paths, default_root
 from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
 from cfbatch_gui.core.system.secret_variables import take_secrets
 from cfbatch_gui.core.system.window_messages import Answer
-from cfbatch_gui.window_arguments import parsed
+from cfbatch_gui.window_arguments import parsed, speak
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not _has_screen():
         from cfbatch_gui.without_window import say_no_screen
 
-        return say_no_screen(given, os.environ)
+        speak(given, os.environ)
+        return say_no_screen()
     forbid_core_dumps()
     root = arguments.data_dir or default_root(os.environ)
     files = tuple(independent(file) for file in arguments.file if file)
@@ -31,21 +32,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     if answer is Answer.TAKEN:
         return 0
     environ = take_secrets(os.environ)  # or a browser and a file manager would be given them
-    try:
-        from cfbatch_gui.ui.screen_plugins import missing_for_screen
-        from cfbatch_gui.ui.window.app import Start, open_window
-    except ImportError as error:
-        from cfbatch_gui.core.system.window_libraries import named_library
+    from cfbatch_gui.without_window import missing_for_screen, named_library, say_missing_libraries
 
+    try:
+        from cfbatch_gui.ui.window.app import Start, open_window
+
+        missing = missing_for_screen(environ)
+    except ImportError as error:
         missing = named_library(error)
         if not missing:
             raise
-    else:
-        missing = missing_for_screen(environ)
     if missing:
-        from cfbatch_gui.without_window import say_missing_libraries
-
-        return say_missing_libraries(missing, given, environ)
+        speak(given, environ)
+        return say_missing_libraries(missing, environ)
     is_silent = answer is Answer.SILENT
     return open_window(Start(root, files, with_example=arguments.example, is_window_silent=is_silent), environ)
 
@@ -53,8 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _self_test(given: Sequence[str], out: Path | None) -> int:
     forbid_core_dumps()
     take_secrets(os.environ)
-    from cfbatch_gui.ui.self_test.whole import run_self_test
-    from cfbatch_gui.window_arguments import speak
+    from cfbatch_gui.ui.self_test import run_self_test
 
     speak(given, os.environ)
     return run_self_test(has_screen=_has_screen(), out=out)

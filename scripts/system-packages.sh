@@ -11,7 +11,7 @@ screen="xvfb"
 tests="xdotool dbus at-spi2-core gnome-keyring dunst curl strace desktop-file-utils appstream libglib2.0-bin xdg-utils \
 shared-mime-info"
 packages="python3-dev libwayland-cursor0 libwayland-egl1 libxcb-glx0 libgssapi-krb5-2 libbrotli1 \
-binutils patchelf dpkg-dev zstd desktop-file-utils appstream lintian rpmlint"
+binutils patchelf dpkg-dev zstd desktop-file-utils appstream lintian rpm rpmlint"
 bare="debootstrap xdotool"
 
 command -v dpkg-query >/dev/null || exit 0

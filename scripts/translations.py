@@ -3,8 +3,8 @@
     make translations           each resources/translations/*.po gets the new texts, loses those that are gone, and is
                                 compiled beside itself; says how many texts still have no translation
 
-A text is collected where it stands as a constant in one of KEYWORDS. Sources of catalogues are gettext's PO files,
-without line numbers and dates, so that a change of the program changes only the lines of its texts.
+A text is collected where it stands as a constant in one of KEYWORDS, or in the table of assumptions. Catalogues are
+gettext's PO files, without line numbers and dates, so that a change of the program changes only its own lines.
 """
 
 import io
@@ -18,6 +18,8 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+
+from cfbatch_gui.core.workers_ai.probe import all_assumptions
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "cfbatch_gui"
@@ -44,6 +46,9 @@ def collected() -> Catalog:
         PACKAGE, method_map=[("**.py", "python")], keywords=KEYWORDS, comment_tags=()
     ):
         catalog.add(text, context=context)
+    for each in all_assumptions():
+        for sentence in filter(None, (each.sentence, each.otherwise, each.reason)):
+            catalog.add(sentence)
     return catalog
 
 

@@ -13,7 +13,7 @@ import chardet
 
 from benchmarks.encodings.corpus import LENGTHS, Sample, samples
 from benchmarks.limits import Figures, best_of
-from cfbatch_gui.core.inputs.files.legacy_encodings import Guess, guess_encoding
+from cfbatch_gui.core.inputs.encodings import Guess, guess_encoding
 
 _COUNT = 12  # samples of each language, encoding and length
 _LEAST = {50: 97.0, 150: 99.5, 500: 99.9}  # percent right, of the usual encodings

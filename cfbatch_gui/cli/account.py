@@ -7,18 +7,32 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from cfbatch_gui.cli.account_words import FINAL
-from cfbatch_gui.cli.agreeing import agreed
-from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs, open_inputs
-from cfbatch_gui.cli.console import Console, one_line
+from cfbatch_gui.cli.console import Console, agreed, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
 from cfbatch_gui.cli.parser import IntermixedParser, Parser, RawHelpFormatter
-from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.reading import Doubtful, add_reading_arguments, add_split_argument, reading_of, settle_kind
+from cfbatch_gui.cli.progress import FINAL, Progress
+from cfbatch_gui.cli.reading import (
+    ColumnsUnsettled,
+    Doubtful,
+    Inputs,
+    add_reading_arguments,
+    add_split_argument,
+    open_inputs,
+    reading_of,
+    settle_kind,
+)
 from cfbatch_gui.cli.report import kind_words, table, time_words
-from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
+from cfbatch_gui.cli.working import (
+    add_output_arguments,
+    check_outputs,
+    opened,
+    present,
+    remember,
+    stopped_sentence,
+    usable_connection,
+    wait_for,
+)
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
 from cfbatch_gui.core.jobs.account.shards import has_copies

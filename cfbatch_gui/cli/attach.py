@@ -5,14 +5,21 @@ import asyncio
 import sys
 from pathlib import Path
 
-from cfbatch_gui.cli.columns import Inputs, open_inputs
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import tr
-from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
 from cfbatch_gui.cli.parser import RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.reading import Doubtful, add_reading_arguments, reading_of, settle_kind
-from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
+from cfbatch_gui.cli.reading import Doubtful, Inputs, add_reading_arguments, open_inputs, reading_of, settle_kind
+from cfbatch_gui.cli.working import (
+    add_output_arguments,
+    check_outputs,
+    opened,
+    present,
+    remember,
+    stopped_sentence,
+    usable_connection,
+    wait_for,
+)
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.input_values import AttachedInput
 from cfbatch_gui.core.jobs.states import Job

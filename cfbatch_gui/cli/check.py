@@ -9,34 +9,44 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cfbatch_gui.cli.candidates import json_of_offers, lines_of_offers
-from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs, open_inputs
 from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.pricing import check_budget, reset_words, share_words, tokens_words
-from cfbatch_gui.cli.reading import (
-    Doubtful,
-    add_input_arguments,
-    dollars,
-    reading_of,
-    settle_kind,
-    standard_input_as_file,
-)
-from cfbatch_gui.cli.reuse import (
+from cfbatch_gui.cli.pricing import (
     Compared,
     EarlierJobs,
     add_reuse_arguments,
+    check_budget,
     json_of_reuse,
     json_of_version,
     lines_of_reuse,
     lines_of_version,
+    reset_words,
+    share_words,
+    tokens_words,
 )
-from cfbatch_gui.cli.row_list import SHOWN, RowLines, json_of_row, lines_of_doubtful, status_with_doubtful
+from cfbatch_gui.cli.reading import (
+    SHOWN,
+    ColumnsUnsettled,
+    Doubtful,
+    Inputs,
+    RowLines,
+    add_input_arguments,
+    dollars,
+    json_of_offers,
+    json_of_row,
+    lines_of_doubtful,
+    lines_of_offers,
+    open_inputs,
+    reading_of,
+    settle_kind,
+    standard_input_as_file,
+    status_with_doubtful,
+)
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
-from cfbatch_gui.core.inputs.columns.layouts import describe
-from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role, Source
+from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.job_folder.encoding_doubts import encoding_doubts
 from cfbatch_gui.core.job_folder.filling import fill

@@ -1,4 +1,4 @@
-"""Parses the command line, runs one command, and turns its outcome into a sentence and an exit status."""
+"""The commands of `cfbatch`, and what becomes of an error. Only the command that is named is imported."""
 
 import argparse
 import asyncio
@@ -8,27 +8,11 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Final
 
 from cfbatch_gui import __version__
-from cfbatch_gui.cli import (
-    account,
-    attach,
-    backup,
-    check,
-    compare,
-    connections,
-    export,
-    jobs,
-    judgements,
-    practice,
-    resume,
-    run,
-    settle,
-    show,
-    vectorize,
-    verify,
-)
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
 from cfbatch_gui.cli.language import language_for, tr
@@ -41,6 +25,26 @@ from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
 from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
 
 Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
+
+_COMMANDS: Final = {
+    "run": message("rank or embed the texts of a file"),
+    "attach": message("add a job that was made elsewhere, by its request ID"),
+    "account": message("the jobs that your account collects, also those of other computers"),
+    "connections": message("list, add, test and remove the ways to the service"),
+    "check": message("what sending a file would come to"),
+    "jobs": message("list all jobs"),
+    "show": message("show one job, and what its results amount to"),
+    "resume": message("go on with unfinished jobs"),
+    "settle": message("decide about a batch of unknown outcome"),
+    "export": message("write a job's results to a file"),
+    "compare": message("the rankings of two or more jobs"),
+    "judgements": message("judgements in and out of files, and what is in a book"),
+    "verify": message("hold results against the answers that are kept"),
+    "vectorize": message("a job's vectors in an index of Cloudflare Vectorize"),
+    "backup": message("all jobs in one file"),
+    "practice": message("the practice service for other programs"),
+}
+_WITH_ACTIONS: Final = ("account", "connections", "judgements", "vectorize", "practice")
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +60,7 @@ def run_command(argv: Sequence[str]) -> int:
     """Run the command in the language of this process and return its exit status."""
     console = Console()
     try:
-        arguments = command_parser().parse_args(argv)
+        arguments = command_parser(argv).parse_args(argv)
     except SystemExit as end:  # argparse has printed the reason
         return int(end.code or 0)
     forbid_core_dumps()
@@ -71,7 +75,7 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         if data_dir.is_file():
             raise UsageError(message("“{path}” is a file. The program's data want a folder.", path=data_dir))  # noqa: TRY301
         if arguments.command == "practice":
-            return practice.run(arguments, data_dir)
+            return int(arguments.run(arguments, data_dir))
         return asyncio.run(_run(arguments, data_dir, console))
     except UserError as error:
         _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
@@ -112,8 +116,8 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
     return await command(arguments, data_dir, console)
 
 
-def command_parser() -> Parser:
-    """The parser of all commands, in the language of this process."""
+def command_parser(argv: Sequence[str] | None = None) -> Parser:
+    """The parser of all commands, in the language of this process. Only the commands that `argv` names have options."""
     everywhere = Parser()
     everywhere.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
     everywhere.add_argument(
@@ -138,50 +142,11 @@ def command_parser() -> Parser:
         parents=[everywhere],
     )
     commands = parser.add_subparsers(dest="command", metavar=tr("COMMAND"), required=True)
-
-    def add(name: str, words: str, add_arguments: Callable[[Parser], None]) -> Parser:
-        command = commands.add_parser(name, help=words, description=words, parents=[everywhere])
-        add_arguments(command)
-        return command
-
-    add("run", tr("rank or embed the texts of a file"), run.add_arguments).set_defaults(run=run.run)
-    add("attach", tr("add a job that was made elsewhere, by its request ID"), attach.add_arguments).set_defaults(
-        run=attach.run
-    )
-    add(
-        "account",
-        tr("the jobs that your account collects, also those of other computers"),
-        lambda command: account.add_arguments(command, parents=[everywhere]),
-    ).set_defaults(run=account.run)
-    add(
-        "connections",
-        tr("list, add, test and remove the ways to the service"),
-        lambda command: connections.add_arguments(command, parents=[everywhere]),
-    ).set_defaults(run=connections.run)
-    add("check", tr("what sending a file would come to"), check.add_arguments).set_defaults(run=check.run)
-    add("jobs", tr("list all jobs"), jobs.add_arguments).set_defaults(run=jobs.run)
-    add("show", tr("show one job, and what its results amount to"), show.add_arguments).set_defaults(run=show.run)
-    add("resume", tr("go on with unfinished jobs"), resume.add_arguments).set_defaults(run=resume.run)
-    add("settle", tr("decide about a batch of unknown outcome"), settle.add_arguments).set_defaults(run=settle.run)
-    add("export", tr("write a job's results to a file"), export.add_arguments).set_defaults(run=export.run)
-    add("compare", tr("the rankings of two or more jobs"), compare.add_arguments).set_defaults(run=compare.run)
-    add(
-        "judgements",
-        tr("judgements in and out of files, and what is in a book"),
-        lambda command: judgements.add_arguments(command, parents=[everywhere]),
-    ).set_defaults(run=judgements.run)
-    add("verify", tr("hold results against the answers that are kept"), verify.add_arguments).set_defaults(
-        run=verify.run
-    )
-    add(
-        "vectorize",
-        tr("a job's vectors in an index of Cloudflare Vectorize"),
-        lambda command: vectorize.add_arguments(command, parents=[everywhere]),
-    ).set_defaults(run=vectorize.run)
-    add("backup", tr("all jobs in one file"), backup.add_arguments).set_defaults(run=backup.run)
-    add(
-        "practice",
-        tr("the practice service for other programs"),
-        lambda command: practice.add_arguments(command, parents=[everywhere]),
-    )
+    for name, words in _COMMANDS.items():
+        command = commands.add_parser(name, help=tr(words), description=tr(words), parents=[everywhere])
+        if argv is None or name in argv:
+            module = import_module(f"cfbatch_gui.cli.{name}")
+            parents = {"parents": [everywhere]} if name in _WITH_ACTIONS else {}
+            module.add_arguments(command, **parents)
+            command.set_defaults(run=module.run)
     return parser

@@ -2,34 +2,80 @@
 
 import argparse
 import asyncio
+import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cfbatch_gui.cli import comparison_report, quality_gate
-from cfbatch_gui.cli.console import Console
+import msgspec.structs
+
+from cfbatch_gui.cli.console import Console, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.judgement_books import add_judgements_argument, read_judgements
-from cfbatch_gui.cli.language import plural, tr
-from cfbatch_gui.cli.quality_gate import Limit
+from cfbatch_gui.cli.language import figures, number, percent, plural, tr
+from cfbatch_gui.cli.quality_report import (
+    add_judgements_argument,
+    answer_words,
+    json_of_measures,
+    json_of_unusable,
+    judged_by,
+    read_judgements,
+    remarks,
+    unusable_words,
+)
+from cfbatch_gui.cli.report import table
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.comparison import Comparison, compare
+from cfbatch_gui.core.evaluation.comparison import (
+    TOP_K,
+    Comparison,
+    P,
+    QueryChange,
+    QueryMove,
+    QueryMoves,
+    compare,
+    query_changes,
+    query_moves,
+    summary,
+)
 from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
-from cfbatch_gui.core.evaluation.judged import evaluate
-from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
+from cfbatch_gui.core.evaluation.joining import MatchedBy
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.unfinished import listing
 
 _MOST = 10
+_LIMIT = re.compile(r"([^:@]+(?:@([1-9][0-9]*)(?: \(exp\))?)?):(0?[.,][0-9]+|0|1)")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """`metric` may fall by `by`, from 0 to 1; `k` is its cut-off, None for a measure without one."""
+
+    metric: str
+    k: int | None
+    by: float
+
+
+def read_limit(text: str) -> Limit:
+    """Read "nDCG@10:0.02", for argparse."""
+    found = _LIMIT.fullmatch(text.strip())
+    if found is None:
+        sentence = tr("“{text}” is no limit; give a measure and a number from 0 to 1, like nDCG@10:0.02")
+        raise argparse.ArgumentTypeError(sentence.format(text=text))
+    return Limit(found[1].strip(), int(found[2]) if found[2] else None, float(found[3].replace(",", ".")))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-if-worse",
         metavar=tr("MEASURE:BY"),
-        type=_limit,
+        type=read_limit,
         help=tr(
             "exit with 6 if a job's mean is below the first's by more than BY and p < 0.05, with 7 if it is below by"
             " more and that cannot be told from chance, with 8 if less than 80 % of the first texts are judged; for"
@@ -81,7 +127,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]
     book = await asyncio.to_thread(read_judgements, paths, arguments.judgements)
     evaluation = await asyncio.to_thread(evaluate, comparison.runs, comparison.joined, k=top, book=book)
-    report = comparison_report.Report(comparison, moves, evaluation, top, max(0, arguments.most), book)
+    report = Report(comparison, moves, evaluation, top, max(0, arguments.most), book)
     console.print_result([report.json()] if arguments.json else report.lines(console.width))
     with listing(paths.unfinished):
         texts, queries = files
@@ -92,20 +138,13 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
             _say_wrote(console, count, queries)
     if limit is None:
         return ExitStatus.DONE
-    status, sentence = quality_gate.check(evaluation, limit)
+    status, sentence = check(evaluation, limit)
     console.say(said(sentence))
     return status
 
 
 def _say_wrote(console: Console, rows: int, path: Path) -> None:
     console.say(plural(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path))
-
-
-def _limit(text: str) -> Limit:
-    try:
-        return quality_gate.read_limit(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _jobs(paths: Paths, names: Sequence[str]) -> tuple[Job, ...]:
@@ -143,3 +182,289 @@ def _checked(files: Sequence[Path | None]) -> list[Path | None]:
                 )
         checked.append(path)
     return checked
+
+
+def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Message]:
+    """The status of the job that is worst off, and a sentence about it. Raises UsageError for an unknown measure."""
+    if evaluation is None or evaluation.measures_nothing:
+        return (
+            ExitStatus.TOO_FEW_JUDGED,
+            message("Nothing is judged, or every candidate has the same grade: nothing can be told."),
+        )
+    names = tuple(evaluation.runs[0].means)
+    metric = next((name for name in names if name.casefold() == limit.metric.casefold()), None)
+    if metric is None:
+        raise UsageError(
+            message("There is no measure “{name}”. There are: {names}.", name=limit.metric, names=", ".join(names))
+        )
+    shares = [run.judged_share for run in evaluation.runs]
+    if min(shares) < ENOUGH_JUDGED:
+        job = shares.index(min(shares)) + 1
+        return (
+            ExitStatus.TOO_FEW_JUDGED,
+            message(
+                "Of the first {k} texts of job {job} only {share:.0%} are judged; {needed:.0%} are needed to rely on"
+                " the figures.",
+                k=evaluation.k,
+                job=job,
+                share=min(shares),
+                needed=ENOUGH_JUDGED,
+            ),
+        )
+    results = []
+    for other, found in enumerate(answers(evaluation, metric), 2):
+        if found.difference >= -limit.by:
+            status = ExitStatus.DONE
+            words = message(
+                "{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}), which is within the {limit:g} that"
+                " is allowed."
+            )
+        elif found.is_seen and found.p < LEVEL:
+            status = ExitStatus.WORSE
+            words = message(
+                "{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): worse by more than the {limit:g}"
+                " that is allowed."
+            )
+        else:
+            status = ExitStatus.CANNOT_TELL
+            words = message(
+                "{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): below by more than {limit:g}, but"
+                " that may be chance."
+            )
+            if found.needed:
+                words = message(
+                    "{metric} of job {job} changes by {difference:+.4f} (p = {p:.3f}): below by more than {limit:g},"
+                    " but that may be chance. Judge about {needed:,} more queries."
+                )
+        values = {"metric": metric, "job": other, "difference": found.difference, "p": found.p, "limit": limit.by}
+        results.append((status, words.filled(**values, needed=found.needed)))
+    order = (ExitStatus.WORSE, ExitStatus.CANNOT_TELL, ExitStatus.DONE)
+    return min(results, key=lambda result: order.index(result[0]))
+
+
+_SHOWN = 5e-5  # a smaller difference is shown as 0.0000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """`moves` has one item for each job but the first. The `most` queries that changed most are shown of each."""
+
+    comparison: Comparison
+    moves: Sequence[QueryMoves]
+    evaluation: Evaluation | None
+    top_k: int
+    most: int
+    book: BookGrades | None = None
+
+    def json(self) -> str:
+        """The comparison as one JSON object; the jobs are in the order given."""
+        value = {
+            "jobs": [self._job(number) for number in range(len(self.comparison.runs))],
+            "compared": {
+                "queries": len(self.comparison.queries),
+                "contexts": len(self.comparison.query),
+                "partial": self.comparison.is_partial,
+            },
+            "rbo_p": P,
+            "top_k": self.top_k,
+            "with_first": [self._with_first(number) for number in range(1, len(self.comparison.runs))],
+            "metrics": self._metrics(),
+            "answers": self._answers(),
+            "judgements": self.book.name if self.book is not None else None,
+        }
+        return json.dumps(value, indent=2)  # ASCII, which every terminal encoding preserves
+
+    def lines(self, width: int) -> Iterator[str]:
+        """The comparison as lines of text."""
+        comparison = self.comparison
+        if comparison.is_partial:
+            yield tr("Partial: not every context has a score. What all jobs have scored is compared.")
+            yield ""
+        rows = [
+            (
+                f"{index}",
+                number(len(run.table.asked)),
+                _of(run.scored, len(run.table)),
+                run.metadata.model,
+                run.metadata.name,
+            )
+            for index, run in enumerate(comparison.runs, 1)
+        ]
+        yield from table((tr("JOB"), tr("QUERIES"), tr("SCORES"), tr("MODEL"), tr("NAME")), rows, width)
+        yield ""
+        queries, contexts = len(comparison.queries), len(comparison.query)
+        yield tr("Compared: {queries} queries with {contexts} contexts that all have scored").format(
+            queries=number(queries), contexts=number(contexts)
+        )
+        for index, joined in enumerate(comparison.joined[1:], 2):
+            yield tr("Matched 1 and {job}: queries {queries}; contexts {contexts} (never by their place)").format(
+                job=index, queries=_matched(joined.queries), contexts=_matched(joined.texts)
+            )
+        yield ""
+        yield from table(
+            (
+                tr("JOB"),
+                tr("RBO (p={p})").format(p=number(P, "g")),
+                tr("TOP {k}").format(k=self.top_k),
+                tr("ANOTHER FIRST"),
+                tr("UNMOVED"),
+            ),
+            [self._summary_row(index) for index in range(1, len(comparison.runs))],
+            width,
+        )
+        for index, moves in enumerate(self.moves, 2):
+            if most := self._most(moves):
+                yield ""
+                yield tr("Moved most from 1 to {job}:").format(job=index)
+                titles = (tr("RBO"), tr("TOP {k}").format(k=self.top_k), tr("MOST RANKS"), tr("QUERY"))
+                yield from table(titles, _move_rows(most), width)
+        for index, run in enumerate(comparison.runs, 1):
+            if run.unusable is not None:
+                yield ""
+                yield tr("Job {job}: {sentence}").format(job=index, sentence=unusable_words(run.unusable))
+        if self.evaluation is not None:
+            yield ""
+            yield from self._metric_lines(self.evaluation, width)
+
+    def _most(self, moves: QueryMoves) -> list[QueryMove]:
+        order = moves.most_moved_first()
+        moved = order[moves.largest_change[order] > 0]
+        return [moves[index] for index in moved[: self.most].tolist()]
+
+    def _summary_row(self, index: int) -> tuple[str, ...]:
+        total = summary(self.moves[index - 1])
+        return (
+            f"{index + 1}",
+            figures(score_text(total.rbo)),
+            figures(score_text(total.top)),
+            _of(total.other_first, total.queries),
+            _of(total.unmoved, total.queries),
+        )
+
+    def _metric_lines(self, evaluation: Evaluation, width: int) -> Iterator[str]:
+        names = tuple(evaluation.runs[0].means)
+        rows = [
+            (
+                f"{index}",
+                *(figures(run.means[name].text()) for name in names),
+                percent(run.judged_share),
+                number(run.without_answer),
+            )
+            for index, run in enumerate(evaluation.runs, 1)
+        ]
+        yield tr(
+            "By {judgements} of {queries} queries ({left_out} without judgements left out, {conflicts} contexts"
+            " labelled differently; a query without an answer counts 0):"
+        ).format(
+            judgements=judged_by(self.book),
+            queries=number(len(evaluation.queries)),
+            left_out=number(evaluation.left_out),
+            conflicts=number(evaluation.conflicts),
+        )
+        titles = (tr("JOB"), *names, tr("JUDGED@{k}").format(k=evaluation.k), tr("NO ANSWER"))
+        yield from table(titles, rows, width)
+        yield from remarks(evaluation.runs)
+        if not any(run.has_contrast for run in evaluation.runs):
+            return
+        for index, found in enumerate(answers(evaluation), 2):
+            yield ""
+            yield answer_words(found, index, names[0])
+            if rows := self._changed_rows(query_changes(self.comparison, evaluation, index - 1, names[0])):
+                yield from table(("1", f"{index}", tr("DIFFERENCE"), tr("QUERY")), rows, width)
+
+    def _changed_rows(self, changes: Sequence[QueryChange]) -> list[tuple[str, ...]]:
+        """The queries whose measure changed most."""
+        changed = sorted(changes, key=lambda each: -abs(each.difference))
+        return [
+            (
+                figures(score_text(each.value)),
+                figures(score_text(each.other_value)),
+                number(each.difference, "+.4f"),
+                one_line(each.text),
+            )
+            for each in changed[: self.most]
+            if abs(each.difference) > _SHOWN
+        ]
+
+    def _job(self, number: int) -> dict[str, object]:
+        run, joined = self.comparison.runs[number], self.comparison.joined[number]
+        value: dict[str, object] = {
+            "job": run.metadata.id,
+            "name": run.metadata.name,
+            "model": run.metadata.model,
+            "queries": len(run.table.asked),
+            "contexts": len(run.table),
+            "scored": run.scored,
+            "labels_left_out": json_of_unusable(run.unusable),
+        }
+        if number:
+            value["matched_queries"] = _counts(joined.queries)
+            value["matched_contexts"] = _counts(joined.texts)
+        return value
+
+    def _with_first(self, number: int) -> dict[str, object]:
+        moves = self.moves[number - 1]
+        most = [
+            {name: value for name, value in msgspec.structs.asdict(move).items() if name != "index"}
+            for move in self._most(moves)
+        ]
+        return {"job": self.comparison.runs[number].metadata.id, **asdict(summary(moves)), "moved_most": most}
+
+    def _answers(self) -> list[dict[str, object]] | None:
+        """What each other job is to the first by the first metric, None without labels."""
+        if self.evaluation is None:
+            return None
+        name = next(iter(self.evaluation.runs[0].values))
+        return [
+            {
+                "metric": name,
+                **asdict(found),
+                "difference_is_seen": found.is_seen,
+                "by_query": [
+                    {"query": each.text, "value": each.value, "other_value": each.other_value}
+                    for each in query_changes(self.comparison, self.evaluation, number, name)
+                ],
+            }
+            for number, found in enumerate(answers(self.evaluation), 1)
+        ]
+
+    def _metrics(self) -> dict[str, object] | None:
+        found = self.evaluation
+        if found is None:
+            return None
+        return {
+            "queries": len(found.queries),
+            "left_out": found.left_out,
+            "conflicts": found.conflicts,
+            "measures_nothing": found.measures_nothing,
+            "jobs": [json_of_measures(run) for run in found.runs],
+        }
+
+
+def _matched(by: dict[MatchedBy, int]) -> str:
+    words = {
+        MatchedBy.ID_AND_TEXT: tr("{n} by id and text"),
+        MatchedBy.TEXT: tr("{n} by text"),
+        MatchedBy.ID: tr("{n} by id alone, with other texts"),
+    }
+    return ", ".join(words[how].format(n=number(count)) for how, count in by.items() if count) or tr("none")
+
+
+def _of(some: int, all_: int) -> str:
+    return tr("{n} of {all}").format(n=number(some), all=number(all_))
+
+
+def _counts(by: dict[MatchedBy, int]) -> dict[str, int]:
+    return {how.value.replace(" ", "_"): count for how, count in by.items()}
+
+
+def _move_rows(moves: Sequence[QueryMove]) -> list[tuple[str, ...]]:
+    return [
+        (
+            figures(score_text(move.rbo)),
+            figures(score_text(move.top)),
+            number(move.largest_change),
+            one_line(f"{move.id}  {move.text}" if move.id else move.text),
+        )
+        for move in moves
+    ]

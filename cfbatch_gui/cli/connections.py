@@ -5,15 +5,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
-from cfbatch_gui.cli import collecting, probe, worker_setup
-from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli import probe, worker_setup
+from cfbatch_gui.cli.console import Console, from_variable, read_secret
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import table
-from cfbatch_gui.cli.secret_input import from_variable, read_secret
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
@@ -52,7 +52,7 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     listing.set_defaults(act=_list)
     adding = command("add", tr("add a connection, and test it"))
     _add_options(adding)
-    collecting.add_arguments(command("change", tr(collecting.WORDS)))
+    _add_change_arguments(command("change", tr(_CHANGE_WORDS)))
     testing = command("test", tr("ask four questions that cost nothing and send no text"))
     testing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
     testing.add_argument(
@@ -97,7 +97,7 @@ def _add_options(parser: Parser) -> None:
     parser.add_argument(
         "--secret-from", metavar=tr("VARIABLE"), default="", help=tr("where the token or secret stands")
     )
-    collecting.add_collecting_options(parser)
+    _add_collecting_options(parser)
     parser.add_argument(
         "--gateway-token-from",
         metavar=tr("VARIABLE"),
@@ -153,7 +153,7 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
             await program.keep_settings(connection=record.id)
         console.say(tr("Added “{name}”, {id}.").format(name=record.name, id=record.id))
         if record.collects:
-            console.say(collecting.collecting_words(record))
+            console.say(_collecting_words(record))
         for secret_id in (record.id, gateway_secret_id(record.id)):
             await say_where(program, record.name, secret_id, console)
         model = program.settings.model
@@ -198,7 +198,7 @@ def _record(arguments: argparse.Namespace, given: str, program: Program) -> tupl
     """The connection to save, and its secret. An account id that was pasted together with the secret is used too."""
     saved = program.address_book.saved()
     name = arguments.name or free_name(_TITLES[arguments.kind], (each.name for each in saved))
-    record = collecting.as_asked(SavedConnection("", name, arguments.kind), arguments)
+    record = _as_asked(SavedConnection("", name, arguments.kind), arguments)
     if arguments.kind == "worker":
         if not arguments.url:
             raise UsageError(message("Give the Worker's address: --url https://….workers.dev"))
@@ -267,3 +267,85 @@ def _object(facts: ConnectionSummary, used: str, saved: Sequence[SavedConnection
         "sentence": facts.sentence,
         **({"collects": record.collects, "keep_days": record.keep_days} if record else {}),
     }
+
+
+_CHANGE_WORDS: Final = message("change whether a Worker collects answers in your account")
+
+
+def _add_change_arguments(parser: Parser) -> None:
+    """Add the options of `cfbatch connections change`."""
+    parser.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
+    _add_collecting_options(parser)
+    parser.set_defaults(act=_change)
+
+
+def _add_collecting_options(parser: Parser) -> None:
+    """Add `--collects`, `--no-collects` and `--keep-days`."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--collects",
+        action="store_true",
+        default=None,
+        help=tr("of a Worker: your account collects the answers of its jobs, so that the computer may be turned off"),
+    )
+    group.add_argument(
+        "--no-collects",
+        dest="collects",
+        action="store_false",
+        default=None,
+        help=tr("of a Worker: the answers are asked for from this computer (the default)"),
+    )
+    parser.add_argument(
+        "--keep-days",
+        metavar=tr("DAYS"),
+        type=_days,
+        help=tr("of a Worker: how long your account keeps its copies when all answers are here (default: 0)"),
+    )
+
+
+async def _change(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+    """Change a connection to a Worker. Raises UserError."""
+    if arguments.collects is None and arguments.keep_days is None:
+        raise UsageError(message("Say what is to change: --collects, --no-collects or --keep-days DAYS."))
+    async with opened(data_dir, Progress(console)) as program:
+        found = program.address_book.find(arguments.connection)
+        record = next((each for each in program.address_book.saved() if each.id == found), None)
+        if record is None:  # the practice service, which is not saved
+            record = SavedConnection(found, "", "cloudflare")
+        record = await program.connections.save(_as_asked(record, arguments))
+    console.say(_collecting_words(record))
+    return ExitStatus.DONE
+
+
+def _as_asked(record: SavedConnection, arguments: argparse.Namespace) -> SavedConnection:
+    """The connection, collecting as the arguments say. Raises UsageError for one that is no Worker."""
+    collects = record.collects if arguments.collects is None else arguments.collects
+    days = record.keep_days if arguments.keep_days is None else arguments.keep_days
+    if record.kind != "worker" and (arguments.collects is not None or arguments.keep_days is not None):
+        raise UsageError(
+            message("Only a Worker of your own can collect answers in your account. Name the connection of one.")
+        )
+    return replace(record, collects=collects, keep_days=days)
+
+
+def _collecting_words(record: SavedConnection) -> str:
+    """Who collects the answers of a Worker's jobs, and for how long the account keeps them."""
+    if not record.collects:
+        return tr("“{name}”: the answers are asked for from this computer.").format(name=record.name)
+    if not record.keep_days:
+        words = tr("“{name}”: your account collects the answers, and deletes its copies when all of them are here.")
+        return words.format(name=record.name)
+    return plural(
+        record.keep_days,
+        "“{name}”: your account collects the answers, and keeps its copies for {n} day when all of them are here.",
+        "“{name}”: your account collects the answers, and keeps its copies for {n} days when all of them are here.",
+        name=record.name,
+    )
+
+
+def _days(text: str) -> int:
+    """Parse a number of days, for argparse."""
+    days = int(text) if text.isdecimal() and text.isascii() and len(text) <= 4 else -1
+    if days < 0:
+        raise argparse.ArgumentTypeError(tr("give a number of days, from 0 to 9999"))
+    return days

@@ -1,17 +1,22 @@
 """The two output streams of the terminal program, and functions that fit text into a line."""
 
 import codecs
+import getpass
 import io
 import os
 import shutil
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TextIO
 
 import wcwidth
 
-from cfbatch_gui.core.errors import DiskFull, ExportError, UserError
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.cli.language import tr
+from cfbatch_gui.core.errors import DiskFull, ExportError, UsageError, UserError
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
 
 WIDTH_WITHOUT_TERMINAL = 100
@@ -165,3 +170,56 @@ def _not_printed(error: OSError) -> UserError:
             detail=detail,
         )
     return ExportError(message("The result could not be printed. The job and its results are kept."), detail=detail)
+
+
+def agreed(console: Console, otherwise: Message) -> bool:
+    """Whether the user says yes. Raises UsageError, with the sentence `otherwise`, where nobody can be asked."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(otherwise)
+    console.write_error(tr("Go on? [y/N] "))
+    with plain_interrupt():
+        return sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer"))
+
+
+_MOST = 100_000  # characters; a pasted curl command has a few hundred
+
+
+def read_secret(prompt: str, variable: str = "") -> str:
+    """The secret as entered, "" for none. Raises UsageError for a variable that is not set."""
+    if variable:
+        return from_variable(variable)
+    if sys.stdin is None:
+        return ""
+    if not sys.stdin.isatty():
+        return sys.stdin.read(_MOST)
+    return ask(prompt)
+
+
+def from_variable(variable: str) -> str:
+    """The value of an environment variable. Raises UsageError when it is not set or empty."""
+    text = os.environ.get(variable, "")
+    if not text:
+        raise UsageError(message("The environment variable {name} is not set, or empty.", name=variable))
+    return text
+
+
+def ask(prompt: str) -> str:
+    """Prompt on the terminal without echo. Returns "" at the end of input."""
+    with plain_interrupt():
+        try:
+            return getpass.getpass(prompt)
+        except EOFError:
+            return ""
+
+
+@contextmanager
+def plain_interrupt() -> Iterator[None]:
+    """Let Ctrl+C end the prompt: asyncio's handler only schedules a cancellation, and the prompt blocks the loop."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

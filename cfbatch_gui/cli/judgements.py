@@ -19,22 +19,24 @@ from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.job_judgements import disagreements
-from cfbatch_gui.core.evaluation.label_judgements import label_judgements
-from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.evaluation.runs import label_judgements, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges, with_themselves
-from cfbatch_gui.core.judgements.book import Book, Tally
-from cfbatch_gui.core.judgements.forms import Form
-from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_judgements
-from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
-from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
-from cfbatch_gui.core.judgements.writing import write_judgements
+from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally
+from cfbatch_gui.core.judgements.files import (
+    Form,
+    Imported,
+    JobSubjects,
+    check_all_read,
+    import_judgements,
+    read_judgements,
+    write_judgements,
+)
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades, parse_grades
-from cfbatch_gui.core.results.labels import read_unusable_labels
+from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings

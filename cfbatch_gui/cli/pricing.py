@@ -1,19 +1,37 @@
 """What a job may cost, in words, and the check against the budget."""
 
 import argparse
+import os
 import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 
+from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.language import number, percent, tr
+from cfbatch_gui.cli.language import number, percent, plural, tr
 from cfbatch_gui.cli.reading import dollars
-from cfbatch_gui.core.errors import OverBudget
+from cfbatch_gui.core.connections.address_book import AddressBook
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.connections.service_marks import service_mark_at
+from cfbatch_gui.core.errors import OverBudget, UsageError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.reuse_words import reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
+from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults, Reusable
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.core.versions.differences import Change, Differences, check_comparable, compare_versions
+from cfbatch_gui.core.versions.predecessor import find_predecessor
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.prices import Price, next_reset
 
 
@@ -80,3 +98,128 @@ def share_words(price: Price) -> str:
 def reset_words() -> str:
     """The next time at which the free allowance is reset, in local time."""
     return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"
+
+
+def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `--reuse`, which is the default, and `--no-reuse`."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--reuse",
+        action="store_true",
+        default=True,
+        help=tr("take what earlier jobs have of it from there, and send only what is new (the default)"),
+    )
+    group.add_argument("--no-reuse", dest="reuse", action="store_false", help=tr("send everything, also what is there"))
+
+
+class EarlierJobs:
+    """The jobs of a data folder that another process may have open: they are only read."""
+
+    def __init__(self, paths: Paths, settings: Settings) -> None:
+        self._paths, self._settings = paths, settings
+        self._book = AddressBook(
+            lambda: settings.connections,
+            paths,
+            Credentials(environ=os.environ),
+            environ=os.environ,
+            practice_times=(0.0, 0.0),
+            clock=time.time,
+        )
+
+    def connection(self, asked_for: str | None) -> str:
+        """The id of the connection that a job would be sent through. Raises UsageError for one that there is not."""
+        return self._book.find(asked_for) if asked_for else self._settings.connection or PRACTICE.id
+
+    def find(self, draft: Job, folder: JobFolder) -> Reusable:
+        """What they have of a job that is in no ledger, and whose data is in this folder. Raises DataError."""
+        if not self._paths.ledger.exists():
+            return NOTHING
+
+        def folder_of(job_id: str) -> JobFolder:
+            return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
+
+        with closing(Ledger.open_read_only(self._paths)) as ledger:
+            return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
+
+    def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
+        """A job that is in no ledger beside an earlier one, by its name or id, or else the one that it is a version of.
+
+        Raises UsageError for one that there is not, that is of another kind, or whose texts were removed; DataError.
+        """
+        if not self._paths.ledger.exists():
+            if asked_for:
+                raise UsageError(message("There is no job “{name}”.", name=asked_for))
+            return None
+
+        def folder_of(job_id: str) -> JobFolder:
+            return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
+
+        with closing(Ledger.open_read_only(self._paths)) as ledger:
+            earlier = ledger.find(asked_for) if asked_for else None
+            earlier = earlier or find_predecessor(draft, ledger.jobs(), folder_of)
+        if earlier is None:
+            return None
+        if earlier.kind is not draft.kind:
+            raise UsageError(message("“{name}” is another kind of job, so it cannot be compared.", name=earlier.name))
+        check_comparable(folder, folder_of(earlier.id))
+        return Compared(earlier, compare_versions(folder, folder_of(earlier.id)))
+
+    def _service_of(self, job: Job) -> str:
+        return service_mark_at(self._book, job.connection)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """An earlier job, and what has changed since."""
+
+    earlier: Job
+    differences: Differences
+
+
+def lines_of_version(found: Compared | None) -> Iterator[str]:
+    """What is new, changed and gone, in one line."""
+    if found is None:
+        return
+    each = found.differences
+    counts = (
+        plural(len(each.added), "{n} new", "{n} new"),
+        plural(len(each.changed), "{n} changed", "{n} changed"),
+        plural(len(each.moved), "{n} under another id", "{n} under another id") if len(each.moved) else "",
+        plural(len(each.unchanged), "{n} as before", "{n} as before"),
+        plural(len(each.removed), "{n} gone", "{n} gone"),
+    )
+    words = tr("Since “{name}”: {counts}.")
+    yield words.format(name=one_line(found.earlier.name), counts=" · ".join(filter(None, counts)))
+
+
+def json_of_version(found: Compared | None) -> dict[str, object] | None:
+    """The same as an object, None without an earlier version."""
+    if found is None:
+        return None
+    counts = {change.value: len(found.differences.items(change)) for change in Change}
+    return {"job": found.earlier.id, "name": found.earlier.name, "by_id": found.differences.are_by_id, **counts}
+
+
+def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:
+    """What is taken from earlier jobs, and what that saves where it would cost something."""
+    sentence = said(reuse_sentence(found, kind))
+    if not sentence or found.reuse is None:
+        return
+    yield sentence
+    if connection != PRACTICE.id:
+        yield tr("At most ${price} instead of ${whole}.").format(
+            price=number(found.price_high.dollars, ".4f"), whole=number(found.reuse.high.dollars, ".4f")
+        )
+
+
+def json_of_reuse(found: Preflight) -> dict[str, object] | None:
+    """The same as an object, None when nothing is taken from earlier jobs."""
+    if found.reuse is None:
+        return None
+    return {
+        "texts": found.reuse.texts,
+        "sent_texts": found.sent_texts,
+        "jobs": [{"job": each.job_id, "name": each.name, "texts": each.texts} for each in found.reuse.sources],
+        "tokens": {"low": found.reuse.tokens_low, "high": found.reuse.tokens_high},
+        "price_without": {"low": found.reuse.low.dollars, "high": found.reuse.high.dollars},
+    }

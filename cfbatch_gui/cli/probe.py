@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.cli.agreeing import agreed
-from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.console import Console, agreed
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
@@ -16,10 +15,15 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.probe.findings import Outcome
-from cfbatch_gui.core.workers_ai.probe.probe_report import counts_sentence, json_report, text_report
-from cfbatch_gui.core.workers_ai.probe.probe_requests import ProbePlan
-from cfbatch_gui.core.workers_ai.probe.probing import WAIT_SECONDS, ProbeResult
+from cfbatch_gui.core.workers_ai.probe import (
+    WAIT_SECONDS,
+    Outcome,
+    ProbePlan,
+    ProbeResult,
+    counts_sentence,
+    json_report,
+    text_report,
+)
 
 WORDS: Final = message("check what is assumed of the service; sends small batches of its own, for less than $0.001")
 _EPILOG: Final = message(

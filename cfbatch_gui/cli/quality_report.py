@@ -1,14 +1,20 @@
 """The measures of a ranking by its labels, and what of the label column could not be used."""
 
+import argparse
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
-from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import TOLD_APART, Paired
+from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
 from cfbatch_gui.core.results.labels import UnusableLabels
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
 
 _LONGEST_LABEL = 40  # characters
 _MOST_QUERIES = 10
@@ -183,3 +189,22 @@ def remarks(runs: Sequence[RunMeasures]) -> Iterator[str]:
             "{n} context is listed twice in its query; each document counts once, by its best rank.",
             "{n} contexts are listed twice in their query; each document counts once, by its best rank.",
         )
+
+
+def add_judgements_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a book."""
+    parser.add_argument(
+        "--judgements",
+        metavar=tr("BOOK"),
+        help=tr("measure by this book of judgements besides the labels (default: the one that the window uses)"),
+    )
+
+
+def read_judgements(paths: Paths, name: str | None) -> BookGrades | None:
+    """The judged pairs of a book, None for a book that is not there and was not asked for. Blocking.
+
+    Raises UsageError for an unknown name, DataError.
+    """
+    with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf:
+        used = name or Settings.load(paths.settings).judgement_book or USUAL_NAME
+        return read_book_grades(shelf.book(used)) if name or shelf.has(used) else None

@@ -4,20 +4,47 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 
-from cfbatch_gui.cli.candidates import add_candidates_argument
+from cfbatch_gui.cli.console import Console, elided, padded, width_of
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.language import tr
-from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.columns.layouts import with_layout
-from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
-from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
+from cfbatch_gui.core.inputs.column_names import index_of, listed
+from cfbatch_gui.core.inputs.encodings import shown_name
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import (
+    CandidatePool,
+    CandidateRule,
+    FileFormat,
+    Kind,
+    Layout,
+    Mapping,
+    ProblemKind,
+    ReadOptions,
+    Role,
+    Source,
+    Split,
+)
+from cfbatch_gui.core.inputs.layouts import check_mapping, with_layout, with_role
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
+from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted
+from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.row_problems import (
+    RowProblem,
+    StoredProblem,
+    problem_columns,
+    problems,
+    with_signs,
+)
+from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
@@ -237,3 +264,308 @@ def standard_input_as_file(path: Path) -> Iterator[Path]:
         with copy.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         yield copy
+
+
+_LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
+
+
+def add_candidates_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--candidates`."""
+    parser.add_argument(
+        "--candidates",
+        metavar="|".join((CandidatePool.JUDGED, CandidatePool.CORPUS, f"{CandidatePool.SAMPLE}[:N]")),
+        type=candidate_rule,
+        help=tr(
+            "of a data set with judgements and no run, the texts to rank for each query: those that are judged, the"
+            " whole corpus, or those that are judged and others drawn from the corpus, N in all ({n})"
+        ).format(n=CandidateRule().size),
+    )
+
+
+def candidate_rule(text: str) -> CandidateRule:
+    """Parse judged, corpus, sample or sample:N, for argparse."""
+    name, colon, size = text.partition(":")
+    try:
+        pool = CandidatePool(name.strip().lower())
+        if not colon:
+            return CandidateRule(pool)
+        if pool is CandidatePool.SAMPLE and int(size) > 0:
+            return CandidateRule(pool, int(size))
+    except ValueError:
+        pass
+    sentence = tr("“{text}” should be judged, corpus, sample, or for example sample:100").format(text=text)
+    raise argparse.ArgumentTypeError(sentence)
+
+
+def words_of_rule(rule: CandidateRule) -> str:
+    """The rule as `--candidates` takes it."""
+    return f"{rule.pool}:{rule.size}" if rule.pool is CandidatePool.SAMPLE else rule.pool.value
+
+
+def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None, kind: Kind) -> Iterator[str]:
+    """A line for each choice, with an arrow before the one that was made; none without offers."""
+    if offers:
+        yield tr("No file says which texts are the candidates of each query. Choose by --candidates:")
+    width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
+    for each in offers:
+        dollars = each.price_high.dollars
+        if dollars < _LEAST_SHOWN:
+            price = tr("less than ${amount}").format(amount=number(_LEAST_SHOWN, ",.4f"))
+        else:
+            price = tr("about ${amount}").format(amount=number(dollars, ",.4f"))
+        if kind is Kind.RANK:
+            comes_to = plural(each.pairs, "{n} pair, {price}", "{n} pairs, {price}", price=price)
+        else:
+            comes_to = plural(each.pairs, "{n} text, {price}", "{n} texts, {price}", price=price)
+        mark = "→" if each.rule == rule else " "
+        yield f"{mark} {words_of_rule(each.rule):<{width}}  {comes_to}{_nothing(each, kind)}"
+
+
+def _nothing(offer: CandidateOffer, kind: Kind) -> str:
+    if kind is not Kind.RANK or not offer.measures_nothing:
+        return ""
+    if offer.are_all_relevant:
+        return tr("; nothing can be measured: every candidate is relevant")
+    return tr("; nothing can be measured: all candidates of a query have the same grade")
+
+
+def json_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None) -> dict[str, object] | None:
+    """The choice that was made, and what each would come to; None for an input that names its candidates."""
+    if rule is None:
+        return None
+    return {
+        "chosen": words_of_rule(rule),
+        "offers": [
+            {
+                "candidates": words_of_rule(each.rule),
+                "queries": each.queries,
+                "texts": each.pairs,
+                "tokens": {"low": each.tokens_low, "high": each.tokens_high},
+                "price": {"low": asdict(each.price_low), "high": asdict(each.price_high)},
+                "measures_nothing": each.measures_nothing,
+                "all_relevant": each.are_all_relevant,
+            }
+            for each in offers
+        ],
+    }
+
+
+_TEXTS = (Role.TEXT, Role.CONTEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files of a run, and the roles of their columns."""
+
+    source: Source
+    second: Source | None
+    mapping: Mapping
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The one file, or both."""
+        return (self.source, self.second) if self.second else (self.source,)
+
+    def as_guessed(self, error: EncodingUnknown) -> "Inputs":
+        """The files in the encoding that was guessed when reading one of them raised `error`; raises it for others."""
+        source = as_guessed(self.source, error)
+        second = as_guessed(self.second, error) if self.second else None
+        if (source, second) == (self.source, self.second):
+            raise error
+        return replace(self, source=source, second=second)
+
+    def guesses(self) -> Iterator[str]:
+        """A sentence for each file whose encoding was guessed."""
+        for source in self.sources:
+            if source.is_encoding_guessed:
+                sentence = (
+                    tr("{name} is read as {encoding}, our guess; --encoding NAME chooses another.")
+                    if source is self.source
+                    else tr("{name} is read as {encoding}, our guess; save it as UTF-8 to be sure.")
+                )
+                yield sentence.format(name=source.path.name, encoding=said(shown_name(source.encoding)))
+
+
+class ColumnsUnsettled(InputError):
+    """The columns of `inputs` have no roles of which a job can be made."""
+
+    def __init__(self, message: str, inputs: Inputs) -> None:
+        super().__init__(message)
+        self.inputs = inputs
+
+
+def open_inputs(
+    kind: Kind, first: Path, second: Path | None, roles: Sequence[ColumnRole], reading: Reading | None = None
+) -> Inputs:
+    """Recognise the files and determine their columns' roles. Raises InputError and UsageError."""
+    options = reading.options if reading else ReadOptions()
+    source = open_source(first, options)
+    if options.candidates is not None and source.candidates is None and not (reading and reading.recipe):
+        raise UsageError(
+            message(
+                "{name} says itself what belongs to each query. --candidates is for a data set with a corpus, queries"
+                " and judgements, and no run.",
+                name=first.name,
+            )
+        )
+    other = open_source(second, ReadOptions(sends_doubtful=options.sends_doubtful)) if second else None
+    mapping = _by_recipe(reading.recipe, source, other) if reading and reading.recipe else None
+    mapping = mapping or suggest_mapping(source, kind, preview(source), other, preview(other) if other else ())
+    mapping = _with_roles(mapping, source, other, roles)
+    mapping = reading.over(mapping) if reading else mapping
+    missing = check_mapping(mapping, source, other)
+    if missing:
+        sentence = message(
+            "{missing} Use --role COLUMN=ROLE. {name} has the columns {columns}.",
+            missing=missing,
+            name=first.name,
+            columns=listed(source.columns),
+        )
+        if other:
+            sentence = message(
+                "{missing} Use --role COLUMN=ROLE. {name} has the columns {columns}, {other} has {others}.",
+                **sentence.parameters,
+                other=other.path.name,
+                others=listed(other.columns),
+            )
+        raise ColumnsUnsettled(sentence, Inputs(source, other, mapping))
+    return Inputs(source, other, mapping)
+
+
+def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping:
+    found = fitted(recipe, source.columns, second.columns if second else ())
+    if isinstance(found, str):
+        raise InputError(
+            message(
+                "The recipe “{recipe}” does not fit {name}. {reason}",
+                recipe=recipe.name,
+                name=source.path.name,
+                reason=found,
+            )
+        )
+    return found
+
+
+def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: Sequence[ColumnRole]) -> Mapping:
+    wanted = [(*_find(each, source, second), each.role) for each in roles]
+    # Text columns named in the arguments replace those that were guessed.
+    for is_second in {is_second for is_second, _, role in wanted if role in _TEXTS}:
+        named = {column for in_second, column, _ in wanted if in_second is is_second}
+        guessed = mapping.second_roles if is_second else mapping.roles
+        for column, role in enumerate(guessed):
+            if role in _TEXTS and column not in named:
+                mapping = with_role(mapping, column, Role.KEEP, second=is_second)
+    for is_second, column, role in wanted:
+        mapping = with_role(mapping, column, role, second=is_second)
+    return mapping
+
+
+def _find(wanted: ColumnRole, source: Source, second: Source | None) -> tuple[bool, int]:
+    """Whether the column is in the second file, and its index.
+
+    A name that is in both files means the first file's column, unless its role is one of a text: the contexts are in
+    the second file.
+    """
+    found = [(False, index_of(wanted.column, source.columns))]
+    if second is not None:
+        found.append((True, index_of(wanted.column, second.columns)))
+        if wanted.role in _TEXTS:
+            found.reverse()
+    for is_second, index in found:
+        if index is not None:
+            return is_second, index
+    columns = (*source.columns, *(second.columns if second else ()))
+    raise UsageError(
+        message(
+            "There is no column “{column}”. The columns are {columns}.", column=wanted.column, columns=listed(columns)
+        )
+    )
+
+
+DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
+SHOWN = 20  # rows of one kind that are listed in the text; --json lists all
+_INDENT = "    "
+_NARROWEST = 20  # columns for a row as it stands, in however narrow a terminal
+
+
+class RowLines:
+    """Lists the rows of one job."""
+
+    def __init__(self, folder: JobFolder, width: int) -> None:
+        self._folder, self._width = folder, width
+        self._names: dict[int, tuple[str, ...]] = {}  # of the columns of each file
+
+    def of_rows(self, found: Sequence[StoredProblem | RowProblem], *, total: int = 0) -> Iterator[str]:
+        """The lines of these rows, which are the first of `total`."""
+        for each in found:
+            yield from self.of_row(each)
+        if total > len(found):
+            yield "  " + tr("and {n} more").format(n=number(total - len(found)))
+
+    def of_kind(self, kind: ProblemKind, total: int) -> Iterator[str]:
+        """The lines of the first rows with one kind of problem."""
+        yield from self.of_rows(problems(self._folder, kind=kind, limit=SHOWN), total=total)
+
+    def of_row(self, row: StoredProblem | RowProblem) -> Iterator[str]:
+        """Its number and what is wrong with it; as it stands in the file, and its cells if these are doubtful."""
+        text = tr("row {n}: {reason}").format(n=number(row.row), reason=said(reason_of(row)))
+        if not row.raw:
+            yield f"  {elided(text, self._width - 2)}"
+            return
+        yield from textwrap.wrap(text, max(_NARROWEST, self._width), initial_indent="  ", subsequent_indent="    ")
+        in_the_file, as_read = tr("in the file"), tr("as read")
+        wide = max(width_of(in_the_file), width_of(as_read))
+        room = max(_NARROWEST, self._width - wide - len(_INDENT) - 2)
+        yield f"{_INDENT}{padded(in_the_file, wide)}  {elided(with_signs(row.raw), room)}"
+        if row.kind in DOUBTFUL:
+            cells = zip(self._columns(row.file), row.cells, strict=False)
+            shown = " | ".join(f"{name}: {with_signs(cell[:room])}" for name, cell in cells)
+            yield f"{_INDENT}{padded(as_read, wide)}  {elided(shown, room)}"
+
+    def _columns(self, file: int) -> tuple[str, ...]:
+        if file not in self._names:
+            self._names[file] = problem_columns(self._folder, file=file)
+        return self._names[file]
+
+
+def lines_of_doubtful(folder: JobFolder, total: int, choice: Doubtful | None, width: int) -> Iterator[str]:
+    """The doubtful rows that are left out: as they stand and as read, or their numbers if the user left them out."""
+    if choice is not Doubtful.SKIP:
+        yield from RowLines(folder, width).of_kind(ProblemKind.DOUBTFUL_ROW, total)
+        return
+    found = problems(folder, kind=ProblemKind.DOUBTFUL_ROW, limit=SHOWN)
+    in_second = tr("{n} of the second file")
+    numbers = ", ".join(f"{each.row}" if each.file == 1 else in_second.format(n=each.row) for each in found)
+    if more := total - len(found):
+        text = tr("rows {numbers} and {n} more").format(numbers=numbers, n=number(more))
+    else:
+        text = plural(total, "row {numbers}", "rows {numbers}", numbers=numbers)
+    yield from textwrap.wrap(text, max(_NARROWEST, width), initial_indent="  ", subsequent_indent="  ")
+
+
+def status_with_doubtful(status: ExitStatus, left_out: int, choice: Doubtful | None, console: Console) -> ExitStatus:
+    """FAILED instead of DONE if rows were left out about which nobody has decided; says so."""
+    if status is not ExitStatus.DONE or not left_out or choice is not None:
+        return status
+    console.say(
+        plural(
+            left_out,
+            "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
+            " “--doubtful skip” leaves them out with exit status {done}.",
+            "{n} doubtful rows are left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
+            " “--doubtful skip” leaves them out with exit status {done}.",
+            failed=f"{ExitStatus.FAILED:d}",
+            done=f"{ExitStatus.DONE:d}",
+        )
+    )
+    return ExitStatus.FAILED
+
+
+def json_of_row(row: StoredProblem | RowProblem) -> dict[str, object]:
+    """What a row that is known as it stands in the file has besides its number and reason."""
+    return {"raw": row.raw, "cells": list(row.cells)} if row.raw else {}
+
+
+def reason_of(row: StoredProblem | RowProblem) -> str:
+    """What is wrong with a row, and in which file it is."""
+    return row.reason if row.file == 1 else message("In the second file: {reason}", reason=row.reason)

@@ -1,35 +1,36 @@
 """What is printed on standard output: one JSON object, or text."""
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, groupby
 from operator import attrgetter
 from time import localtime
 
-from cfbatch_gui.cli.account_words import (
+from cfbatch_gui.cli.console import elided, filled_up, labelled, one_line, padded, width_of
+from cfbatch_gui.cli.language import figures, number, plural, tr
+from cfbatch_gui.cli.progress import (
     PLACES,
     account_cell,
     facts_of_account,
     json_of_account,
     place_of,
 )
-from cfbatch_gui.cli.console import elided, filled_up, labelled, one_line, width_of
-from cfbatch_gui.cli.language import figures, number, plural, tr
-from cfbatch_gui.cli.row_list import RowLines, json_of_row, reason_of
-from cfbatch_gui.cli.score_report import json_of_scores, lines_of_scores
-from cfbatch_gui.cli.vector_report import json_of_vector_checks, lines_of_vector_checks
+from cfbatch_gui.cli.reading import RowLines, json_of_row, reason_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.clusters import Clusters
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
-from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.core.results.origins import origins
-from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.rankings.score_figures import score_figures
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.near_duplicates import Duplicates
+from cfbatch_gui.core.results.numbers import score_text, vector_value_text
+from cfbatch_gui.core.results.outcomes import origins
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
+from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, Spread, score_figures
 from cfbatch_gui.core.system.languages import said
 
 PRACTICE = "practice"
@@ -274,3 +275,188 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> I
     filled = [filled_up(column, size) for column, size in zip(columns, wide, strict=True)]
     for *cells, end in zip(*filled, last, strict=True):
         yield "  ".join([*cells, elided(end, rest)]).rstrip()
+
+
+_NO_BASELINE = {
+    Baseline.NO_TEXT_TWICE: message("none: no text was ranked for two queries"),
+    Baseline.TOO_FEW_QUERIES: message("none: what contexts score with other queries can be said from ten queries on"),
+    Baseline.TOO_FEW: message("none: too few texts were ranked for a query while they fit another one better"),
+}
+
+
+def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
+    """The label and the text of a line for each statistic."""
+    scored = number(found.scored)
+    if found.is_partial:
+        scored = tr("{n} of {all}; partial").format(n=scored, all=number(found.contexts))
+    yield tr("Scores"), scored
+    if found.spread is None:
+        return
+    yield tr("Spread"), _spread(found.spread)
+    tied = plural(found.queries, "{tied} of {n} query", "{tied} of {n} queries", tied=number(found.first_tied))
+    yield tr("First tied"), tied
+    if found.others is None:
+        yield tr("Baseline"), said(_NO_BASELINE[found.baseline])
+        return
+    if found.is_whole_pool:
+        template = tr(
+            "{n} contexts of the whole list score {mean} on average; 9 in 10 stay below {high}, {above} of all scores"
+            " lie above"
+        )
+    else:
+        template = tr(
+            "{n} contexts picked for other queries score {mean} on average; 9 in 10 stay below {high}, {above} of all"
+            " scores lie above"
+        )
+    yield (
+        tr("Baseline"),
+        template.format(
+            n=number(found.other_pairs),
+            mean=figures(score_text(found.others.mean)),
+            high=figures(score_text(found.others.ninetieth)),
+            above=number(found.above),
+        ),
+    )
+
+
+def json_of_scores(found: ScoreFigures) -> dict[str, object]:
+    """The statistics and the histogram as a JSON object."""
+    return {
+        "scored": found.scored,
+        "contexts": found.contexts,
+        "partial": found.is_partial,
+        "queries": found.queries,
+        "first_tied": found.first_tied,
+        "spread": asdict(found.spread) if found.spread else None,
+        "baseline": found.baseline.value,
+        "other_pairs": found.other_pairs,
+        "whole_pool": found.is_whole_pool,
+        "others": asdict(found.others) if found.others else None,
+        "above": found.above,
+        "histogram": {
+            "edges": found.edges.tolist(),
+            "counts": found.counts.tolist(),
+            "other_counts": found.other_counts.tolist(),
+        },
+    }
+
+
+def _spread(spread: Spread) -> str:
+    return tr("{lowest} to {highest}; 1 in 10 below {tenth}, middle {median}, 9 in 10 below {ninetieth}").format(
+        **{name: figures(score_text(value)) for name, value in asdict(spread).items()}
+    )
+
+
+def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
+    """The label and the text of a line for each check."""
+    length = ""
+    if not math.isnan(checks.norm_min):
+        template = tr("{shortest} to {longest} (unit length)") if checks.unit_length else tr("{shortest} to {longest}")
+        length = template.format(
+            shortest=figures(vector_value_text(checks.norm_min)), longest=figures(vector_value_text(checks.norm_max))
+        )
+    yield tr("Dimension"), number(checks.dimension)
+    yield tr("Length"), length
+    yield tr("Repeated"), number(checks.repeated)
+    yield tr("Zero"), number(checks.zero)
+    yield tr("Not finite"), number(checks.non_finite)
+    yield tr("Missing"), number(checks.missing)
+
+
+def json_of_vector_checks(checks: VectorChecks) -> dict[str, object]:
+    """The checks as a JSON object. The lengths are null while there is no vector."""
+    nothing = math.isnan(checks.norm_min)
+    return {
+        "texts": checks.texts,
+        "dimension": checks.dimension,
+        "length_min": None if nothing else checks.norm_min,
+        "length_max": None if nothing else checks.norm_max,
+        "unit_length": checks.unit_length,
+        "repeated": checks.repeated,
+        "zero": checks.zero,
+        "not_finite": checks.non_finite,
+        "missing": checks.missing,
+        "partial": checks.missing > 0,
+    }
+
+
+def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -> Iterator[str]:
+    """Each group of duplicates: the text to keep, and those to remove."""
+    groups = found.groups()
+    partial = _partial(embeddings, found.missing)
+    yield ""
+    yield tr("Near duplicates from {threshold}: {groups}, {texts}{partial}").format(
+        threshold=number(found.threshold, "g"),
+        groups=plural(len(groups), "{n} group", "{n} groups"),
+        texts=plural(found.gone, "{n} text would go", "{n} texts would go"),
+        partial=partial,
+    )
+    stays_word, goes_word = tr("stays"), tr("goes")
+    wide = width_of(goes_word) + 3
+    similar = len(score_text(0.0)) + 2
+    wide_stays = max(width_of(stays_word) + 2, wide + similar)
+    for group in groups:
+        stays, *goes = embeddings.texts([group.stays, *group.goes])
+        yield ""
+        yield _line(f"  {padded(stays_word, wide_stays)}", stays, width)
+        for text, similarity in zip(goes, group.similarities, strict=True):
+            start = f"{padded(goes_word, wide)}{figures(score_text(similarity))}"
+            yield _line(f"  {padded(start, wide_stays)}", text, width)
+
+
+def json_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, object]:
+    """The groups of duplicates as a JSON object, with the row numbers of the file."""
+    groups = []
+    for group in found.groups():
+        stays, *goes = embeddings.texts([group.stays, *group.goes])
+        similar = zip(goes, group.similarities, strict=True)
+        groups.append(
+            {"stays": _named(stays), "goes": [{**_named(text), "similarity": value} for text, value in similar]}
+        )
+    return {"threshold": found.threshold, "gone": found.gone, "missing": found.missing, "groups": groups}
+
+
+def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> Iterator[str]:
+    """Each cluster with its most typical texts."""
+    yield ""
+    yield plural(
+        len(found.clusters),
+        "{n} cluster of {texts}{partial}",
+        "{n} clusters of {texts}{partial}",
+        texts=plural(len(found.item_numbers), "{n} text", "{n} texts"),
+        partial=_partial(embeddings, found.missing),
+    )
+    for index, cluster in enumerate(found.clusters, 1):
+        yield ""
+        likeness = figures(score_text(cluster.similarity))
+        words = plural(
+            cluster.size, "{n} text, likeness {likeness}", "{n} texts, likeness {likeness}", likeness=likeness
+        )
+        yield f"  {index}  {words}"
+        yield from (_line("     ", text, width) for text in embeddings.texts(cluster.typical))
+
+
+def json_of_clusters(embeddings: Embeddings, found: Clusters) -> dict[str, object]:
+    """The clusters as a JSON object, with the rows of each."""
+    clusters = []
+    for index, cluster in enumerate(found.clusters):
+        rows = [text.row for text in embeddings.texts(found.items_of(index).tolist())]
+        typical = [_named(text) for text in embeddings.texts(cluster.typical)]
+        clusters.append({"size": cluster.size, "likeness": cluster.similarity, "typical": typical, "rows": rows})
+    return {"missing": found.missing, "clusters": clusters}
+
+
+def _partial(embeddings: Embeddings, missing: int) -> str:
+    if not missing:
+        return ""
+    sentence = tr("; partial, {missing} of {n} texts have no vector")
+    return sentence.format(missing=number(missing), n=number(embeddings.count))
+
+
+def _line(start: str, text: EmbeddedText, width: int) -> str:
+    name = text.id or tr("row {n}").format(n=number(text.row))
+    return start + elided(f"{name}  {text.text}", max(20, width - len(start)))
+
+
+def _named(text: EmbeddedText) -> dict[str, object]:
+    return {"row": text.row, "id": text.id, "text": text.text}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cfbatch_gui.cli import report
-from cfbatch_gui.cli.account_words import FINAL
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.language import tr
@@ -18,10 +17,9 @@ from cfbatch_gui.cli.leaving import (
     leave,
     leaving_status,
 )
-from cfbatch_gui.cli.outputs import owed
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
-from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.working import conclude, has_results, opened, present, stopped_sentence, wait_for
+from cfbatch_gui.cli.progress import FINAL, Progress
+from cfbatch_gui.cli.working import conclude, has_results, opened, owed, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer

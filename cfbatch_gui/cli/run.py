@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from cfbatch_gui.cli import report
-from cfbatch_gui.cli.columns import Inputs, open_inputs
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.leaving import (
@@ -19,17 +18,40 @@ from cfbatch_gui.cli.leaving import (
     leaving_status,
     say_limit,
 )
-from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
 from cfbatch_gui.cli.parser import RawHelpFormatter
-from cfbatch_gui.cli.pricing import add_budget_argument, check_budget, price_words, tokens_words
+from cfbatch_gui.cli.pricing import (
+    add_budget_argument,
+    add_reuse_arguments,
+    check_budget,
+    lines_of_reuse,
+    price_words,
+    tokens_words,
+)
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.reading import Doubtful, add_input_arguments, reading_of, settle_kind, standard_input_as_file
-from cfbatch_gui.cli.reuse import add_reuse_arguments, lines_of_reuse
-from cfbatch_gui.cli.row_list import lines_of_doubtful, status_with_doubtful
-from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
+from cfbatch_gui.cli.reading import (
+    Doubtful,
+    Inputs,
+    add_input_arguments,
+    lines_of_doubtful,
+    open_inputs,
+    reading_of,
+    settle_kind,
+    standard_input_as_file,
+    status_with_doubtful,
+)
+from cfbatch_gui.cli.working import (
+    add_output_arguments,
+    check_outputs,
+    opened,
+    present,
+    remember,
+    stopped_sentence,
+    usable_connection,
+    wait_for,
+)
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
-from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.input_values import ProblemKind
+from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.planned import read_planned
 from cfbatch_gui.core.jobs.plan.preflight import Preflight

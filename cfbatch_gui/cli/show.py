@@ -4,15 +4,15 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from cfbatch_gui.cli import quality_report, report, vector_report
+from cfbatch_gui.cli import quality_report, report
 from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.cli.judgement_books import add_judgements_argument, read_judgements
 from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.quality_report import add_judgements_argument, read_judgements
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -20,10 +20,10 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.rankings.score_table import read_score_table
-from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Clusters, find_clusters
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates, find_duplicates
+from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Clusters, find_clusters
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.near_duplicates import Duplicates, find_duplicates
+from cfbatch_gui.core.results.score_table import read_score_table
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 
@@ -63,9 +63,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     if arguments.json:
         more: dict[str, object] = {"quality": quality_report.json_of_quality(*quality) if quality else None}
         if embeddings is not None and duplicates is not None:
-            more["duplicates"] = vector_report.json_of_duplicates(embeddings, duplicates)
+            more["duplicates"] = report.json_of_duplicates(embeddings, duplicates)
         if embeddings is not None and clusters is not None:
-            more["clusters"] = vector_report.json_of_clusters(embeddings, clusters)
+            more["clusters"] = report.json_of_clusters(embeddings, clusters)
         console.print_result([report.json_of_job(job, folder, more=more)])
         return ExitStatus.DONE
     title = title_of(Settings.load(paths.settings).connections, job.connection)
@@ -73,9 +73,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     if quality is not None and (lines := list(labelled(quality_report.lines_of_quality(*quality), 11))):
         console.print_result(["", *lines])
     if embeddings is not None and duplicates is not None:
-        console.print_result(vector_report.lines_of_duplicates(embeddings, duplicates, console.width))
+        console.print_result(report.lines_of_duplicates(embeddings, duplicates, console.width))
     if embeddings is not None and clusters is not None:
-        console.print_result(vector_report.lines_of_clusters(embeddings, clusters, console.width))
+        console.print_result(report.lines_of_clusters(embeddings, clusters, console.width))
     return ExitStatus.DONE
 
 

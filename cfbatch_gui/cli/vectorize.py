@@ -23,6 +23,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
@@ -35,7 +36,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProblem,
     SearchResult,
 )
-from cfbatch_gui.core.vectorize.refusals import IndexMissing
 from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
 
 _LABEL = 14  # columns

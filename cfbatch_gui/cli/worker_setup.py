@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.cli.agreeing import agreed
-from cfbatch_gui.cli.console import Console, one_line
+from cfbatch_gui.cli.console import Console, agreed, from_variable, one_line, read_secret
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress as JobProgress
-from cfbatch_gui.cli.secret_input import from_variable, read_secret
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.messages import enumerated, message

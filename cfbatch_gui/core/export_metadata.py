@@ -2,7 +2,7 @@
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import JobMetadata
 
 _WITHOUT_ANSWER = (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)
 

@@ -8,7 +8,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.vectorize.push_settings import PushSettings
+from cfbatch_gui.core.vectorize.push_values import PushSettings
 from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS

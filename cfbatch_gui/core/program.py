@@ -35,7 +35,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 if TYPE_CHECKING:
     from cfbatch_gui.core.connections.user_connections import Connections
     from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
-    from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
+    from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
     from cfbatch_gui.core.jobs.drafts import Drafts
     from cfbatch_gui.core.jobs.plan.calibration import Calibration
@@ -93,7 +93,7 @@ class Program:
     @made_once
     def recipes(self) -> "RecipeBook":
         """What the user has kept as recipes."""
-        from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
+        from cfbatch_gui.core.inputs.recipes import RecipeBook
 
         return RecipeBook(self.paths.recipes)
 
@@ -154,7 +154,7 @@ class Program:
     def judgements(self) -> "JobJudgements":
         """The book of judgements that jobs are measured by."""
         from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
-        from cfbatch_gui.core.judgements.shelf import Shelf
+        from cfbatch_gui.core.judgements.book import Shelf
 
         shelf = Shelf(self.paths.judgements, clock=self.clock)
         return JobJudgements(shelf, lambda: self.settings.judgement_book, clock=self.clock)
@@ -162,9 +162,8 @@ class Program:
     @made_once
     def connections(self) -> "Connections":
         """The connections as the user sets them up, and their models."""
-        from cfbatch_gui.core.connections.user_connections import Connections
+        from cfbatch_gui.core.connections.user_connections import Connections, LearnedFacts
         from cfbatch_gui.core.workers_ai.model_listing import ModelLists
-        from cfbatch_gui.core.workers_ai.probe.learned import LearnedFacts
 
         return Connections(
             self.address_book,

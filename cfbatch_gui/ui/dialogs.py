@@ -32,7 +32,7 @@ def _tr(text: str) -> str:
 
 def input_filters() -> tuple[str, ...]:
     """Filters of `open_file` for all that the core reads, the first one preselected."""
-    from cfbatch_gui.core.inputs.files.open_file import PACKED_SUFFIXES
+    from cfbatch_gui.core.inputs.open_file import PACKED_SUFFIXES
     from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
 
     groups = {

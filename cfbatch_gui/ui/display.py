@@ -16,7 +16,8 @@ _PARTS = re.compile(".{1,20}")
 _MAY_BREAK = "\u200b"
 
 
-def _tr(text: str) -> str:
+def tr(text: str) -> str:
+    """The text in the language in use; `make translations` collects it where this is called with a constant."""
     return QCoreApplication.translate("words", text)
 
 
@@ -63,18 +64,18 @@ def listed(things: Sequence[str]) -> str:
     """A list as text: "a", "a and b", "a, b and c"; "" for an empty one."""
     if len(things) < 2:
         return "".join(things)
-    return _tr("{some} and {last}").format(some=", ".join(things[:-1]), last=things[-1])
+    return tr("{some} and {last}").format(some=", ".join(things[:-1]), last=things[-1])
 
 
 def size(count: int) -> str:
     """A number of bytes as "980 B", "12 kB", "9.4 MB", in powers of ten like the limit of the service."""
     if count < 1000:
-        return _tr("{n} B").format(n=count)
+        return tr("{n} B").format(n=count)
     if count < 999_500:
-        return _tr("{n} kB").format(n=round(count / 1000))
+        return tr("{n} kB").format(n=round(count / 1000))
     if count < 999_950_000:
-        return _tr("{n} MB").format(n=language_in_use().number(count / 1e6, ".1f"))
-    return _tr("{n} GB").format(n=language_in_use().number(count / 1e9, ".1f"))
+        return tr("{n} MB").format(n=language_in_use().number(count / 1e6, ".1f"))
+    return tr("{n} GB").format(n=language_in_use().number(count / 1e9, ".1f"))
 
 
 def dollars(low: float, high: float | None = None) -> str:
@@ -82,15 +83,15 @@ def dollars(low: float, high: float | None = None) -> str:
     high = low if high is None else high
     digits = 2 if high >= 1 else 3
     if 0 < high < 10**-digits:
-        return _tr("under {price}").format(price=_price(10**-digits, digits))
+        return tr("under {price}").format(price=_price(10**-digits, digits))
     shown_low, shown_high = _amount(low, digits), _amount(high, digits)
     if shown_low == shown_high:
         return _price(high, digits)
-    return _tr("${low}–{high}").format(low=shown_low, high=shown_high)
+    return tr("${low}–{high}").format(low=shown_low, high=shown_high)
 
 
 def _price(amount: float, digits: int) -> str:
-    return _tr("${amount}").format(amount=_amount(amount, digits))
+    return tr("${amount}").format(amount=_amount(amount, digits))
 
 
 def _amount(amount: float, digits: int) -> str:
@@ -101,22 +102,22 @@ def duration(seconds: float) -> str:
     """A duration in seconds as "8 s", "6 min 02 s", "1 h 05 min", "3 days"."""
     whole = max(0, int(seconds))
     if whole < 60:
-        return _tr("{s} s").format(s=whole)
+        return tr("{s} s").format(s=whole)
     if whole < 3600:
-        return _tr("{m} min {s} s").format(m=whole // 60, s=f"{whole % 60:02}")
+        return tr("{m} min {s} s").format(m=whole // 60, s=f"{whole % 60:02}")
     if whole < 48 * 3600:
-        return _tr("{h} h {m} min").format(h=whole // 3600, m=f"{whole % 3600 // 60:02}")
-    return _tr("{d} days").format(d=whole // 86400)
+        return tr("{h} h {m} min").format(h=whole // 3600, m=f"{whole % 3600 // 60:02}")
+    return tr("{d} days").format(d=whole // 86400)
 
 
 def duration_range(low: float, high: float) -> str:
     """A range of seconds in the unit of the longer end: "8–12 s", "3–7 min", "1.5–2.0 h"; once if both are equal."""
     if high < 90:
-        unit, name = 1, _tr("s")
+        unit, name = 1, tr("s")
     elif high < 5400:
-        unit, name = 60, _tr("min")
+        unit, name = 60, tr("min")
     else:
-        unit, name = 3600, _tr("h")
+        unit, name = 3600, tr("h")
     least, most = (
         language_in_use().number(value / unit, ".1f") if unit == 3600 else f"{max(1, round(value / unit))}"
         for value in (low, high)
@@ -128,12 +129,12 @@ def short_duration(seconds: float) -> str:
     """A duration in seconds in its largest unit alone, so that it changes rarely: "now", "2 min", "3 h", "4 days"."""
     whole = max(0, int(seconds))
     if whole < 60:
-        return _tr("now")
+        return tr("now")
     if whole < 3600:
-        return _tr("{m} min").format(m=whole // 60)
+        return tr("{m} min").format(m=whole // 60)
     if whole < 48 * 3600:
-        return _tr("{h} h").format(h=whole // 3600)
-    return _tr("{d} days").format(d=whole // 86400)
+        return tr("{h} h").format(h=whole // 3600)
+    return tr("{d} days").format(d=whole // 86400)
 
 
 def age(then: float, now: float) -> str:
@@ -142,19 +143,19 @@ def age(then: float, now: float) -> str:
     Both are seconds since 1970; days are the days of this computer's time zone.
     """
     if now - then < 60:
-        return _tr("just now")
+        return tr("just now")
     if now - then < 3600:
-        return _tr("{m} min ago").format(m=int(now - then) // 60)
+        return tr("{m} min ago").format(m=int(now - then) // 60)
     before, today = datetime.fromtimestamp(then).astimezone(), datetime.fromtimestamp(now).astimezone()
     days = (today.date() - before.date()).days
     if days == 0:
-        return _tr("{h} h ago").format(h=int(now - then) // 3600)
+        return tr("{h} h ago").format(h=int(now - then) // 3600)
     if days == 1:
-        return _tr("yesterday")
+        return tr("yesterday")
     locale = QLocale()
     if days < 7:
         return locale.standaloneDayName(before.isoweekday())
-    pattern = _tr("d MMM") if before.year == today.year else _tr("d MMM yyyy")  # Qt's letters for day, month and year
+    pattern = tr("d MMM") if before.year == today.year else tr("d MMM yyyy")  # Qt's letters for day, month and year
     return locale.toString(QDate(before.year, before.month, before.day), pattern)
 
 

@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.account_words import (
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.progress import (
     Place,
+    Progress,
     account_cell,
     account_line,
+    describe,
     facts_of_account,
     json_of_account,
     place_of,
     problem_line,
 )
-from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.progress import Progress, describe
 from cfbatch_gui.cli.report import lines_of_job, lines_of_jobs
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder

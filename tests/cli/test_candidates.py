@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.candidates import candidate_rule, words_of_rule
 from cfbatch_gui.cli.main import main
+from cfbatch_gui.cli.reading import candidate_rule, words_of_rule
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule
 from tests.core.inputs.collections import data_set

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.columns import open_inputs
-from cfbatch_gui.cli.reading import ColumnRole, column_role
+from cfbatch_gui.cli.reading import ColumnRole, column_role, open_inputs
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 

@@ -11,8 +11,8 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.inputs.columns.recipes import Recipe
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role
+from cfbatch_gui.core.inputs.recipes import Recipe
 from cfbatch_gui.core.program import Program
 from tests.core.test_layouts import NEWEST, program_of, unpacked
 

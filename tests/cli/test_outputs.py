@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.outputs import check_outputs
+from cfbatch_gui.cli.working import check_outputs
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 

@@ -8,8 +8,8 @@ import pytest
 
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
-from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.inputs.columns.recipes import FileKind
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind
+from cfbatch_gui.core.inputs.recipes import FileKind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.jobs.plan.calibration import Calibration
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 LAYOUTS = Path(__file__).parents[1] / "data" / "layouts"

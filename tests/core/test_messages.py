@@ -35,7 +35,7 @@ FOR_PROGRAMS = (
     "results/exports/delimited.py",
     "results/exports/export_manifest.py",
     "results/retrieval_ids.py",
-    "workers_ai/probe/probe_requests.py",
+    "workers_ai/probe.py",
 )
 SAID = frozenset({"message", "counted_message", "debug", "info", "warning", "error"})
 _FIELD = re.compile(r"\{(\w+)(![rsa])?(?::([^{}]*))?\}")

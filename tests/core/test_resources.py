@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfbatch_gui.core.self_test.resource_checks import CONTENTS
+from cfbatch_gui.core.self_test import CONTENTS
 from cfbatch_gui.core.system.resources import resource
 
 

@@ -4,8 +4,7 @@ import threading
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.self_test.findings import Check, Finding, failed, ok, skipped, warning
-from cfbatch_gui.core.self_test.report import Report
+from cfbatch_gui.core.self_test import Check, Finding, Report, failed, ok, skipped, warning
 from tests.canary import TOKEN
 
 

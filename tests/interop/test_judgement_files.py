@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.forms import Form
+from cfbatch_gui.core.judgements.files import Form, write_judgements
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
-from cfbatch_gui.core.judgements.writing import write_judgements
 
 
 @pytest.mark.interop

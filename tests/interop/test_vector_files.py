@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, export, target_for
-from cfbatch_gui.core.results.maps.text_map import make_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.text_map import make_map
 from tests.core.results.folders import Table
 from tests.interop.conftest import DIMENSION, IDS, TEXTS, THERE, vectors_of
 

@@ -1,4 +1,4 @@
-"""`cfbatch-gui --self-test` as a user runs it: with nothing around it, beside a keyring, in a broken installation."""
+"""`cfbatch-gui` where something is missing: the self-test as a user runs it, and a start without a library."""
 
 import os
 import shutil
@@ -12,10 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "cfbatch_gui")
+# $1 the library's file, $2 an empty file; then the program
+HIDDEN = 'mount --bind "$2" "$1" && shift 2 && exec "$@"'
 # Stores something else than the self-test, and lists what is in the keyring before and after it.
 WITH_KEYRING = """
 printf test | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null
-"$@" && "$1" -c "
+"$@"; "$1" -c "
 import secretstorage
 found = [item.get_label() for item in secretstorage.Collection(secretstorage.dbus_init()).get_all_items()]
 print('left behind:', found)
@@ -23,6 +25,7 @@ print('left behind:', found)
 """
 
 pytest.importorskip("PySide6")
+pytestmark = pytest.mark.timeout(400)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def self_test(
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
     )
     assert "Traceback" not in done.stderr
@@ -77,25 +80,25 @@ def test_nothing_is_needed_around_it_and_nothing_is_left(tmp_path: Path) -> None
     assert left == {"home", "temporary", "read-only", "lines.txt"}
 
 
-def test_an_empty_environment_will_do_in_the_users_language() -> None:
-    german = self_test(environ={"LC_ALL": "de_DE.UTF-8"})
-    assert german.status == 0, german.out + german.err
-    assert german.out.splitlines()[-1].split()[1:2] == ["Prüfungen:"]
-
-
 @pytest.mark.skipif(
     not (shutil.which("dbus-run-session") and shutil.which("gnome-keyring-daemon")),
     reason="dbus-run-session or gnome-keyring-daemon is not installed",
 )
-def test_an_entry_goes_into_the_keyring_and_out_again(tmp_path: Path) -> None:
+def test_an_entry_goes_into_the_keyring_and_boxes_are_no_letters_in_the_users_language(tmp_path: Path) -> None:
+    (tmp_path / "fonts").mkdir()
+    configuration = tmp_path / "fonts.conf"
+    configuration.write_text(
+        f"<fontconfig><dir>{tmp_path / 'fonts'}</dir><cachedir>{tmp_path / 'cache'}</cachedir></fontconfig>", "utf-8"
+    )
     environ = {name: text for name, text in os.environ.items() if not name.startswith(("DBUS_", "PYTHON_KEYRING"))}
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
         environ[name] = str(tmp_path / name.lower())
         (tmp_path / name.lower()).mkdir(mode=0o700)
+    environ |= {"QT_QPA_PLATFORM": "offscreen", "FONTCONFIG_FILE": str(configuration), "LC_ALL": "de_DE.UTF-8"}
     in_session = ("dbus-run-session", "--", "sh", "-c", WITH_KEYRING, "sh", *COMMAND)
-    tested = self_test(command=in_session, environ=environ | {"QT_QPA_PLATFORM": "offscreen"})
-    assert tested.status == 0, tested.out + tested.err
-    assert tested.outcome("Keyring") == ("ok", "An entry was stored, read back and deleted.")
+    tested = self_test(command=in_session, environ=environ | {"LANGUAGE": ""})
+    assert tested.outcome("Schlüsselbund")[0] == "ok"
+    assert tested.outcome("Schriften")[0] == "fehlgeschlagen"
     assert tested.out.endswith("left behind: []\n")
 
 
@@ -113,18 +116,6 @@ def test_lost_files_and_a_display_that_does_not_answer_are_named(tmp_path: Path)
     assert outcome == "failed" and "could not connect to display :990" in sentence
 
 
-def test_boxes_without_any_font_are_no_letters(tmp_path: Path) -> None:
-    (tmp_path / "fonts").mkdir()
-    configuration = tmp_path / "fonts.conf"
-    configuration.write_text(
-        f"<fontconfig><dir>{tmp_path / 'fonts'}</dir><cachedir>{tmp_path / 'cache'}</cachedir></fontconfig>", "utf-8"
-    )
-    tested = self_test(environ={"FONTCONFIG_FILE": str(configuration)})
-    outcome, sentence = tested.outcome("Fonts")
-    assert (tested.status, outcome) == (1, "failed")
-    assert sentence.startswith("No font has the letters of Latin, ")
-
-
 def test_help_and_version_need_no_qt() -> None:
     script = "import sys; sys.modules['PySide6'] = None; from cfbatch_gui.__main__ import main; main(sys.argv[1:])"
     for argument, language, said in (
@@ -138,3 +129,51 @@ def test_help_and_version_need_no_qt() -> None:
         )
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith(said)
+
+
+def folder_of_libraries() -> Path:
+    """Where the loader finds the libraries of this system."""
+    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
+    paths = [line.split()[-1] for line in listed.splitlines() if "libEGL.so.1 " in line and "x86-64" in line]
+    return Path(paths[0]).parent if paths else Path("/nowhere")
+
+
+def can_hide() -> bool:
+    if sys.platform != "linux" or not shutil.which("unshare") or not folder_of_libraries().is_dir():
+        return False
+    command = ["unshare", "--mount", "mount", "--bind", "/dev/null", "/etc/hostname"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not can_hide(), reason="only root can hide a library from one program")
+def test_a_missing_library_and_its_command_are_said_and_shown(tmp_path: Path) -> None:
+    """It is hidden by an empty file over it, which only root can mount, for this program alone."""
+    soname = "libxcb-cursor.so.0"
+    shown = tmp_path / "shown"
+    os.mkfifo(shown)
+    empty = tmp_path / "empty"
+    empty.touch()
+    # Stands in for the desktop's program, which waits until it is read.
+    program = tmp_path / "zenity"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shown}\n')
+    program.chmod(0o755)
+    library = (folder_of_libraries() / soname).resolve()
+    done = subprocess.run(
+        [
+            *("unshare", "--mount", "sh", "-c", HIDDEN, "sh", str(library), str(empty)),
+            *(*COMMAND, "--data-dir", str(tmp_path / "data")),
+        ],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "DISPLAY": ":990", "HOME": str(tmp_path), "LC_ALL": "C"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    (sentence,) = done.stderr.splitlines()
+    assert f"this system lacks {soname}" in sentence
+    if Path("/usr/bin/apt-get").exists():
+        assert sentence.endswith("sudo apt-get install libxcb-cursor0")
+    assert f"--text={sentence}" in shown.read_text().splitlines()
+    assert not (tmp_path / "data").exists()

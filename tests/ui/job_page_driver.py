@@ -9,18 +9,18 @@ from typing import Protocol
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.restyling import styled_once
+from cfbatch_gui.ui.results.loaded_results import FigureReader
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from cfbatch_gui.ui.results.ranking_view import RankingView
-from cfbatch_gui.ui.results.score_summary import FigureReader
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import column

@@ -17,7 +17,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
-from cfbatch_gui.ui.connections import dashboard
+from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import OTHER_TOKEN as OTHER
@@ -347,8 +347,8 @@ async def test_the_links_lead_to_the_right_pages_and_say_where(open_page: Open) 
     page = await open_page(browser=browser)
     for block in (page.cloudflare.account_block, page.cloudflare.token_block):
         click(block.link)
-    assert opened == [dashboard.ACCOUNT_PAGE, dashboard.TOKEN_PAGE]
-    assert dashboard.ACCOUNT_PAGE in page.cloudflare.account_block.link.toolTip()
+    assert opened == [ACCOUNT_PAGE, TOKEN_PAGE]
+    assert ACCOUNT_PAGE in page.cloudflare.account_block.link.toolTip()
     assert page._notices.texts() == []
 
 
@@ -357,12 +357,12 @@ async def test_without_a_browser_the_address_can_be_copied(open_page: Open) -> N
     click(page.cloudflare.token_block.link)
     assert page._notices.texts() == ["No browser could be opened. Copy the address of the page, and open it yourself."]
     page._notices.bars()[0].links()[0].click()
-    assert QGuiApplication.clipboard().text() == dashboard.TOKEN_PAGE
+    assert QGuiApplication.clipboard().text() == TOKEN_PAGE
 
 
 def test_an_address_is_handed_on_as_it_is_written() -> None:
-    for address in (dashboard.ACCOUNT_PAGE, dashboard.TOKEN_PAGE):
-        assert bytes(dashboard.url_of(address).toEncoded().data()).decode() == address
+    for address in (ACCOUNT_PAGE, TOKEN_PAGE):
+        assert bytes(url_of(address).toEncoded().data()).decode() == address
 
 
 async def test_the_keyboard_goes_from_top_to_bottom(open_page: Open, until: Until) -> None:

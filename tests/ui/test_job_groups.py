@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.ui.jobs.job_groups import Group, GroupEntry, JobGroups, arrange
+from cfbatch_gui.ui.jobs.library_list import Group, GroupEntry, JobGroups, arrange
 
 DRAFT = Job("0", "a job", Kind.EMBED, "@cf/baai/bge-m3", "practice", 1.0)
 _states = st.sampled_from([BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.QUEUED, None])

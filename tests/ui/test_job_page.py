@@ -13,12 +13,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page

@@ -14,9 +14,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
-from cfbatch_gui.ui.jobs.batch_rows import batch_row
 from cfbatch_gui.ui.jobs.job_summary import running_words, summary_words, usual_words
-from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
+from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard, batch_row
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 

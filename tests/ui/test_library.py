@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QLineEdit, QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.ui.jobs.job_groups import Group, GroupEntry, arrange
 from cfbatch_gui.ui.jobs.library import Library
-from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LINES
+from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, LINES, Group, GroupEntry, arrange
 from cfbatch_gui.ui.state_names import DraftPhase, batch_words, draft_words, job_words, library_words
 
 NOW = 1_750_000_000.0

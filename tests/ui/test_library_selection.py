@@ -9,8 +9,7 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.ui.jobs.library import Library
-from cfbatch_gui.ui.jobs.tag_dialog import TagDialog
+from cfbatch_gui.ui.jobs.library import Library, TagDialog
 from tests.ui.test_library import ALL, DONE, DRAFT, MANY, NOW, UNKNOWN, WORKING, job, lines
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

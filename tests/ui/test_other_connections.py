@@ -21,8 +21,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.own_worker import GUIDE
+from cfbatch_gui.ui.connections.connection_cards import SavedCard
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.connections.saved_card import SavedCard
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import SECRET, TOKEN

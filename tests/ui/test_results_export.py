@@ -19,8 +19,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.results.exports import targets_for
 from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.ui.result_view import RowChoice
-from cfbatch_gui.ui.results.export_choices import ColumnsDialog
-from cfbatch_gui.ui.results.export_dialog import ExportDialog
+from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog
 from cfbatch_gui.ui.results.export_plan import Extent, missing_words, paths_for
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.window.loop import WORK_THREADS

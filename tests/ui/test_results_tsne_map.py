@@ -12,10 +12,9 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.maps.map_cache import tsne_map
-from cfbatch_gui.core.results.maps.text_map import Layout, TextMap
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.unit_vectors import Progress
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
+from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.results.map_view import MapView
 from tests.ui.conftest import Until

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, JobPageDriver, open_job_page
 

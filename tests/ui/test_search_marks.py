@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QColor, QImage
 
-from cfbatch_gui.core.results.casefold_index import found_spans
+from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme as look
 from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
 from cfbatch_gui.ui.theme import DARK, HIGH_CONTRAST_DARK, HIGH_CONTRAST_LIGHT, LIGHT, Scheme, Theme, Tokens

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.workers_ai.probe.findings import Outcome
+from cfbatch_gui.core.workers_ai.probe import Outcome
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.notices import Notices

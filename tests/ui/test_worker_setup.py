@@ -17,9 +17,8 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import State
 from cfbatch_gui.core.workers_ai.own_worker import COSTS, REMOVAL
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
-from cfbatch_gui.ui.connections.worker_removal_dialog import WorkerRemovalDialog
-from cfbatch_gui.ui.connections.worker_setup_dialog import WorkerSetupDialog
 from cfbatch_gui.ui.notices import Notices
 from tests.account_service import ACCOUNT, SCRIPTS, AccountService
 from tests.canary import OTHER_TOKEN, TOKEN

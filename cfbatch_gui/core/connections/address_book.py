@@ -30,7 +30,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
 
 if TYPE_CHECKING:  # imported with the first client: a window that only shows its jobs speaks to nobody
     from cfbatch_gui.core.workers_ai.client import WorkersAI
-    from cfbatch_gui.core.workers_ai.probe.evidence import Recorder
+    from cfbatch_gui.core.workers_ai.probe import Recorder
     from cfbatch_gui.core.workers_ai.traffic import TrafficLog
     from cfbatch_gui.core.workers_ai.transport import Application, Exchange, Transport
 
@@ -153,7 +153,7 @@ class AddressBook:
 
         Raises NotConnected.
         """
-        from cfbatch_gui.core.workers_ai.probe.evidence import Recorder
+        from cfbatch_gui.core.workers_ai.probe import Recorder
 
         connection = self.connection(connection_id)
         application, note = self._ends(connection)

@@ -4,12 +4,17 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+
+import msgspec
 
 from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, TokenSource
 from cfbatch_gui.core.errors import NotConnected, UserError
+from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.budget import RateBudget
@@ -17,11 +22,74 @@ from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
 from cfbatch_gui.core.workers_ai.prices import Price
-from cfbatch_gui.core.workers_ai.probe.learned import Learned, LearnedFacts, learn
-from cfbatch_gui.core.workers_ai.probe.probe_requests import ProbePlan, plan_probe
-from cfbatch_gui.core.workers_ai.probe.probing import WAIT_SECONDS, Accepted, Probe, ProbeResult
+from cfbatch_gui.core.workers_ai.probe import WAIT_SECONDS, Accepted, Outcome, Probe, ProbePlan, ProbeResult, plan_probe
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """`queue`: whether the model takes batches; `references`: whether elements repeat theirs; None for not known.
+
+    `at` is in seconds since 1970, UTC, 0.0 when no probe was made; `account_mark` is the account's at that time.
+    """
+
+    queue: bool | None = None
+    references: bool | None = None
+    at: float = 0.0
+    account_mark: str = ""
+
+
+def learn(result: ProbeResult) -> Learned:
+    """What a probe says of the queue and of references."""
+    is_held = {Outcome.HELD: True, Outcome.NOT_HELD: False, Outcome.NOT_SEEN: None}
+    outcomes = {each.assumption.id: is_held[each.outcome] for each in result.findings}
+    return Learned(outcomes["queue-taken"], outcomes["references"], result.started, result.account_mark)
+
+
+class LearnedFacts:
+    """`path_of` returns the file of a connection by its id; it holds what was learned by the name of the model."""
+
+    def __init__(self, path_of: Callable[[str], Path]) -> None:
+        self._path_of = path_of
+        self._known: dict[str, dict[str, Learned]] = {}
+
+    def of(self, connection_id: str, model: str, account_mark: str) -> Learned:
+        """What is known of a model there; nothing when the connection now leads to another account."""
+        found = self._of(connection_id).get(model, Learned())
+        return found if found.account_mark == account_mark else Learned()
+
+    def keep(self, connection_id: str, model: str, new: Learned) -> Learned:
+        """Add what was learned; what was not seen this time stays as it was. For a thread. Raises DataError."""
+        old = self.of(connection_id, model, new.account_mark)
+        known = replace(
+            new,
+            queue=old.queue if new.queue is None else new.queue,
+            references=old.references if new.references is None else new.references,
+        )
+        models = {**self._of(connection_id), model: known}
+        path = self._path_of(connection_id)
+        with suppress(FileExistsError):
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+        write_own_file(path, msgspec.json.encode(models))
+        self._known[connection_id] = models
+        return known
+
+    def forget(self, connection_id: str) -> None:
+        """Forget all about a connection."""
+        self._known.pop(connection_id, None)
+        try:
+            self._path_of(connection_id).unlink(missing_ok=True)
+        except OSError:
+            _log.warning("What was learned of a deleted connection could not be deleted.")
+
+    def _of(self, connection_id: str) -> dict[str, Learned]:
+        if connection_id not in self._known:
+            self._known[connection_id] = {}
+            with suppress(OSError, ValueError, RecursionError):  # not there yet, or unreadable
+                content = self._path_of(connection_id).read_bytes()
+                self._known[connection_id] = msgspec.json.decode(content, type=dict[str, Learned])
+        return self._known[connection_id]
 
 
 class Connections:
@@ -137,7 +205,7 @@ class Connections:
         model = plan.model.name
         keep = partial(self._keep_accepted, connection_id, model)
         result = await Probe(client, recorder, plan, keep=keep, show=show, wait_seconds=wait_seconds).run()
-        new = learn(result.findings, result.started, result.account_mark)
+        new = learn(result)
         try:
             await asyncio.to_thread(self._learned.keep, connection_id, model, new)
         except UserError as error:  # the findings are worth more: they were paid for

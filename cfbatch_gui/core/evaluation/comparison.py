@@ -1,22 +1,99 @@
-"""The comparison of two or more ranking jobs over the same items.
+"""The comparison of two or more ranking jobs over the same items, and what each query adds to it.
 
 The compared pairs of a query with a text are those that every job has scored. They are ranked among themselves: if all
 jobs have the same texts, their ranks are those on the ranking page.
+
+*Overlap at depth d* is twice the number of texts with rank ≤ d in both rankings, divided by the sum of the numbers of
+texts with rank ≤ d in each. A tie is counted as a whole or not at all, so that two equal rankings have an overlap of 1.
+*Rank-biased overlap* (RBO) is the weighted mean of the overlaps at all depths; the weight falls by the factor p from
+each depth to the next. It is 1 for equal rankings, and the lower the higher up they differ. With p = 0.9 the first ten
+depths have 86 % of the weight. W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", ACM TOIS
+28 (2010): equation 32 for lists of equal length, and its rule for ties.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, Numbers, join
-from cfbatch_gui.core.evaluation.overlap import Overlaps, P, overlaps
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, join
+from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.messages import enumerated, message
-from cfbatch_gui.core.results.rankings.query_texts import QueryTexts, read_queries
-from cfbatch_gui.core.results.rankings.ranks import Ranks, ranks_of
+from cfbatch_gui.core.results.ranks import Ranks, ranks_of
+from cfbatch_gui.core.results.score_table import QueryTexts, read_queries
+
+P = 0.9
+_DEEPEST = 200  # depths; with p = 0.9 all deeper ones together weigh less than 10^-9
+_BLOCK = 2_048  # queries whose depths are in memory at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overlaps:
+    """Values between 0 and 1 for each query, of shape (queries,); NaN for a query without texts. `top` is the overlap
+    at depth k, `first` that at depth 1.
+    """
+
+    rbo: NDArray[np.float64]
+    top: NDArray[np.float64]
+    first: NDArray[np.float64]
+
+
+def overlaps(
+    queries: NDArray[np.integer], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
+) -> Overlaps:
+    """`queries[i]` is the query of text i, from 0 to `count` - 1; `one` and `other` rank the texts of each query."""
+    order = np.argsort(queries, kind="stable")
+    bounds = np.searchsorted(queries[order], np.arange(0, count + _BLOCK, _BLOCK))
+    blocks = []
+    for number, first in enumerate(range(0, count, _BLOCK)):
+        indices = order[bounds[number] : bounds[number + 1]]
+        size = min(_BLOCK, count - first)
+        lengths = np.bincount(queries[indices] - first, minlength=size)
+        shares = _shares(queries[indices] - first, one.rank[indices], other.rank[indices], lengths, top_k)
+        blocks.append(_figures(shares, lengths, top_k, p))
+    if not blocks:
+        return Overlaps(np.zeros(0), np.zeros(0), np.zeros(0))
+    return Overlaps(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
+
+
+def _shares(
+    queries: NDArray[np.integer],
+    one: NDArray[np.integer],
+    other: NDArray[np.integer],
+    lengths: NDArray[np.int64],
+    top_k: int,
+) -> NDArray[np.float64]:
+    """The overlap of each query at each depth from 1, of shape (queries, depths)."""
+    deepest = max(1, min(int(lengths.max(initial=0)), max(_DEEPEST, top_k)))
+
+    def up_to(rank: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The number of texts with rank ≤ depth, of shape (queries, depths)."""
+        inside = rank <= deepest
+        cells = queries[inside] * deepest + rank[inside] - 1
+        counted = np.bincount(cells, minlength=len(lengths) * deepest)
+        return np.cumsum(counted.reshape(len(lengths), deepest), axis=1)
+
+    both = up_to(np.maximum(one, other))
+    shares: NDArray[np.float64] = 2 * both / np.maximum(up_to(one) + up_to(other), 1)
+    return shares
+
+
+def _figures(
+    shares: NDArray[np.float64], lengths: NDArray[np.int64], top_k: int, p: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    count, deepest = shares.shape
+    rows, depths = np.arange(count), np.arange(1, deepest + 1)
+    last = np.clip(lengths, 1, deepest)
+    weighed = np.where(depths <= last[:, None], shares * p**depths, 0.0).sum(axis=1) * (1 - p) / p
+    rbo = weighed + shares[rows, last - 1] * p**last
+    top, first = shares[rows, np.minimum(last, top_k) - 1], shares[:, 0].copy()
+    for values in (rbo, top, first):
+        values[lengths == 0] = np.nan
+    return rbo, top, first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,8 +108,8 @@ class Comparison:
     runs: tuple[Run, ...]
     joined: tuple[Joined, ...]
     queries: QueryTexts
-    query: Numbers
-    indices: tuple[Numbers, ...]
+    query: Indices
+    indices: tuple[Indices, ...]
     scores: tuple[NDArray[np.float64], ...]
     ranks: tuple[Ranks, ...]
 
@@ -45,9 +122,9 @@ class Comparison:
         """For each query the overlaps of the first run with `runs[other]`."""
         return overlaps(self.query, self.ranks[0], self.ranks[other], len(self.queries), top_k=top_k, p=p)
 
-    def changes(self, other: int) -> Numbers:
+    def changes(self, other: int) -> Indices:
         """How many ranks each pair rose from the first run to `runs[other]`; negative if it fell."""
-        result: Numbers = self.ranks[0].rank - self.ranks[other].rank
+        result: Indices = self.ranks[0].rank - self.ranks[other].rank
         return result
 
     def in_order(self) -> NDArray[np.int64]:
@@ -99,3 +176,190 @@ def compare(runs: Sequence[Run]) -> Comparison:
         scores,
         tuple(ranks_of(query, each) for each in scores),
     )
+
+
+TOP_K = 10
+_QUERIES_AT_ONCE = 10_000  # queries
+
+
+class QueryMove(msgspec.Struct, frozen=True, gc=False):
+    """One query. `index` is its index in the comparison's queries, `contexts` the number of its compared texts.
+
+    `rbo` and `top` are overlaps between 0 and 1, `top` that at depth k. `first_kept`: both rankings have a text of
+    rank 1 in common. `mean_change` and `largest_change` are the mean and the maximum of the ranks by which a text rose
+    or fell.
+    """
+
+    index: int
+    id: str
+    text: str
+    contexts: int
+    rbo: float
+    top: float
+    first_kept: bool
+    mean_change: float
+    largest_change: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryMoves:
+    """All queries in the order of the first job, as arrays of shape (queries,): a `QueryMove` each takes 200 bytes."""
+
+    queries: QueryTexts
+    contexts: NDArray[np.int64]
+    rbo: NDArray[np.float64]
+    top: NDArray[np.float64]
+    first_kept: NDArray[np.bool_]
+    mean_change: NDArray[np.float64]
+    largest_change: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __iter__(self) -> Iterator[QueryMove]:
+        for start in range(0, len(self), _QUERIES_AT_ONCE):  # Python numbers take four times the memory of an array's
+            yield from self._rows(slice(start, start + _QUERIES_AT_ONCE))
+
+    def __getitem__(self, index: int) -> QueryMove:
+        return next(self._rows(slice(index, index + 1)))
+
+    def most_moved_first(self) -> NDArray[np.int64]:
+        """The indices of the queries, by ascending `rbo` and then by descending largest change."""
+        return np.lexsort((-self.largest_change, self.rbo))
+
+    def _rows(self, some: slice) -> Iterator[QueryMove]:
+        columns = (self.contexts, self.rbo, self.top, self.first_kept, self.mean_change, self.largest_change)
+        figures = zip(*(column[some].tolist() for column in columns), strict=True)
+        for index, (query, of_query) in enumerate(zip(self.queries[some], figures, strict=True), some.start):
+            yield QueryMove(index, query.id, query.text, *of_query)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveSummary:
+    """The sum of the texts and the means of both overlaps over all queries.
+
+    `other_first` counts queries whose texts of rank 1 are others, `unmoved` those in which no text changed its rank.
+    """
+
+    queries: int
+    contexts: int
+    rbo: float
+    top: float
+    other_first: int
+    unmoved: int
+
+
+def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K, p: float = P) -> QueryMoves:
+    """The moves from the first run to `comparison.runs[other]`."""
+    found = comparison.overlaps(other, top_k=top_k, p=p)
+    changes = np.abs(comparison.changes(other))
+    count = len(comparison.queries)
+    contexts = np.bincount(comparison.query, minlength=count)
+    totals = np.bincount(comparison.query, weights=changes, minlength=count)
+    largest = np.zeros(count, dtype=np.int32)
+    np.maximum.at(largest, comparison.query, changes)
+    return QueryMoves(comparison.queries, contexts, found.rbo, found.top, found.first > 0, totals / contexts, largest)
+
+
+def summary(moves: QueryMoves) -> MoveSummary:
+    """The summary of one query or more."""
+    return MoveSummary(
+        len(moves),
+        int(moves.contexts.sum()),
+        float(moves.rbo.mean()),
+        float(moves.top.mean()),
+        int((~moves.first_kept).sum()),
+        int((moves.largest_change == 0).sum()),
+    )
+
+
+class JudgedQuery(msgspec.Struct, frozen=True, gc=False):
+    """One query of an evaluation. `judged` of the first `top` texts are judged.
+
+    `best` is the text with the highest grade that has a score, "" without a relevant one; `best_rank` its rank, 0 for
+    none.
+    """
+
+    index: int
+    number: int
+    id: str
+    text: str
+    value: float
+    judged: int
+    top: int
+    best: str
+    best_rank: int
+
+
+class QueryChange(msgspec.Struct, frozen=True, gc=False):
+    """One query under both jobs. `best` is the best text of the first job, or else of the other; its ranks are 0 where
+    the job has no score for it.
+    """
+
+    index: int
+    number: int
+    text: str
+    value: float
+    other_value: float
+    best: str
+    rank: int
+    other_rank: int
+
+    @property
+    def difference(self) -> float:
+        """How much better the other job is."""
+        return self.other_value - self.value
+
+
+def judged_queries(run: Run, evaluation: Evaluation, metric: str) -> tuple[JudgedQuery, ...]:
+    """The queries of the evaluation of this one run, in their order, with a measure by its name. Raises DataError."""
+    (measures,) = evaluation.runs
+    best = _texts(run, measures.best_pair)
+    columns = (measures.values[metric], measures.judged_top, measures.top, measures.best_rank)
+    return tuple(
+        JudgedQuery(index, query.number, query.id, query.text, value, judged, top, text, rank)
+        for index, (query, text, value, judged, top, rank) in enumerate(
+            zip(evaluation.queries, best, *(column.tolist() for column in columns), strict=True)
+        )
+    )
+
+
+def query_changes(comparison: Comparison, evaluation: Evaluation, other: int, metric: str) -> tuple[QueryChange, ...]:
+    """The judged queries under the first run and `comparison.runs[other]`; those where it gained most first.
+
+    Raises DataError.
+    """
+    ours, theirs = evaluation.runs[0], evaluation.runs[other]
+    pair_of = comparison.joined[other].pair_of
+    in_first = np.full(len(comparison.runs[other].table), NOT_THERE, dtype=np.int64)
+    matched = np.flatnonzero(pair_of != NOT_THERE)
+    in_first[pair_of[matched]] = matched
+    from_other = np.where(theirs.best_pair != NOT_THERE, in_first[theirs.best_pair], NOT_THERE)
+    pairs = np.where(ours.best_pair != NOT_THERE, ours.best_pair, from_other)
+    texts = _texts(comparison.runs[0], pairs)
+    ranks = [_ranks(comparison, number, pairs) for number in (0, other)]
+    columns = (_values(ours, metric), _values(theirs, metric), *ranks)
+    found = [
+        QueryChange(index, query.number, query.text, value, other_value, text, rank, other_rank)
+        for index, (query, text, value, other_value, rank, other_rank) in enumerate(
+            zip(evaluation.queries, texts, *(column.tolist() for column in columns), strict=True)
+        )
+    ]
+    return tuple(sorted(found, key=lambda each: -each.difference))
+
+
+def _values(measures: RunMeasures, metric: str) -> NDArray[np.float64]:
+    return measures.values[metric]
+
+
+def _texts(run: Run, pairs: NDArray[np.int64]) -> list[str]:
+    """The texts of these pairs of the run's table, "" for NOT_THERE."""
+    found = run.texts(pairs[pairs != NOT_THERE].tolist())
+    return [found[pair].text if pair != NOT_THERE else "" for pair in pairs.tolist()]
+
+
+def _ranks(comparison: Comparison, number: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The ranks in run `number` of these pairs of the first run's table; 0 for those that are not compared."""
+    of_pair = np.zeros(len(comparison.runs[0].table), dtype=np.int64)
+    of_pair[comparison.indices[0]] = comparison.ranks[number].rank
+    return np.where(pairs != NOT_THERE, of_pair[pairs], 0)

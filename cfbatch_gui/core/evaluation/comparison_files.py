@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cfbatch_gui.core.evaluation.comparison import Comparison
+from cfbatch_gui.core.evaluation.comparison import TOP_K, Comparison, P, query_moves
 from cfbatch_gui.core.evaluation.judged import Evaluation
-from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
-from cfbatch_gui.core.evaluation.overlap import P
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import atomic_writer

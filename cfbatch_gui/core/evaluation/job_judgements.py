@@ -1,19 +1,161 @@
-"""The book of judgements that jobs are measured by, and how the labels of jobs get into it."""
+"""Judging jobs: the book that they are measured by, their labels in it, and the pool of texts to judge.
+
+The pool has the first k texts of each ranking, for every query. A judge sees neither scores nor ranks nor jobs. What
+nobody has judged comes first; of what others have judged a share is shown as well, without their grades, and a share of
+the judge's own a second time, so that agreement can be measured.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.book_grades import BookGrades, read_book_grades
-from cfbatch_gui.core.evaluation.joining import join
-from cfbatch_gui.core.evaluation.label_judgements import has_label, label_judgements
-from cfbatch_gui.core.evaluation.pool import Pool, make_pool
-from cfbatch_gui.core.evaluation.runs import Run
-from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.records import disagreeing, newest
-from cfbatch_gui.core.judgements.scales import USUAL, Scale
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, documents_of, join
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
+from cfbatch_gui.core.evaluation.runs import Run, has_label, label_judgements
+from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf
 from cfbatch_gui.core.judgements.session import Shown
-from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
+from cfbatch_gui.core.judgements.tables import disagreeing, newest
+from cfbatch_gui.core.judgements.values import USUAL, Scale, Source, Subject
+from cfbatch_gui.core.results.score_table import read_queries
+
+SECOND_SHARE = 0.2  # of what another judge has judged
+AGAIN_EACH = 10  # after so many texts one of them comes again
+_LEAST_AGAIN = 20  # texts; in a smaller pool nothing comes again
+_APART = 6  # texts between the first time and the second, at least
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolItem:
+    """One text to judge. `query_number` counts the queries of the pool from 1 in the order in which they are shown."""
+
+    shown: Shown
+    query_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """`items` in the order in which they are shown. `texts` are all texts of the pool, `judged` of them are already."""
+
+    items: tuple[PoolItem, ...]
+    queries: int
+    texts: int
+    judged: int
+
+    @property
+    def fresh(self) -> int:
+        """How many texts are to be judged, those that come again counted once."""
+        return sum(not item.shown.again for item in self.items)
+
+
+def make_pool(
+    runs: Sequence[Run], joined: Sequence[Joined], book: Book | None, *, judge: str, k: int = 10, seed: int = 1
+) -> Pool:
+    """The pool of these runs; the same for the same seed and book, of which None is an empty one.
+
+    `joined` is `joining.join` of the runs. Blocking: seconds for a million pairs. Raises DataError.
+    """
+    documents = documents_of(runs, joined)
+    first: dict[int, tuple[int, int]] = {}  # the run and the pair that a document's text is read from
+    labelled: set[int] = set()
+    for number, (run, each, numbers) in enumerate(zip(runs, joined, documents.of_run, strict=True)):
+        for pair in _top_pairs(run, each, numbers, k).tolist():
+            first.setdefault(int(numbers[pair]), (number, pair))
+        labelled.update(numbers[has_label(run) & (numbers != NOT_THERE)].tolist())
+    draw = np.random.default_rng(seed)
+    known = sorted(first)
+    shuffled = [known[at] for at in draw.permutation(len(known)).tolist()]
+    query_of = {document: int(joined[first[document][0]].query_of[first[document][1]]) for document in shuffled}
+    turn = {query: at for at, query in enumerate(dict.fromkeys(query_of[document] for document in shuffled))}
+    shuffled.sort(key=lambda document: turn[query_of[document]])  # stable: the texts of a query stay shuffled
+    items = _items(runs, first, shuffled, query_of, turn)
+    said = _said(book, judge) if book is not None else {}
+    fresh: list[PoolItem] = []
+    second: list[PoolItem] = []
+    judged = 0
+    texts: set[tuple[_Key, _Key]] = set()
+    for document, item in zip(shuffled, items, strict=True):
+        key = _key(item.shown.query), _key(item.shown.document)
+        if key in texts:  # the same text under another id
+            continue
+        texts.add(key)
+        by_judge, by_others = said.get(key, (False, False))
+        judged += by_judge or by_others or document in labelled
+        if not by_judge and by_others:
+            second.append(item)
+        elif not by_judge and document not in labelled:
+            fresh.append(item)
+    chosen = set(draw.choice(len(second), size=round(len(second) * SECOND_SHARE), replace=False).tolist())
+    wanted = fresh + [item for at, item in enumerate(second) if at in chosen]
+    return Pool(tuple(_with_some_again(wanted, draw)), len(turn), len(texts), judged)
+
+
+def _top_pairs(run: Run, joined: Joined, numbers: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """The indices of the first k pairs of each query that all runs have, a document listed twice counted once."""
+    wanted = np.flatnonzero(run.table.has_score & (numbers != NOT_THERE))
+    ordered = wanted[run.ranked(run.table.part(wanted))]
+    is_first = np.zeros(len(ordered), dtype=np.bool_)
+    is_first[np.unique(numbers[ordered], return_index=True)[1]] = True
+    ordered = ordered[is_first]
+    ordered = ordered[np.argsort(joined.query_of[ordered], kind="stable")]
+    query = joined.query_of[ordered]
+    place = np.arange(len(ordered)) - np.searchsorted(query, query)
+    return ordered[place < k]
+
+
+def _items(
+    runs: Sequence[Run],
+    first: dict[int, tuple[int, int]],
+    documents: Sequence[int],
+    query_of: dict[int, int],
+    turn: dict[int, int],
+) -> list[PoolItem]:
+    texts = [run.texts(pair for number, pair in first.values() if runs[number] is run) for run in runs]
+    asked = read_queries(runs[0].folder, runs[0].table.asked)
+    items = []
+    for document in documents:
+        number, pair = first[document]
+        text = texts[number][pair]
+        query = asked[query_of[document]]
+        items.append(
+            PoolItem(Shown(Subject(query.id, query.text), Subject(text.id, text.text)), turn[query_of[document]] + 1)
+        )
+    return items
+
+
+def _said(book: Book, judge: str) -> dict[tuple[_Key, _Key], tuple[bool, bool]]:
+    """Whether this judge and whether others have judged a pair, by the keys of its query and its document."""
+    records, subjects = book.contents()
+    names = book.judges()
+    keys = {number: _key(subject) for number, subject in subjects.items()}
+    said: dict[tuple[_Key, _Key], tuple[bool, bool]] = {}
+    for record in newest(records):
+        key = keys[record["query"]], keys[record["document"]]
+        by_judge, by_others = said.get(key, (False, False))
+        is_own = names[int(record["judge"])] == judge and record["source"] >= Source.PERSON
+        said[key] = by_judge or is_own, by_others or not is_own
+    return said
+
+
+def _key(subject: Subject) -> _Key:
+    return ("", subject.text) if subject.text else (subject.id, "")
+
+
+def _with_some_again(items: list[PoolItem], draw: np.random.Generator) -> list[PoolItem]:
+    if len(items) < _LEAST_AGAIN:
+        return items
+    shown: list[PoolItem] = []
+    for end in range(AGAIN_EACH, len(items) + AGAIN_EACH, AGAIN_EACH):
+        block = items[end - AGAIN_EACH : end]
+        shown += block
+        before = items[max(0, end - 2 * AGAIN_EACH) : max(0, end - _APART)]
+        if len(block) == AGAIN_EACH and before:
+            seen = before[int(draw.integers(len(before)))]
+            shown.append(PoolItem(replace(seen.shown, again=True), seen.query_number))
+    return shown
 
 
 @dataclass(frozen=True, slots=True)

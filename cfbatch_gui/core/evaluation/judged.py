@@ -10,16 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.book_grades import BookGrades, BookMatch
-from cfbatch_gui.core.evaluation.documents import documents_of
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, join
-from cfbatch_gui.core.evaluation.judged_documents import JudgedDocuments, judge
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, documents_of, join
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades, BookMatch, JudgedDocuments, judge
 from cfbatch_gui.core.evaluation.metrics import Metric, usual_metrics
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.core.results.rankings.query_texts import QueryTexts, read_queries
+from cfbatch_gui.core.results.score_table import QueryTexts, read_queries
 
 Numbers = NDArray[np.int64]
 ENOUGH_JUDGED = 0.8  # of the first k texts; with fewer judged, the figures are not to be relied upon

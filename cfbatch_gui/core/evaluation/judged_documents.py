@@ -1,26 +1,199 @@
-"""The grades of documents by the labels of all runs, so that all runs are measured by the same judgements.
+"""The grades of documents, by a book of judgements and by the labels of all runs.
 
-If labels differ, that of the earlier run counts, and within a run that of the earlier position in its query. Judgements
-of a book overrule labels, except those that are labels of other files themselves. Documents that are judged and in no
-run count in ideal and recall.
+A judgement of texts is about all pairs with just these texts, whatever their ids; one of bare ids is about the pairs
+with these ids. A judged document that no run has counts in ideal and recall, unless its query has another text under
+its id: then the judgement is about another version of that text. If labels differ, that of the earlier run counts, and
+within a run that of the earlier position. Judgements of a book overrule labels, unless they are labels of other files.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.book_grades import BookGrades, BookMatch, match_book
-from cfbatch_gui.core.evaluation.documents import Documents
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Documents, Joined
 from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.tables import newest, verdicts
+from cfbatch_gui.core.judgements.values import Source, Subject
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import distinct
-from cfbatch_gui.core.results.rankings.query_texts import read_queries
-from cfbatch_gui.core.results.rankings.score_table import hashed_id, read_id_hashes
+from cfbatch_gui.core.results.score_table import (
+    NO_ID,
+    hashed_id,
+    read_id_hashes,
+    read_queries,
+    read_query_hashes,
+    read_text_hashes,
+)
 
 Numbers = NDArray[np.int64]
+_NO_RANK = np.iinfo(np.int64).max
+_MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BookGrades:
+    """The judged pairs of a book, the most trusted first: the strongest source, texts before bare ids, the newest.
+
+    All arrays have shape (pairs,). Hashes are of this process; `*_ids` are NO_ID for none, and `*_is_text` says whether
+    the subject has a text. `is_label`: the grade is from a label column.
+    """
+
+    name: str
+    query_texts: Numbers
+    query_ids: Numbers
+    query_is_text: NDArray[np.bool_]
+    document_texts: Numbers
+    document_ids: Numbers
+    document_is_text: NDArray[np.bool_]
+    grades: Numbers
+    is_label: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BookMatch:
+    """What a book says about the documents of some runs, as rows of (document, query index, grade).
+
+    `strong` are judgements that overrule labels of the runs' own files, `weak` are labels of other files; both (n, 3).
+    `outside` and `weak_outside` are judged documents that no run has: (query index, hash of id or text, grade), (n, 3).
+    `matched` counts judged pairs of the book that are in a run, `unmatched` those whose query is and whose document is
+    not, `other_versions` those of another text under the same id.
+    """
+
+    strong: Numbers
+    weak: Numbers
+    outside: Numbers
+    weak_outside: Numbers
+    matched: int
+    unmatched: int
+    other_versions: int
+
+
+def read_book_grades(book: Book) -> BookGrades:
+    """The judged pairs of a book. Blocking: half a second for 100,000. Raises DataError."""
+    records, subjects = book.contents()
+    found, _ = verdicts(newest(records))
+    is_text = {number: bool(subject.text) for number, subject in subjects.items()}
+    bare = np.array([not (is_text[each["query"]] and is_text[each["document"]]) for each in found], dtype=np.bool_)
+    found = found[np.lexsort((-found["time"], bare, -found["source"].astype(np.int64)))]
+    queries, documents = ([subjects[int(number)] for number in found[name]] for name in ("query", "document"))
+    return BookGrades(
+        book.name,
+        *_hashes(queries),
+        *_hashes(documents),
+        found["grade"].astype(np.int64),
+        found["source"] == Source.LABELS,
+    )
+
+
+def _hashes(subjects: Sequence[Subject]) -> tuple[Numbers, Numbers, NDArray[np.bool_]]:
+    count = len(subjects)
+    return (
+        np.fromiter((hash(each.text) for each in subjects), np.int64, count),
+        np.fromiter((hashed_id(each.id) for each in subjects), np.int64, count),
+        np.fromiter((bool(each.text) for each in subjects), np.bool_, count),
+    )
+
+
+def match_book(book: BookGrades, runs: Sequence[Run], joined: Sequence[Joined], documents: Documents) -> BookMatch:
+    """Find the documents of the runs that the book is about. Blocking: seconds for a million. Raises DataError."""
+    entry, query = _queries_of_entries(book, runs, joined, documents)
+    texts = _Lookup(_keys(query, book.document_texts[entry]), entry, book.document_is_text[entry])
+    ids = _Lookup(_keys(query, book.document_ids[entry]), entry, ~book.document_is_text[entry])
+    best = np.full(documents.count, _NO_RANK, dtype=np.int64)
+    query_of = np.full(documents.count, NOT_THERE, dtype=np.int64)
+    there = np.zeros(0, dtype=np.int64)  # the keys of texts that the runs have
+    there_by_id = np.zeros(0, dtype=np.int64)
+    asked = distinct(query)
+    for run, each, numbers in zip(runs, joined, documents.of_run, strict=True):
+        pairs = np.flatnonzero((numbers != NOT_THERE) & np.isin(each.query_of, asked))
+        hashes = read_text_hashes(run.folder, run.table)
+        of_pair = each.query_of[pairs].astype(np.int64)
+        by_text = _keys(of_pair, hashes.texts[pairs])
+        with_id = hashes.ids[pairs] != NO_ID
+        by_id = _keys(of_pair, hashes.ids[pairs])
+        found = np.minimum(texts.find(by_text), np.where(with_id, ids.find(by_id), _NO_RANK))
+        np.minimum.at(best, numbers[pairs], found)
+        query_of[numbers[pairs]] = of_pair
+        there = np.concatenate((there, distinct(by_text)))
+        there_by_id = np.concatenate((there_by_id, distinct(by_id[with_id])))
+    judged = np.flatnonzero(best != _NO_RANK)
+    rows = np.stack((judged, query_of[judged], book.grades[best[judged]]), axis=1)
+    weak = book.is_label[best[judged]]
+    is_text = book.document_is_text[entry]
+    key_of_text, key_of_id = _keys(query, book.document_texts[entry]), _keys(query, book.document_ids[entry])
+    has_id = book.document_ids[entry] != NO_ID
+    matched = np.where(is_text, np.isin(key_of_text, there), np.isin(key_of_id, there_by_id))
+    other_version = ~matched & is_text & has_id & np.isin(key_of_id, there_by_id)
+    missing = np.flatnonzero(~matched & ~other_version)
+    known_by = np.where(has_id, book.document_ids[entry], book.document_texts[entry])
+    outside = np.stack((query, known_by, book.grades[entry]), axis=1)
+    from_label = book.is_label[entry]
+    return BookMatch(
+        rows[~weak],
+        rows[weak],
+        outside[missing[~from_label[missing]]],
+        outside[missing[from_label[missing]]],
+        int(matched.sum()),
+        len(missing),
+        int(other_version.sum()),
+    )
+
+
+def _queries_of_entries(
+    book: BookGrades, runs: Sequence[Run], joined: Sequence[Joined], documents: Documents
+) -> tuple[Numbers, Numbers]:
+    """The entries of the book whose query all runs have, with the index of that query; one may be asked twice."""
+    by_text: dict[int, set[int]] = defaultdict(set)
+    by_id: dict[int, set[int]] = defaultdict(set)
+    usable = np.zeros(len(runs[0].table.asked), dtype=np.bool_)
+    usable[documents.queries] = True
+    for run, each in zip(runs, joined, strict=True):
+        hashes = read_query_hashes(run.folder, run.table)
+        in_first = np.full(len(run.table.asked), NOT_THERE, dtype=np.int64)
+        in_first[run.table.query_indices()] = each.query_of
+        for index, text, identifier in zip(in_first.tolist(), hashes.texts.tolist(), hashes.ids.tolist(), strict=True):
+            if index != NOT_THERE and usable[index]:
+                by_text[text].add(index)
+                if identifier != NO_ID:
+                    by_id[identifier].add(index)
+    entries: list[int] = []
+    queries: list[int] = []
+    columns = (book.query_is_text.tolist(), book.query_texts.tolist(), book.query_ids.tolist())
+    for entry, (is_text, text, identifier) in enumerate(zip(*columns, strict=True)):
+        for index in sorted(by_text.get(text, ()) if is_text else by_id.get(identifier, ())):
+            entries.append(entry)
+            queries.append(index)
+    return np.array(entries, dtype=np.int64), np.array(queries, dtype=np.int64)
+
+
+class _Lookup:
+    """The most trusted entry by key; entries are in the order of trust, so that it is the one with the lowest index."""
+
+    def __init__(self, keys: Numbers, entries: Numbers, usable: NDArray[np.bool_]) -> None:
+        keys, entries = keys[usable], entries[usable]
+        self._keys, first = np.unique(keys[np.argsort(entries, kind="stable")], return_index=True)
+        self._entries = np.sort(entries, kind="stable")[first]
+
+    def find(self, keys: Numbers) -> Numbers:
+        """The entry of each key, _NO_RANK for none; (n,)."""
+        if not len(self._keys):
+            return np.full(len(keys), _NO_RANK, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, self._entries[at], _NO_RANK)
+
+
+def _keys(queries: Numbers, hashes: Numbers) -> Numbers:
+    """One number for each pair of a query and a hash, (n,)."""
+    mixed = queries.astype(np.uint64) * np.uint64(_MIX[0]) ^ hashes.view(np.uint64) * np.uint64(_MIX[1])
+    mixed ^= mixed >> np.uint64(31)
+    return mixed.view(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

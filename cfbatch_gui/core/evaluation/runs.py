@@ -1,7 +1,7 @@
-"""The scores and labels of a ranking job as a run, in the sense of TREC."""
+"""The scores and labels of a ranking job as a run, in the sense of TREC, and the labels as judgements."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -12,8 +12,8 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.judgements.values import FROM_LABELS, Judgement, Source, Subject
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.labels import (
     NO_LABEL,
     OutsideGrade,
@@ -22,9 +22,9 @@ from cfbatch_gui.core.results.labels import (
     read_outside_grades,
     read_unusable_labels,
 )
-from cfbatch_gui.core.results.rankings.score_table import ScoreTable, read_score_table
-from cfbatch_gui.core.results.rankings.tie_order import ranked_order
-from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
+from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.results.ranks import RetrievalIds, ranked_order
+from cfbatch_gui.core.results.score_table import ScoreTable, read_queries, read_score_table
 
 _TEXTS = """
 SELECT i.item_no, t.text, t.text_id, t.label FROM json_each(?) wanted
@@ -97,3 +97,30 @@ def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
         outside = read_outside_grades(database)
         unusable = read_unusable_labels(database) if judges else None
     return Run(metadata, folder, table, labels, outside, unusable)
+
+
+_BLOCK = 10_000  # texts in memory at a time
+
+
+def has_label(run: Run) -> NDArray[np.bool_]:
+    """Which pairs have a label that is a grade, (pairs,)."""
+    return np.asarray(run.labels != NO_LABEL)
+
+
+def label_judgements(run: Run, *, time: float) -> Iterator[Judgement]:
+    """The labels of this run with its texts, those of documents outside it with bare ids. Raises DataError."""
+    queries = [Subject(each.id, each.text) for each in read_queries(run.folder, run.table.asked)]
+    query_of = run.table.query_indices()
+    labelled = np.flatnonzero(has_label(run))
+    for start in range(0, len(labelled), _BLOCK):
+        block = labelled[start : start + _BLOCK]
+        texts = run.texts(block)
+        for pair in block.tolist():
+            document = Subject(texts[pair].id, texts[pair].text)
+            grade = int(run.labels[pair])
+            yield Judgement(queries[query_of[pair]], document, grade, FROM_LABELS, Source.LABELS, time)
+    by_id = {query.id: query for query in queries if query.id}
+    for each in run.outside:
+        if each.query_id in by_id:
+            document = Subject(each.document_id)
+            yield Judgement(by_id[each.query_id], document, each.grade, FROM_LABELS, Source.LABELS, time)

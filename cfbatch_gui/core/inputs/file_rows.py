@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 
-from cfbatch_gui.core.inputs.input_values import Block, Row, Source
+from cfbatch_gui.core.inputs.input_values import Block, Row, Source, single_rows
 from cfbatch_gui.core.inputs.readers.collection import CollectionTexts, JudgementLine
 from cfbatch_gui.core.inputs.readers.formats import Joined, format_of
 from cfbatch_gui.core.inputs.recognise.recogniser import read_part
@@ -24,18 +24,17 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
 
     Raises InputError when the file is missing or cannot be read any more.
     """
-    entry = format_of(source)
-    if isinstance(entry.read, Joined):
-        return entry.read.read(source, progress, read_part)
-    return entry.read(source, progress)
+    return single_rows(_found(source, progress))
 
 
 def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
     """Yield what `read_rows` yields, rows without a problem in blocks."""
-    entry = format_of(source)
-    if entry.read_blocks is not None:
-        return _in_blocks(entry.read_blocks(source, progress))
-    return _in_blocks(read_rows(source, progress=progress))
+    return _in_blocks(_found(source, progress))
+
+
+def _found(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
+    read = format_of(source).read
+    return read.read(source, progress, read_part) if isinstance(read, Joined) else read(source, progress)
 
 
 def read_judgements(source: Source) -> Iterator[JudgementLine]:
@@ -57,7 +56,7 @@ def read_collection_texts(source: Source) -> CollectionTexts | None:
 
 
 def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:
-    """Return the first rows by the reader that a job uses, so that what is shown is what is sent. Raises InputError."""
+    """The first rows by the reader that a job uses, so that what is shown is what is sent. Raises InputError."""
     with closing(read_rows(source)) as rows:
         return tuple(islice(rows, limit))
 

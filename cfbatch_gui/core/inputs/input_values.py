@@ -7,12 +7,13 @@ module takes to read a row. They cannot be part of a reference cycle, so garbage
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path, PurePath
 
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import Message, counted_message, message
 
 
 class Kind(StrEnum):
@@ -138,7 +139,6 @@ class ReadOptions:
     candidates: CandidateRule | None = None  # ignored where the input names the candidates
 
     def encoded_as(self, other: "ReadOptions") -> "ReadOptions":
-        """These options with another's encoding, be it chosen or guessed."""
         return replace(
             self,
             encoding=other.encoding,
@@ -276,7 +276,6 @@ class Block(msgspec.Struct, frozen=True, gc=False):
 
 
 def single_rows(found: Iterable[Block | Row]) -> Generator[Row, None, None]:
-    """Yield the rows of blocks one at a time."""
     for each in found:
         if isinstance(each, Row):
             yield each
@@ -364,3 +363,35 @@ class AttachedInput:
     source: Source
     mapping: Mapping
     second: Source | None = None
+
+
+def unusual_row(row: Row, width: int) -> Row:
+    """A row of another number of cells than `width` with exactly `width` cells, and as a problem.
+
+    A row that has a problem keeps it. A row without cells, a blank one, gets empty cells and no problem.
+    """
+    problem, cells = row.problem, row.cells
+    if not problem and cells and len(cells) != width:
+        problem = width_problem(len(cells), width)
+    return Row(row.number, fitted(cells, width), problem, row.problem_kind, row.raw)
+
+
+def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:
+    """The first `width` cells; empty ones follow where there are fewer."""
+    return (*cells[:width], *("",) * (width - len(cells)))
+
+
+@lru_cache(maxsize=256)
+def width_problem(cells: int, columns: int) -> str:
+    """The sentence for a row of so many cells in a table of so many columns."""
+    return message(
+        "This row has {cells}, but the file has {columns}.", cells=cells_text(cells), columns=columns_text(columns)
+    )
+
+
+def cells_text(count: int) -> Message:
+    return counted_message(count, "{n:,} cell", "{n:,} cells")
+
+
+def columns_text(count: int) -> Message:
+    return counted_message(count, "{n:,} column", "{n:,} columns")

@@ -9,10 +9,8 @@ from operator import itemgetter
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
-from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
-from cfbatch_gui.core.inputs.columns.templates import Template, read_template
+from cfbatch_gui.core.inputs import column_names as vocabulary
+from cfbatch_gui.core.inputs.cell_texts import Template, read_template, split_contexts
 from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Block,
@@ -27,7 +25,8 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Text,
 )
-from cfbatch_gui.core.inputs.readers.text_store import TextStore
+from cfbatch_gui.core.inputs.layouts import check_mapping
+from cfbatch_gui.core.inputs.readers.collection import TextStore
 from cfbatch_gui.core.messages import Message, message, quoted
 
 Item = Query | Text | Context | Problem

@@ -11,7 +11,7 @@ from functools import reduce
 from itertools import islice
 
 from cfbatch_gui.core.errors import EncodingUnknown
-from cfbatch_gui.core.inputs.files.encodings import shown_name
+from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message

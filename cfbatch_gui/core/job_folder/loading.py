@@ -8,9 +8,9 @@ from itertools import repeat
 import msgspec
 import numpy as np
 
+from cfbatch_gui.core.inputs.cell_texts import split_text
 from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Problem, ProblemKind, Query, Row, Text
 from cfbatch_gui.core.inputs.items import Item, TextBlock
-from cfbatch_gui.core.inputs.splitting import split_text
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.schema import form_of
 from cfbatch_gui.core.job_folder.write_queue import MOST_ROWS, Inserts, WriteQueue

@@ -1,25 +1,147 @@
-"""A book of judgements: a file of its own, to which is only ever added."""
+"""Books of judgements: each a file of its own, to which is only ever added."""
 
+import hashlib
+import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.judgements import tables
-from cfbatch_gui.core.judgements.records import AGAIN, CANNOT_TELL, RECORD, TAKEN_BACK, Records, newest
-from cfbatch_gui.core.judgements.recovery import BACKUP_SUFFIX, mend
-from cfbatch_gui.core.judgements.scales import USUAL, Scale, decoded
-from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
+from cfbatch_gui.core.judgements.tables import AGAIN, CANNOT_TELL, RECORD, TAKEN_BACK, Records, newest
+from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, text_digest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.files import own_file_writer
+from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, own_file_writer
+from cfbatch_gui.core.system.moving import move_file
+
+BACKUP_SUFFIX = ".backup"
+
+
+class _Found:
+    """What is sound in one or more files of the same book. Rows are never changed, so that one file adds to another."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.scale: Scale | None = None
+        self.counted = 0
+        self.subjects: dict[int, tuple[bytes | None, str, str]] = {}
+        self.judges: dict[int, str] = {}
+        self.records: dict[int, bytes] = {}
+        self.notes: dict[int, str] = {}
+
+    def read(self, path: Path) -> None:
+        """Take what can be read of this file; the rest is passed over."""
+        with suppress(sqlite3.Error), closing(connect_durably(path, read_only=True)) as database:
+            database.text_factory = _text
+            for take in (self._take_book, self._take_subjects, self._take_judges, self._take_notes, self._take_records):
+                with suppress(sqlite3.Error, ValueError, TypeError):  # what was read before the damage is kept
+                    take(database)
+
+    def _take_book(self, database: sqlite3.Connection) -> None:
+        name, scale, counted = database.execute("SELECT name, scale, records FROM book").fetchone()
+        self.counted = max(self.counted, int(counted))
+        self.name = self.name or name
+        self.scale = self.scale or decoded(scale)
+
+    def _take_subjects(self, database: sqlite3.Connection) -> None:
+        for number, digest, identifier, text in database.execute("SELECT number, digest, id, text FROM subjects"):
+            if digest == text_digest(text) and (text or identifier):
+                self.subjects.setdefault(number, (digest, identifier, text))
+
+    def _take_judges(self, database: sqlite3.Connection) -> None:
+        for number, name in database.execute("SELECT number, name FROM judges"):
+            self.judges.setdefault(number, name)
+
+    def _take_notes(self, database: sqlite3.Connection) -> None:
+        for number, note in database.execute("SELECT number, note FROM notes"):
+            self.notes.setdefault(number, note)
+
+    def _take_records(self, database: sqlite3.Connection) -> None:
+        for number, record in database.execute("SELECT number, record FROM records"):
+            if isinstance(record, bytes) and len(record) == RECORD.itemsize:
+                one = np.frombuffer(record, RECORD)
+                if tables.sound(np.array([number], dtype=np.int64), one)[0]:
+                    self.records.setdefault(number, record)
+
+
+def mend(path: Path, *, clock: Callable[[], float]) -> tuple[str, ...]:
+    """Make the book anew from what is sound in it and in its last copy; sentences about it for the user.
+
+    The damaged file is put aside under another name, never deleted. Raises sqlite3.Error, DataError, DiskFull, OSError.
+    """
+    found = _Found()
+    for file in (path, path.with_suffix(BACKUP_SUFFIX)):
+        if file.exists():
+            found.read(file)
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    with closing(connect_durably(new)) as database:
+        kept = _write(database, found)
+    flush_to_disk(new)
+    aside = path.with_name(f"{path.name}.damaged-{int(clock())}")
+    move_file(path, aside)
+    # A journal belongs to the damaged file; beside the new one it would be rolled back into it.
+    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+    move_file(new, path)
+    flush_folder(path.parent)
+    lost = max(found.counted, max(found.records, default=0)) - kept
+    return (_sentence(found.name, kept, lost, aside.name),)
+
+
+def _write(database: sqlite3.Connection, found: _Found) -> int:
+    """Write what was found; the number of records."""
+    tables.create(database, found.name or "Judgements", found.scale or USUAL)
+    numbers = sorted(found.records)
+    records = np.frombuffer(b"".join(found.records[number] for number in numbers), RECORD).copy()
+    whole = np.array(
+        [
+            int(each["query"]) in found.subjects
+            and int(each["document"]) in found.subjects
+            and int(each["judge"]) in found.judges
+            for each in records
+        ],
+        dtype=np.bool_,
+    )
+    kept = [number for number, is_whole in zip(numbers, whole, strict=True) if is_whole]
+    notes = [(index, found.notes[number]) for index, number in enumerate(kept) if number in found.notes]
+    with transaction(database):
+        rows = ((number, *row) for number, row in found.subjects.items())
+        database.executemany("INSERT OR IGNORE INTO subjects VALUES(?, ?, ?, ?)", rows)
+        database.executemany("INSERT OR IGNORE INTO judges VALUES(?, ?)", found.judges.items())
+        tables.append(database, records[whole], notes, after=0)
+    return len(kept)
+
+
+def _sentence(name: str, kept: int, lost: int, aside: str) -> str:
+    if lost > 0:
+        return message(
+            "The book of judgements “{name}” was damaged: {kept} of {all} judgements are kept, the others are lost."
+            " “{aside}” is the damaged file.",
+            name=name,
+            kept=kept,
+            all=kept + lost,
+            aside=aside,
+        )
+    return message(
+        "The book of judgements “{name}” was damaged. All {kept} judgements are kept; “{aside}” is the damaged file.",
+        name=name,
+        kept=kept,
+        aside=aside,
+    )
+
+
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace")
+
 
 _GRADES = 2**31 - 1  # the largest; more is an order number or a barcode
 _NO_SUBJECT = Subject("")
@@ -287,3 +409,90 @@ def _damaged(path: Path, error: Exception) -> DataError:
         ),
         detail=f"{path.name}: {error}",
     )
+
+
+USUAL_NAME = "My judgements"
+_LONGEST_NAME = 80  # characters
+_log = logging.getLogger(__name__)
+
+
+class Shelf:
+    """Opens each book once. A book's name is never part of its path. Methods may be called from any thread."""
+
+    def __init__(self, folder: Path, *, read_only: bool = False, clock: Callable[[], float] = time.time) -> None:
+        self._folder, self._read_only, self._clock = folder, read_only, clock
+        self._open: dict[Path, Book] = {}
+        self._lock = threading.Lock()
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all books, sorted. One that cannot be read is left out."""
+        found = []
+        for path in sorted(self._folder.glob("*.db")) if self._folder.is_dir() else ():
+            try:
+                found.append(book_name(path))
+            except (sqlite3.Error, TypeError):
+                if not self._read_only:  # opening mends it
+                    with suppress(UserError):
+                        found.append(self._book(path).name)
+        return tuple(sorted(found, key=str.casefold))
+
+    def has(self, name: str) -> bool:
+        """Whether there is a book with this name."""
+        return self._path(name).exists()
+
+    def size(self, name: str) -> int:
+        """How many records an open book has, 0 for another: changes when something was added in this program."""
+        book = self._open.get(self._path(name))
+        return len(book.records()) if book is not None else 0
+
+    def book(self, name: str) -> Book:
+        """The book with this name. Raises UsageError without one, DataError."""
+        path = self._path(name)
+        if not path.exists():
+            known = ", ".join(f"“{each}”" for each in self.names())
+            if known:
+                raise UsageError(
+                    message("There is no book of judgements “{name}”. There are: {known}.", name=name, known=known)
+                )
+            raise UsageError(
+                message(
+                    "There is no book of judgements “{name}”. Import a file of judgements, or judge some texts.",
+                    name=name,
+                )
+            )
+        return self._book(path)
+
+    def book_or_new(self, name: str = USUAL_NAME, scale: Scale = USUAL) -> Book:
+        """The book with this name, made if there is none. Raises UsageError for an unusable name, DataError."""
+        name = " ".join(name.split())
+        if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+            raise UsageError(
+                message("A book of judgements needs a name of at most {most} characters.", most=_LONGEST_NAME)
+            )
+        path = self._path(name)
+        with self._lock:
+            if path not in self._open and not path.exists():
+                self._open[path] = Book.create(path, name, scale, clock=self._clock)
+        return self._book(path)
+
+    def close(self) -> None:
+        """Keep a copy of each book to which something was added, and close all."""
+        with self._lock:
+            for book in self._open.values():
+                if not self._read_only:
+                    try:
+                        book.back_up_if_changed()
+                    except UserError as error:
+                        _log.warning("The copy of a book of judgements was not written: %s", error.detail)
+                book.close()
+            self._open.clear()
+
+    def _path(self, name: str) -> Path:
+        digest = hashlib.blake2b(" ".join(name.split()).casefold().encode(), digest_size=8).hexdigest()
+        return self._folder / f"{digest}.db"
+
+    def _book(self, path: Path) -> Book:
+        with self._lock:
+            if path not in self._open:
+                self._open[path] = Book(path, read_only=self._read_only, clock=self._clock)
+            return self._open[path]

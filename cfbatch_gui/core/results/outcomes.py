@@ -1,15 +1,42 @@
-"""The outcome of each item of a job: done, failed, waiting, left out or skipped; their counts and the reasons."""
+"""What results need of their job, the outcome of each item with its reason, and which results are of earlier jobs."""
 
 import sqlite3
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import msgspec
 
-from cfbatch_gui.core.inputs.input_values import ProblemKind
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT
+
+
+@dataclass(frozen=True, slots=True)
+class JobMetadata:
+    """`connection` is the title of the job's connection as people read it; it never holds an account id.
+
+    `request_ids` maps batch numbers to the service's ids. `failed_batches` maps the number of each batch that ended
+    without an answer to the reason, a sentence; the texts of such a batch are failed, not waiting. `pooling` is "" for
+    the model's default. `sent_at` is in seconds since 1970, UTC, and 0.0 if not sent. `source_sha256` is hexadecimal.
+    """
+
+    id: str
+    name: str
+    kind: Kind
+    model: str
+    connection: str
+    truncate_inputs: bool = True
+    pooling: str = ""
+    request_ids: dict[int, str] = field(default_factory=dict)
+    failed_batches: dict[int, str] = field(default_factory=dict)
+    source_name: str = ""
+    source_sha256: str = ""
+    rows_in: int = 0
+    usage_tokens: int = 0
+    sent_at: float = 0.0
+    program_version: str = ""
+
 
 _REQUESTS = """
 SELECT request_no, state, error, reference, batch FROM requests
@@ -123,3 +150,44 @@ def has_parts(folder: JobFolder) -> bool:
     """Whether any text of the job was split. A split context has the score of its best part. Raises DataError."""
     with folder.open(read_only=True) as database:
         return database.execute("SELECT 1 FROM parts LIMIT 1").fetchone() is not None
+
+
+_ORIGINS = """
+SELECT s.job_id, s.job_name, s.request_id, s.sent_at, count(*) FROM sources s JOIN reused USING(source_no)
+JOIN items USING(request_no) GROUP BY s.source_no ORDER BY s.source_no
+"""
+_BY_REFERENCE = """
+SELECT r.reference, s.job_id, s.job_name, s.request_id, s.sent_at FROM requests r JOIN reused USING(request_no)
+JOIN sources s USING(source_no)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The job and the request that a result came from in the first place, and how many texts of this job did.
+
+    `sent_at` is in seconds since 1970, UTC; `request_id` is "" for a request without the queue.
+    """
+
+    job_id: str
+    job_name: str
+    request_id: str
+    sent_at: float
+    texts: int = 0
+
+
+def origins(folder: JobFolder) -> tuple[Origin, ...]:
+    """All origins of a job's results but its own requests, with their texts. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        return tuple(Origin(*row) for row in database.execute(_ORIGINS))
+
+
+def origins_by_reference(database: sqlite3.Connection) -> dict[str, Origin]:
+    """The origins of requests that were never sent, by the reference that they would have been sent under."""
+    return {reference: Origin(*row) for reference, *row in database.execute(_BY_REFERENCE)}
+
+
+def has_origins(folder: JobFolder) -> bool:
+    """Whether any result was taken from an earlier job. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        return database.execute("SELECT 1 FROM reused LIMIT 1").fetchone() is not None

@@ -1,22 +1,23 @@
-"""Which vectors of a job have to be sent: those whose checksum is not the one that was sent last."""
+"""Which vectors of a job have to be sent, those whose checksum is not the one sent last, and in which parts."""
 
 import asyncio
 import hashlib
 import threading
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.job_metadata import JobMetadata
-from cfbatch_gui.core.vectorize.checks import check_rows, index_problems
-from cfbatch_gui.core.vectorize.push_settings import Show
-from cfbatch_gui.core.vectorize.push_values import PushCheck, PushOptions, PushProgress, PushStage
+from cfbatch_gui.core.results.exports.vector_rows import vector_texts
+from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.vectorize.client import PART_BYTES
+from cfbatch_gui.core.vectorize.push_values import PushCheck, PushOptions, PushProgress, PushStage, Show
 from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, GoneVectors, IndexRecord
-from cfbatch_gui.core.vectorize.rows import PushRow, PushRows
-from cfbatch_gui.core.vectorize.wire import VectorizeIndex
+from cfbatch_gui.core.vectorize.rows import PushRow, PushRows, check_rows, index_problems
+from cfbatch_gui.core.vectorize.wire import VectorizeIndex, encode_line
+from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
 
 Progress = Callable[[int, int], None]
 
@@ -126,3 +127,45 @@ def _checksums(
         number = int.from_bytes(digest.digest()) >> (64 - CHECKSUM_BITS)
         found.append(number if number >= FIRST_CHECKSUM else number + FIRST_CHECKSUM)
     return found
+
+
+_PIECE_LINES = 64  # sent in one write; about 700 kB of vectors of 1,024 numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One upload: the ids of its vectors, their checksums, and its lines, NDJSON in pieces."""
+
+    ids: tuple[str, ...]
+    checksums: tuple[int, ...]
+    pieces: tuple[bytes, ...] = field(repr=False)
+
+
+def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes: int = PART_BYTES) -> Iterator[Part]:
+    """The parts; for a thread. The same plan gives the same parts. Raises DataError and ExportError."""
+    ids: list[str] = []
+    checksums: list[int] = []
+    lines: list[bytes] = []
+    size = 0
+    for block, vectors in plan.rows.blocks():
+        wanted = [index for index, row in enumerate(block) if plan.is_to_send[row.item_no - 1]]
+        if not wanted:
+            continue
+        for index, values in zip(wanted, vector_texts(vectors[wanted]), strict=True):
+            row = block[index]
+            metadata = plan.rows.metadata(row, plan.check.numbers)
+            line = encode_line(row.id, values, row.namespace, metadata)
+            if lines and (len(lines) >= most_vectors or size + len(line) > most_bytes):
+                yield _part(ids, checksums, lines)
+                ids, checksums, lines, size = [], [], [], 0
+            ids.append(row.id)
+            checksums.append(int(plan.checksums[row.item_no - 1]))
+            lines.append(line)
+            size += len(line)
+    if lines:
+        yield _part(ids, checksums, lines)
+
+
+def _part(ids: list[str], checksums: list[int], lines: list[bytes]) -> Part:
+    pieces = tuple(b"".join(lines[start : start + _PIECE_LINES]) for start in range(0, len(lines), _PIECE_LINES))
+    return Part(tuple(ids), tuple(checksums), pieces)

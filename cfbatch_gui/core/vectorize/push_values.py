@@ -1,12 +1,18 @@
-"""What a push is asked for, what is found before it, how far it is, and how it ended."""
+"""What a push is asked for, what it goes by, what is found before it, how far it is, and how it ended."""
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
 from cfbatch_gui.core.messages import Message, counted_message, message
+from cfbatch_gui.core.vectorize.client import PART_BYTES
 from cfbatch_gui.core.vectorize.wire import IndexInfo, VectorizeIndex
+from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
+from cfbatch_gui.core.workers_ai.repeating import PATIENCE, Sleep
 
 
 class IdSource(StrEnum):
@@ -244,3 +250,21 @@ class SearchResult:
             found=len(self.hits),
             exact=len(self.exact),
         )
+
+
+Show = Callable[[PushProgress], None]
+
+# How long an index is waited for. Mutations are usually processed within seconds, large ones within minutes. Set here.
+WAIT_SECONDS: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class PushSettings:
+    """`clock` returns seconds since 1970; `patience` is that of each call; `wait_seconds` are for the index."""
+
+    clock: Callable[[], float]
+    sleep: Sleep = asyncio.sleep
+    patience: int = PATIENCE
+    wait_seconds: float = WAIT_SECONDS
+    most_vectors: int = MAX_UPLOAD_VECTORS
+    most_bytes: int = PART_BYTES

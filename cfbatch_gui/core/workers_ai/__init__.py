@@ -11,6 +11,12 @@ budget             how many calls may be made
 refusals           every refusal as a row of a table: the sentence for the user and what can be done
 client             the calls, and what each exchange means; checking: the free test of a connection
 repeating          calls that are made again, where that changes nothing
-probe/             every assumption about the live service, and the paid check that says which of them hold
+probe              every assumption about the live service, and the paid check that says which of them hold
 own_worker         the Worker that users put into their accounts
 """
+
+import sys
+from typing import Any, cast
+
+# httpx loads its own command line, and with it click, pygments and rich, wherever these are installed.
+sys.modules.setdefault("httpx._main", cast(Any, None))

@@ -1,18 +1,98 @@
-"""The fields of a connection: an account ID, a secret, and the texts for each kind of secret."""
+"""The fields of a connection: an account ID, a secret and where it is kept, their texts, and pages of the dashboard."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
-from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource
+from cfbatch_gui.core.connections.keyring_state import KeyringState
+from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.icons import icon
-from cfbatch_gui.ui.theme import TINY, scaled
-from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, Role, boxed, column, row
+from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL, TINY, scaled
+from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, Label, LinkButton, QuietButton, Role, boxed, column, row
+
+
+@dataclass(frozen=True, slots=True)
+class AccountState:
+    """What is known about an account; never the token itself.
+
+    `token_source` is None while there is no token. `token_problem` and `problem` are sentences, "" when all is well.
+    `keyring_problem` is one while the keyring has not said whether there is a token; with `can_unlock` it is locked.
+    `is_checking`: the keyring is being asked for the first time, and it is supposed that all is well.
+    `service` is the address that the environment sets instead of Cloudflare's, else "".
+    """
+
+    account: str = ""
+    token_source: TokenSource | None = None
+    token_problem: str = ""
+    keyring_problem: str = ""
+    can_unlock: bool = False
+    is_keyring_broken: bool = False
+    is_checking: bool = False
+    problem: str = ""
+    service: str = ""
+    is_ready: bool = False
+    account_is_fixed: bool = False  # set by the environment
+    token_is_fixed: bool = False  # set by the environment variable `token_variable`
+    token_variable: str = TOKEN_VARIABLE
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether there is nothing left for the user to enter."""
+        return self.account_is_fixed and self.token_is_fixed
+
+
+async def read_account_state(program: Program) -> AccountState:
+    """Read settings, environment and keyring; the keyring, which may be slow, is read in a thread."""
+    token_source, token_problem, keyring_problem, can_unlock = None, "", "", False
+    try:
+        token_source = await program.credentials.token_source(CLOUDFLARE)
+    except KeyringUnavailable as error:
+        keyring_problem, can_unlock = error.message, error.action is Action.UNLOCK
+    except NotConnected as error:
+        token_problem = error.message
+    summary = next(each for each in await program.connections.summaries() if each.id == CLOUDFLARE)
+    return replace(
+        known_account_state(program),
+        token_source=token_source,
+        token_problem=token_problem,
+        keyring_problem=keyring_problem,
+        can_unlock=can_unlock,
+        is_keyring_broken=program.credentials.state is KeyringState.BROKEN,
+        is_checking=False,
+        is_ready=summary.is_ready,
+    )
+
+
+def known_account_state(program: Program) -> AccountState:
+    """What can be said before the keyring has answered."""
+    held = program.address_book.held_by_environment()
+    service = problem = ""
+    if program.address_book.account_id:
+        try:
+            connection = program.address_book.connection(CLOUDFLARE)
+            service = connection.base_url if BASE_URL_VARIABLE in held else ""
+        except NotConnected as error:
+            problem = error.message
+    return AccountState(
+        account=program.address_book.account_id,
+        is_checking=True,
+        problem=problem,
+        service=service,
+        is_ready=bool(program.address_book.account_id),
+        account_is_fixed=ACCOUNT_VARIABLE in held,
+        token_is_fixed=TOKEN_VARIABLE in held,
+    )
+
 
 _LONGEST = 2_000  # characters; enough for a pasted address, too few for a pasted document
 
@@ -158,53 +238,230 @@ class FieldBlock(QWidget):
 def token_words() -> SecretWords:
     """Texts for the API token of an account."""
     return SecretWords(
-        title=_tr("API token"),
-        placeholder=_tr("Paste the token"),
-        in_keyring=_tr("A token is saved in this computer’s keyring"),
-        in_memory=_tr("A token is kept in memory"),
-        in_environment=_tr("The token comes from an environment variable"),
-        unusable=_tr("The saved token cannot be used"),
-        replace=_tr("Replace the token…"),
-        remove=_tr("Remove the token…"),
-        keep=_tr("Keep the saved token"),
-        show=_tr("Show the token"),
-        hide=_tr("Hide the token"),
+        title=tr("API token"),
+        placeholder=tr("Paste the token"),
+        in_keyring=tr("A token is saved in this computer’s keyring"),
+        in_memory=tr("A token is kept in memory"),
+        in_environment=tr("The token comes from an environment variable"),
+        unusable=tr("The saved token cannot be used"),
+        replace=tr("Replace the token…"),
+        remove=tr("Remove the token…"),
+        keep=tr("Keep the saved token"),
+        show=tr("Show the token"),
+        hide=tr("Hide the token"),
     )
 
 
 def worker_secret_words() -> SecretWords:
     """Texts for the secret of a Worker."""
     return SecretWords(
-        title=_tr("Secret"),
-        placeholder=_tr("The Worker’s SHARED_SECRET"),
-        in_keyring=_tr("A secret is saved in this computer’s keyring"),
-        in_memory=_tr("A secret is kept in memory"),
-        in_environment=_tr("The secret comes from the environment"),
-        unusable=_tr("The saved secret cannot be used"),
-        replace=_tr("Replace the secret…"),
-        remove=_tr("Remove the secret…"),
-        keep=_tr("Keep the saved secret"),
-        show=_tr("Show the secret"),
-        hide=_tr("Hide the secret"),
+        title=tr("Secret"),
+        placeholder=tr("The Worker’s SHARED_SECRET"),
+        in_keyring=tr("A secret is saved in this computer’s keyring"),
+        in_memory=tr("A secret is kept in memory"),
+        in_environment=tr("The secret comes from the environment"),
+        unusable=tr("The saved secret cannot be used"),
+        replace=tr("Replace the secret…"),
+        remove=tr("Remove the secret…"),
+        keep=tr("Keep the saved secret"),
+        show=tr("Show the secret"),
+        hide=tr("Hide the secret"),
     )
 
 
 def gateway_token_words() -> SecretWords:
     """Texts for the token of an authenticated gateway."""
     return SecretWords(
-        title=_tr("Gateway token, if it asks for one"),
-        placeholder=_tr("Only for an authenticated gateway"),
-        in_keyring=_tr("A gateway token is saved in this computer’s keyring"),
-        in_memory=_tr("A gateway token is kept in memory"),
-        in_environment=_tr("The gateway token comes from the environment"),
-        unusable=_tr("The saved gateway token cannot be used"),
-        replace=_tr("Replace the gateway token…"),
-        remove=_tr("Remove the gateway token…"),
-        keep=_tr("Keep the saved gateway token"),
-        show=_tr("Show the gateway token"),
-        hide=_tr("Hide the gateway token"),
+        title=tr("Gateway token, if it asks for one"),
+        placeholder=tr("Only for an authenticated gateway"),
+        in_keyring=tr("A gateway token is saved in this computer’s keyring"),
+        in_memory=tr("A gateway token is kept in memory"),
+        in_environment=tr("The gateway token comes from the environment"),
+        unusable=tr("The saved gateway token cannot be used"),
+        replace=tr("Replace the gateway token…"),
+        remove=tr("Remove the gateway token…"),
+        keep=tr("Keep the saved gateway token"),
+        show=tr("Show the gateway token"),
+        hide=tr("Hide the gateway token"),
     )
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("connections", text)
+class TokenBlock(FieldBlock):
+    """Shows a saved token as a sentence with "Replace…" and "Remove…", and a field only for a new one.
+
+    `edited` is emitted whenever the field, or whether it is shown, changes.
+    """
+
+    remove_pressed = Signal()
+    unlock_pressed = Signal()  # of the keyring
+    edited = Signal()
+
+    def __init__(
+        self,
+        link: LinkButton,
+        words: SecretWords | None = None,
+        check: Callable[[str], Token] = check_form,
+        parent: QWidget | None = None,
+    ) -> None:
+        self._words = words or token_words()
+        self.field = TokenField(self._words, check)
+        self.cancel = QuietButton(self.tr("Cancel"))
+        self.cancel.setAccessibleName(self._words.keep)
+        self._where_icon = IconLabel("key-round", "quiet", 16)
+        self._where = ElidedLabel("")
+        self.replace = LinkButton(self.tr("Replace…"))
+        self.replace.setAccessibleName(self._words.replace)
+        self.remove = LinkButton(self.tr("Remove…"))
+        self.remove.setAccessibleName(self._words.remove)
+        self.unlock = LinkButton(self.tr("Unlock"))
+        self.unlock.setAccessibleName(self.tr("Unlock the keyring"))
+        self.unlock.hide()
+        self._editor = boxed(row(self.field, self.cancel))
+        saved = row(self._where_icon, self._where, self.unlock, self.replace, self.remove, gap=SMALL)
+        saved.setStretch(1, 1)
+        for link_button in (self.unlock, self.replace, self.remove):
+            link_button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._saved = boxed(saved)
+        self._stack = QStackedWidget()
+        self._stack.setFixedHeight(scaled(CONTROL_HEIGHT))
+        self._stack.addWidget(self._editor)
+        self._stack.addWidget(self._saved)
+        super().__init__(self._words.title, link, self._stack, parent)
+        self.label.setBuddy(self.field)
+        self.field.setAccessibleName(self._words.title)
+        self._state = AccountState()
+        self.field.textEdited.connect(self._hint_for_new)
+        self.field.textEdited.connect(self.edited)
+        self.replace.clicked.connect(self._start_replacing)
+        self.cancel.clicked.connect(self._stop_replacing)
+        self.remove.clicked.connect(self.remove_pressed)
+        self.unlock.clicked.connect(self.unlock_pressed)
+        self.show_waiting()
+
+    def show_waiting(self) -> None:
+        """Show that the keyring is being read for the first time."""
+        self._show_where(self.tr("Checking the keyring…"), "loader", changeable=False)
+        self.set_hint("")
+
+    def show_state(self, state: AccountState) -> None:
+        """Show where the token is kept. A token that is being typed stays in the field."""
+        self._state = state
+        if self.is_typing():
+            return
+        if state.is_checking:
+            self.show_waiting()
+            return
+        if state.token_is_fixed:
+            self._show_where(self._words.in_environment, "key-round", changeable=False)
+            if state.token_problem:
+                self.set_problem(said(state.token_problem))
+            else:
+                self.set_hint(self.tr("Set by {variable}; change it there.").format(variable=state.token_variable))
+        elif state.keyring_problem:
+            self._show_where(self._keyring_words(state), "key-round", changeable=False)
+            self.unlock.setVisible(state.can_unlock)
+            self.replace.setVisible(not state.can_unlock)
+            self.set_attention(said(state.keyring_problem))
+        elif state.token_problem:
+            self._show_where(self._words.unusable, "triangle-alert", changeable=True)
+            self.set_problem(said(state.token_problem))
+        elif state.token_source is TokenSource.KEYRING:
+            self._show_where(self._words.in_keyring, "key-round", changeable=True)
+            self.set_hint(self.tr("It is not shown again."))
+        elif state.token_source is TokenSource.SESSION:
+            self._show_where(self._words.in_memory, "key-round", changeable=True)
+            self.set_attention(
+                self.tr(
+                    "No keyring took it: it is kept until the program ends. To keep it outside, set {variable}."
+                ).format(variable=state.token_variable)
+            )
+        else:
+            self._show_editor(can_cancel=False)
+
+    def _keyring_words(self, state: AccountState) -> str:
+        if state.is_keyring_broken:
+            return self.tr("Your keyring cannot be used")
+        return self.tr("Your keyring is locked") if state.can_unlock else self.tr("Your keyring does not answer")
+
+    def is_typing(self) -> bool:
+        """Whether the field holds text, or was opened to replace a saved token."""
+        return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
+
+    def takes_text(self) -> bool:
+        """Whether the field is shown."""
+        return not self._editor.isHidden()
+
+    def where(self) -> str:
+        """The sentence about the saved token."""
+        return self._where.whole_text()
+
+    def put(self, token: Token) -> None:
+        """Put a token that was found in pasted text into the field, as if it had been pasted there."""
+        if not self.takes_text():
+            self._show_editor(can_cancel=True)
+        self.field.setText(token.reveal())
+        self._hint_for_new()
+        self.edited.emit()
+
+    def set_possible(self, possible: bool) -> None:
+        """Enable or disable all controls of the token."""
+        self._stack.setEnabled(possible)
+
+    def forget_typed(self) -> None:
+        """Empty the field; the next `show_state` decides what is shown."""
+        self.field.forget()
+        self.cancel.hide()
+
+    def _start_replacing(self) -> None:
+        self._show_editor(can_cancel=True)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.edited.emit()
+
+    def _stop_replacing(self) -> None:
+        self.forget_typed()
+        self.show_state(self._state)
+        self.replace.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.edited.emit()
+
+    def _show_editor(self, *, can_cancel: bool) -> None:
+        self.cancel.setVisible(can_cancel)
+        self._stack.setCurrentWidget(self._editor)
+        self.label.setBuddy(self.field)
+        self._hint_for_new()
+
+    def _hint_for_new(self) -> None:
+        self.set_hint(self.tr("Goes into this computer’s keyring, if there is one, and is never shown again."))
+
+    def _show_where(self, text: str, icon: str, *, changeable: bool) -> None:
+        self._where.setText(text)
+        self._where_icon.set_icon(icon, "quiet")
+        self.unlock.hide()
+        self.replace.setVisible(changeable)
+        self.remove.setVisible(changeable)
+        self._stack.setCurrentWidget(self._saved)
+        self.label.setBuddy(self.replace)
+
+
+# With "Workers AI Read" and "Workers AI Edit" filled in. Source:
+# https://developers.cloudflare.com/fundamentals/api/how-to/account-owned-token-template/
+TOKEN_PAGE = (
+    "https://dash.cloudflare.com/profile/api-tokens?permissionGroupKeys="  # noqa: S105 - an address, no secret
+    "%5B%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22read%22%7D%2C%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22edit%22%7D%5D"
+    "&accountId=%2A&zoneId=all&name=Batch%20client"
+)
+# Leads to Workers AI of the account that is chosen there; "Use REST API" shows its id.
+ACCOUNT_PAGE = "https://dash.cloudflare.com/?to=/:account/ai/workers-ai"
+
+GATEWAY_PAGE = "https://dash.cloudflare.com/?to=/:account/ai/ai-gateway"
+STORAGE_PAGE = "https://dash.cloudflare.com/?to=/:account/r2/overview"
+WORKERS_PAGE = "https://dash.cloudflare.com/?to=/:account/workers-and-pages"
+
+
+def open_in_browser(address: str) -> bool:
+    """Open an address in the browser; False where there is none."""
+    return QDesktopServices.openUrl(url_of(address))
+
+
+def url_of(address: str) -> QUrl:
+    """The address as a QUrl, with its percent-encoding kept as it is."""
+    return QUrl.fromEncoded(address.encode(), QUrl.ParsingMode.StrictMode)

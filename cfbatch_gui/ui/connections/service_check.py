@@ -15,11 +15,15 @@ from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
-from cfbatch_gui.core.workers_ai.probe.findings import Finding, Outcome
-from cfbatch_gui.core.workers_ai.probe.probe_report import json_report, text_report
-from cfbatch_gui.core.workers_ai.probe.probe_requests import ProbePlan
-from cfbatch_gui.core.workers_ai.probe.probing import ProbeResult
+from cfbatch_gui.core.workers_ai.probe import (
+    Finding,
+    Outcome,
+    ProbePlan,
+    ProbeResult,
+    all_assumptions,
+    json_report,
+    text_report,
+)
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.tasks import Tasks
@@ -67,7 +71,7 @@ class ServiceCheck(QDialog):
                 "This program was written from what Cloudflare publishes; nobody who made it has an account. A check"
                 " sends a few texts of its own through “{name}”, none of yours, and says of each of {n} assumptions"
                 " whether it holds."
-            ).format(name=name, n=len(ASSUMPTIONS)),
+            ).format(name=name, n=len(all_assumptions())),
             "quiet",
             wrap=True,
         )

@@ -1,15 +1,14 @@
-"""The base of cards with a test: fields at the left, results of the checks at the right, saving and pasting."""
+"""The bases of the cards of connections: the frame, and fields at the left with the checks of a test at the right."""
 
 from collections.abc import Awaitable, Sequence
 
 from PySide6.QtCore import QLocale, Qt, QTime, Signal
-from PySide6.QtWidgets import QApplication, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QSizePolicy, QWidget
 
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.connections.connection_card import ConnectionCard
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -19,6 +18,7 @@ from cfbatch_gui.ui.widgets import (
     IconLine,
     Label,
     LinkButton,
+    MoreButton,
     PrimaryButton,
     Role,
     StateLabel,
@@ -27,6 +27,51 @@ from cfbatch_gui.ui.widgets import (
     line,
     row,
 )
+
+_LINE = 20  # pixels: the height of the choice beside it
+
+
+class ConnectionCard(Card):
+    """A connection: icon, name, state, description, and the choice to use it for new jobs; subclasses add content."""
+
+    def __init__(self, icon: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._title = Label("", "part")
+        self._sentence = Label("", "quiet", wrap=True)
+        self.state = StateLabel()
+        self.state.hide()
+        self.mark = StateLabel()
+        self.mark.hide()
+        self.choice = QRadioButton(self.tr("Use for new jobs"))
+        self.more = MoreButton("")
+        self.more.setStyleSheet(f"min-height: {_LINE}px; max-height: {_LINE}px")
+        self.more.hide()
+        head = boxed(Flow(self._title, self.state, self.mark, gap=MEDIUM))
+        texts = column(head, self._sentence, gap=TINY)
+        right = column(row(self.choice, self.more, gap=TINY), None)
+        line = row(column(IconLabel(icon, "accent", 24), None), texts, right, gap=MEDIUM)
+        line.setStretch(1, 1)
+        self.body.addLayout(line)
+
+    def set_words(self, title: str, sentence: str, choice_name: str) -> None:
+        """Show its name and description, and set the accessible name of the choice."""
+        self._title.setText(title)
+        self._sentence.setText(sentence)
+        self.choice.setAccessibleName(choice_name)
+        more = self.tr("More about {name}").format(name=title)
+        self.more.setAccessibleName(more)
+        self.more.setToolTip(display.plain_tip(more))
+
+    def title(self) -> str:
+        """The name of the connection."""
+        return self._title.text()
+
+    def set_choice_possible(self, why_not: str) -> None:
+        """Enable the choice with "", or disable it with the sentence that says why it cannot be used."""
+        self.choice.setEnabled(not why_not)
+        self.choice.setToolTip(why_not)
+        self.choice.setAccessibleDescription(why_not)
+
 
 _ICON = 18  # pixels
 _LEAST_FIELDS, _LEAST_CHECKS = 340, 240  # pixels; with less the test is below the fields

@@ -3,20 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
-
-from cfbatch_gui.core.evaluation.book_grades import BookGrades
-from cfbatch_gui.core.evaluation.comparison import Comparison, compare
-from cfbatch_gui.core.evaluation.joining import Joined
-from cfbatch_gui.core.evaluation.judged import Evaluation, answers, evaluate
-from cfbatch_gui.core.evaluation.matching import MatchedBy
-from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
+from cfbatch_gui.core.evaluation.comparison import Comparison, MoveSummary, QueryMoves, compare, query_moves, summary
+from cfbatch_gui.core.evaluation.joining import Joined, MatchedBy
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.runs import read_run
-from cfbatch_gui.core.evaluation.significance import Paired
+from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_labels import connection_title, is_practice
 
 _TOPS = (10, 5, 3)
@@ -74,7 +71,7 @@ def letter(number: int) -> str:
 
 def named(jobs: Sequence[Job]) -> list[str]:
     """ "A: Help centre", "B: Help centre, short": the names in the header of the page."""
-    pattern = _tr("{letter}: {name}")
+    pattern = tr("{letter}: {name}")
     return [
         pattern.format(letter=letter(number), name=display.one_line(job.name, 60)) for number, job in enumerate(jobs)
     ]
@@ -82,8 +79,8 @@ def named(jobs: Sequence[Job]) -> list[str]:
 
 def matched_words(joined: Joined) -> str:
     """By what a job's queries and texts were found in the first."""
-    return _tr("queries: {queries}; texts: {texts}").format(
-        queries=_by(joined.queries, _tr("with other words")), texts=_by(joined.texts, _tr("with another text"))
+    return tr("queries: {queries}; texts: {texts}").format(
+        queries=_by(joined.queries, tr("with other words")), texts=_by(joined.texts, tr("with another text"))
     )
 
 
@@ -93,32 +90,32 @@ def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
     if not partial:
         return ""
     sentences = [
-        _tr("“{name}” has {scored} of {all} scores").format(
+        tr("“{name}” has {scored} of {all} scores").format(
             name=job.name, scored=display.number(run.scored), all=display.number(len(run.table))
         )
         for job, run in partial
     ]
-    return _tr("Partial: {jobs}. What all of them have scored is compared.").format(jobs=display.listed(sentences))
+    return tr("Partial: {jobs}. What all of them have scored is compared.").format(jobs=display.listed(sentences))
 
 
 def foot_words(jobs: Sequence[Job]) -> str:
     """How to read the figures."""
     sentences = [
-        _tr(
+        tr(
             "Overlap is rank-biased (RBO, p = 0.9): 1 is the same ranking, less the higher up two differ. Items are"
             " matched by their ids and texts, never by their place."
         )
     ]
     if any(map(is_practice, jobs)):
-        sentences.append(_tr("Practice scores are from a small model on this computer."))
+        sentences.append(tr("Practice scores are from a small model on this computer."))
     return " ".join(sentences)
 
 
 def scatter_words(same_model: bool) -> str:
     """How to read the scatter plot."""
     if same_model:
-        return _tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
-    return _tr(
+        return tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
+    return tr(
         "Each dot is a text with a query. Scores of two models have scales of their own: look at the order, not at the"
         " difference."
     )
@@ -129,9 +126,9 @@ def unusable_words(compared: Compared) -> str:
     sentences = []
     for number, run in enumerate(compared.comparison.runs):
         if run.unusable is not None:
-            pattern = _tr("Job {job}: {n} labels are no whole numbers and are left out ({examples}; {rows}).")
+            pattern = tr("Job {job}: {n} labels are no whole numbers and are left out ({examples}; {rows}).")
             if run.unusable.count == 1:
-                pattern = _tr("Job {job}: {n} label is no whole number and is left out ({examples}; {rows}).")
+                pattern = tr("Job {job}: {n} label is no whole number and is left out ({examples}; {rows}).")
             rows = [display.number(row) for row in run.unusable.rows]
             if len(rows) < run.unusable.count:
                 rows.append("…")
@@ -140,9 +137,9 @@ def unusable_words(compared: Compared) -> str:
                     n=display.number(run.unusable.count),
                     job=letter(number),
                     examples=display.listed(
-                        [_tr("“{label}”").format(label=display.one_line(each, 40)) for each in run.unusable.examples]
+                        [tr("“{label}”").format(label=display.one_line(each, 40)) for each in run.unusable.examples]
                     ),
-                    rows=(_tr("row {rows}") if len(rows) == 1 else _tr("rows {rows}")).format(rows=", ".join(rows)),
+                    rows=(tr("row {rows}") if len(rows) == 1 else tr("rows {rows}")).format(rows=", ".join(rows)),
                 )
             )
     return " ".join(sentences)
@@ -151,13 +148,13 @@ def unusable_words(compared: Compared) -> str:
 def judged_words(found: Evaluation | None) -> str:
     """What the metrics are computed from, or why there are none."""
     if found is None:
-        return _tr(
+        return tr(
             "There are no measures, for no text is judged. Judge some, or name a label column (whole numbers, 0 is not"
             " relevant) to measure the jobs by it."
         )
     sentences = [
         display.plural(len(found.queries), "By the judgements of {n} query.", "By the judgements of {n} queries."),
-        _tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
+        tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
     ]
     if found.left_out:
         sentences.append(
@@ -176,13 +173,13 @@ def judged_words(found: Evaluation | None) -> str:
             )
         )
     if any(run.without_answer for run in found.runs):
-        sentences.append(_tr("A judged query without an answer counts 0."))
+        sentences.append(tr("A judged query without an answer counts 0."))
     if found.measures_nothing:
         sentences.append(
-            _tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
+            tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
         )
     if any(mean.depends_on_ties for run in found.runs for mean in run.means.values()):
-        sentences.append(_tr("A range is what a figure may be, as texts of other labels have equal scores."))
+        sentences.append(tr("A range is what a figure may be, as texts of other labels have equal scores."))
     if repeated := sum(run.repeated for run in found.runs):
         sentences.append(
             display.plural(
@@ -196,13 +193,90 @@ def judged_words(found: Evaluation | None) -> str:
 
 def _by(counts: dict[MatchedBy, int], other: str) -> str:
     patterns = {
-        MatchedBy.ID_AND_TEXT: _tr("{n} by id and text"),
-        MatchedBy.TEXT: _tr("{n} by text"),
-        MatchedBy.ID: _tr("{n} by id, {other}"),
+        MatchedBy.ID_AND_TEXT: tr("{n} by id and text"),
+        MatchedBy.TEXT: tr("{n} by text"),
+        MatchedBy.ID: tr("{n} by id, {other}"),
     }
     parts = [patterns[how].format(n=display.number(count), other=other) for how, count in counts.items() if count]
-    return display.listed(parts) or _tr("none")
+    return display.listed(parts) or tr("none")
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("comparison", text)
+def headline(found: Paired, job: str) -> str:
+    """The answer in a few words."""
+    if not (found.better or found.worse):
+        return tr("No query differs")
+    if found.low is None:
+        return tr("Too few queries to tell")
+    if not found.is_seen:
+        return tr("No difference can be seen")
+    return (tr("{job} is better") if found.difference > 0 else tr("{job} is worse")).format(job=job)
+
+
+def change_sentence(found: Paired, job: str, metric: str) -> str:
+    """For how many queries a job is better and worse, and by how much on average."""
+    if not (found.better or found.worse):
+        same = display.plural(found.same, "The one judged query has", "All {n} judged queries have")
+        return tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)
+    pattern = tr("{job} is better for {better}, worse for {worse}, the same for {same}.")
+    better = display.plural(found.better, "{n} query", "{n} queries")
+    worse, same = display.number(found.worse), display.number(found.same)
+    counts = pattern.format(job=job, better=better, worse=worse, same=same)
+    by = tr("{metric} changes by {difference}").format(metric=metric, difference=signed(found.difference))
+    if found.low is None or found.high is None:
+        return tr("{counts} {by} on average.").format(counts=counts, by=by)
+    pattern = tr("{counts} {by}; with 95 % certainty by something between {low} and {high}.")
+    return pattern.format(counts=counts, by=by, low=signed(found.low), high=signed(found.high))
+
+
+def more_queries(found: Paired) -> str:
+    """How many more queries would show a difference, "" where one is seen or nothing can be said."""
+    if found.low is None and (found.better or found.worse):
+        return tr("Judge texts of at least {n} queries to see how sure the answer is.").format(n=LEAST_QUERIES)
+    if found.is_seen or not found.needed:
+        return ""
+    more = tr("To see a difference of {size}, judge about {n} more queries.")
+    return more.format(size=display.number(TOLD_APART, "g"), n=display.number(found.needed))
+
+
+def how_it_is_known(found: Paired, *, several: bool) -> str:
+    """By which test and with which p value."""
+    words = tr(
+        "By a paired randomisation test: if it were tossed up for every query which ranking is which, the mean would"
+        " differ as much in {share} of all cases (p). The interval is from drawing the queries again 20,000 times. The"
+        " same judgements always give the same figures."
+    ).format(share=display.number(found.p * 100, ".1f") + " %")
+    if several:
+        words += " " + tr("p is corrected for the number of comparisons (Holm).")
+    return words
+
+
+def too_few_judged(evaluation: Evaluation, other: int) -> str:
+    """Why the figures are not to be relied upon, "" if enough of the first k texts of both jobs are judged."""
+    shares = (evaluation.runs[0].judged_share, evaluation.runs[other].judged_share)
+    if min(shares) >= ENOUGH_JUDGED:
+        return ""
+    pattern = tr(
+        "Of the first {k} texts only {a} (A) and {b} ({job}) are judged. The figures are not to be relied upon."
+    )
+    a, b = map(display.percent, shares)
+    return pattern.format(k=evaluation.k, a=a, b=b, job=letter(other))
+
+
+def source_words(compared: Compared) -> str:
+    """Whose judgements these are."""
+    evaluation = compared.evaluation
+    if evaluation is None:
+        return ""
+    counts = tr("{n} judgements of {queries} queries").format(
+        n=display.number(evaluation.judged), queries=display.number(len(evaluation.queries))
+    )
+    if compared.book is None or evaluation.book is None or not evaluation.book.matched:
+        return tr("By the labels of the files: {counts}.").format(counts=counts)
+    return tr("By the book “{book}” and the labels of the files: {counts}.").format(
+        book=compared.book.name, counts=counts
+    )
+
+
+def signed(difference: float) -> str:
+    """With its sign and three digits."""
+    return display.number(difference, "+.3f").replace("-", "−")

@@ -18,7 +18,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import score_text
-from cfbatch_gui.ui.evaluation.answer_tab import AnswerTab
 from cfbatch_gui.ui.evaluation.comparison_figures import (
     Compared,
     foot_words,
@@ -28,9 +27,7 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
     version_of,
     with_top,
 )
-from cfbatch_gui.ui.evaluation.jobs_tab import JobsTab
-from cfbatch_gui.ui.evaluation.queries_tab import QueriesTab, read_texts
-from cfbatch_gui.ui.evaluation.scores_tab import ScoresTab
+from cfbatch_gui.ui.evaluation.comparison_tabs import AnswerTab, JobsTab, QueriesTab, ScoresTab, read_texts
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.copying import say_too_much
 from cfbatch_gui.ui.tables.table_view import Memory

@@ -7,22 +7,26 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from cfbatch_gui.core.inputs.columns.layouts import describe, with_template
-from cfbatch_gui.core.inputs.columns.recipes import Recipe
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
+from cfbatch_gui.core.inputs.layouts import describe, with_template
+from cfbatch_gui.core.inputs.recipes import Recipe
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.display import plural
-from cfbatch_gui.ui.inputs.candidate_choice import CandidateChoice
+from cfbatch_gui.ui.inputs.draft_actions import RecipesButton
 from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
 from cfbatch_gui.ui.inputs.file_part import FilePart
 from cfbatch_gui.ui.inputs.input_labels import kind_words, layout_words
 from cfbatch_gui.ui.inputs.intake import DropPlace
-from cfbatch_gui.ui.inputs.recipe_menu import RecipesButton
-from cfbatch_gui.ui.inputs.split_editor import DEFAULT_SPLIT, SplitEditor
-from cfbatch_gui.ui.inputs.template_editor import TemplateEditor, proposed_template
+from cfbatch_gui.ui.inputs.text_editors import (
+    DEFAULT_SPLIT,
+    CandidateChoice,
+    SplitEditor,
+    TemplateEditor,
+    proposed_template,
+)
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -61,7 +65,6 @@ class WhatSection(SectionCard):
         self.content.addLayout(choices)
 
     def show_state(self, state: DraftState) -> None:
-        """Mark the kind, chosen or guessed."""
         self.rank.set_chosen(state.kind is Kind.RANK)
         self.embed.set_chosen(state.kind is Kind.EMBED)
         self.set_done(state.kind is not None)
@@ -139,7 +142,6 @@ class DataSection(SectionCard):
         QWidget.setTabOrder(self.add_second, self.change)
 
     def _make_editors(self) -> None:
-        """Make the widgets below the sentence, which are shown only when they apply."""
         self.undo = LinkButton(self.tr("Undo"), tip=self.tr("Look at the file as if it were the first of its kind"))
         self.undo.clicked.connect(self.undo_wanted)
         known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")
@@ -157,7 +159,6 @@ class DataSection(SectionCard):
             part.join_wanted.connect(self._begin_template)
 
     def show_state(self, state: DraftState, job: Job) -> None:
-        """Show a state, and hide the widgets that do not apply to it."""
         self._state = state
         is_asked = state.question is not None
         self.drop.setVisible(not state.has_data)

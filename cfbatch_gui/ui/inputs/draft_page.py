@@ -20,19 +20,14 @@ from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, surroundings_of
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
-from cfbatch_gui.ui.inputs.draft_actions import DraftActions
-from cfbatch_gui.ui.inputs.draft_choices import DraftChoices
-from cfbatch_gui.ui.inputs.draft_files import DraftFiles
-from cfbatch_gui.ui.inputs.draft_offers import DraftOffers
-from cfbatch_gui.ui.inputs.draft_reading import DraftReading
-from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
+from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipeActions
+from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
+from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
-from cfbatch_gui.ui.inputs.draft_versions import DraftVersions
 from cfbatch_gui.ui.inputs.intake import DropTarget, DropVeil, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
-from cfbatch_gui.ui.inputs.recipe_menu import RecipeActions
-from cfbatch_gui.ui.inputs.split_editor import whole_reading
-from cfbatch_gui.ui.inputs.version_section import VersionSection
+from cfbatch_gui.ui.inputs.text_editors import whole_reading
+from cfbatch_gui.ui.inputs.version_section import DraftVersions, VersionSection
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
@@ -125,7 +120,6 @@ class DraftPage(QWidget):
     # What the window calls
 
     def show_job(self, job: Job) -> None:
-        """Show a draft, with the data it had before."""
         is_other = job.id != self._job_id
         self._job_id = job.id
         if is_other:
@@ -143,7 +137,6 @@ class DraftPage(QWidget):
         return self._job_id
 
     def phase(self, job: Job) -> DraftPhase:
-        """How far a draft is, also one that is not shown."""
         return self.drafts.phase(job.id) if job.id in self.drafts else kept_phase(job)
 
     def is_taken(self, job_id: str) -> bool:
@@ -156,7 +149,6 @@ class DraftPage(QWidget):
         self.tasks.start("connections", self._look_at_connections())
 
     def open_path(self, path: Path) -> None:
-        """Open a file or a folder in the draft that is shown."""
         self.open_paths([path])
 
     def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
@@ -164,25 +156,20 @@ class DraftPage(QWidget):
         return self.intake.open_paths(paths)
 
     def paste_text(self, text: str) -> None:
-        """Take cells or lines from the clipboard."""
         self.intake.take_text(text)
 
     def use_example(self) -> None:
-        """Open the example for the kind of job that is chosen."""
         self.intake.use_example()
 
     def send(self) -> None:
-        """Send the draft, as the main button does."""
         if self.check.send_button.isEnabled():
             self.acts.send(self._job_id)
 
     def try_first(self) -> None:
-        """Send a copy with the first queries or texts alone."""
         if self.check.try_button.isEnabled():
             self.acts.try_first(self._job_id)
 
     def duplicate(self) -> None:
-        """Another draft with the same data."""
         self.acts.duplicate(self._job_id)
 
     def delete(self) -> None:
@@ -335,8 +322,6 @@ class DraftPage(QWidget):
         self._notices.show_error(error, actions.get(error.action))
 
     def _reveal(self, *widgets: QWidget) -> None:
-        """Scroll to widgets that were just shown, after the layout has positioned them."""
-
         def scroll() -> None:
             for widget in widgets:
                 self.area.ensureWidgetVisible(widget, 0, WIDE)

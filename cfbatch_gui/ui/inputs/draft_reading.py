@@ -1,18 +1,22 @@
-"""Reading a draft's file into the job, and examining what was read: problems, size and price."""
+"""Work on drafts meanwhile: files read and examined, settings written, choices of candidates estimated."""
 
 import asyncio
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed
+from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.draft_state import DraftState, DraftStates, OpenFile
 
@@ -50,7 +54,6 @@ class DraftReading(QObject):
         self._drafts.tasks.start(f"read {job_id}", self._read(job_id))
 
     def retry(self, job_id: str) -> None:
-        """Read and examine again, after a failure."""
         self.start(job_id, self._drafts.state(job_id))
 
     async def _read(self, job_id: str) -> None:
@@ -114,7 +117,7 @@ class DraftReading(QObject):
         return await asyncio.shield(thread)
 
     def _reporter(self, job_id: str, files: list[OpenFile], stop: threading.Event) -> Callable[[int], None]:
-        """Return what the reading thread calls with its byte offset; raises _Stopped in that thread once `stop` is set.
+        """What the reading thread calls with its byte offset; raises _Stopped in that thread once `stop` is set.
 
         The share is of the sizes of all files. A workbook's is unknown, and then nothing is emitted.
         """
@@ -137,3 +140,100 @@ class DraftReading(QObject):
                 loop.call_soon_threadsafe(self.progressed.emit, job_id, share)
 
         return report
+
+
+class DraftSettings:
+    """Writes changes of a job to the ledger; `is_saving` of its state is set until the last one is written."""
+
+    def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading) -> None:
+        self._program, self._drafts, self._reading = program, drafts, reading
+        self._unsaved: Counter[str] = Counter()  # changes that are not written yet, by job id
+        self._changes = 0
+
+    def change(
+        self,
+        job_id: str,
+        *,
+        kind: Kind | None = None,
+        model: str | None = None,
+        connection: str | None = None,
+        options: JobOptions | None = None,
+    ) -> None:
+        """Change the settings that are given. A new model or new options examine the draft again."""
+        change = partial(
+            self._program.drafts.change, job_id, kind=kind, model=model, connection=connection, options=options
+        )
+        self._save(job_id, change, examine=bool(model or options))
+
+    def rename(self, job_id: str, name: str) -> None:
+        self._save(job_id, partial(self._program.drafts.rename, job_id, name), examine=False)
+
+    def _save(self, job_id: str, change: Callable[[], Job], *, examine: bool) -> None:
+        self._changes += 1  # a task name of its own for each: a later change must not cancel an earlier one
+        self._unsaved[job_id] += 1
+        self._drafts.set(job_id, replace(self._drafts.state(job_id), is_saving=True))
+        self._drafts.tasks.start(f"change {self._changes}", self._write(job_id, change, examine=examine))
+
+    async def _write(self, job_id: str, change: Callable[[], Job], *, examine: bool) -> None:
+        try:
+            await self._program.store.on_disk(change)
+        finally:
+            self._unsaved[job_id] -= 1
+            self._drafts.set(job_id, replace(self._drafts.state(job_id), is_saving=self._unsaved[job_id] > 0))
+        self._drafts.job_changed.emit(job_id)
+        state = self._drafts.state(job_id)
+        if examine and (state.is_read or state.trouble or state.is_reading):
+            self._reading.start(job_id, state)
+
+
+_Subject = tuple[Path, int, CandidateRule | None, Kind, str]  # with the bytes of the files, and the name of the model
+
+
+class DraftOffers(QObject):
+    """Sets the `offers` of a draft that was read, once for each file, kind of job and model, in a thread."""
+
+    def __init__(self, program: Program, drafts: DraftStates) -> None:
+        super().__init__(drafts)
+        self._program, self._drafts = program, drafts
+        self._subjects: dict[str, _Subject] = {}
+        drafts.changed.connect(self._look)
+
+    def _look(self, job_id: str) -> None:
+        state = self._drafts.state(job_id)
+        if state.is_reading or state.opening:
+            if not state.offers:
+                self._subjects.pop(job_id, None)  # another file, or the draft was forgotten meanwhile
+            return
+        if state.file is None or state.file.source.candidates is None:
+            self._subjects.pop(job_id, None)
+            self._drafts.tasks.cancel(f"offers {job_id}")
+            return
+        subject = self._subject(job_id, state)
+        if subject is not None and subject != self._subjects.get(job_id):
+            self._subjects[job_id] = subject
+            self._drafts.tasks.start(f"offers {job_id}", self._estimate(job_id, state, subject))
+
+    def _subject(self, job_id: str, state: DraftState) -> _Subject | None:
+        if state.file is None or state.mapping is None:
+            return None
+        source = state.file.source
+        is_sample = source.candidates is not None and source.candidates.pool is CandidatePool.SAMPLE
+        sample = source.candidates if is_sample else CandidateRule()
+        return source.path, source.size, sample, state.mapping.kind, self._drafts.job(job_id).model
+
+    async def _estimate(self, job_id: str, state: DraftState, subject: _Subject) -> None:
+        if state.file is None:
+            return
+        stop = threading.Event()
+
+        def check(_texts: int) -> None:
+            if stop.is_set():
+                raise _Stopped
+
+        estimate = partial(self._program.candidate_offers, job_id, state.file.source, subject[3], progress=check)
+        try:
+            offers = await asyncio.to_thread(estimate)
+        finally:
+            stop.set()
+        if self._subjects.get(job_id) == subject:
+            self._drafts.set(job_id, replace(self._drafts.state(job_id), offers=offers))

@@ -7,12 +7,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, missing_file
-from cfbatch_gui.core.inputs.columns.recipes import FileKind
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Row, Source
+from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file
+from cfbatch_gui.core.inputs.recipes import FileKind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
@@ -47,17 +47,14 @@ class OpenFile:
         return self.as_ranking if (kind or self.likely) is Kind.RANK else self.as_texts
 
     def with_chosen_encoding(self) -> "OpenFile":
-        """The file with its guessed encoding as if the user had chosen it."""
         source = replace(self.source, is_encoding_guessed=False, other_encodings=())
         return replace(self, source=source, options=self.options.in_encoding(self.source.encoding))
 
     @property
     def path(self) -> Path:
-        """The path of the file or folder."""
         return self.source.path
 
     def with_doubtful(self, *, sent: bool) -> "OpenFile":
-        """The same, with or without the rows that may have been misread."""
         return replace(
             self,
             source=replace(self.source, sends_doubtful=sent),
@@ -161,7 +158,6 @@ class DraftStates(QObject):
         self.tasks = Tasks(self, on_error)
 
     def __contains__(self, job_id: str) -> bool:
-        """Whether the draft was shown, and neither sent nor deleted since."""
         return job_id in self._states
 
     def state(self, job_id: str) -> DraftState:
@@ -169,7 +165,6 @@ class DraftStates(QObject):
         return self._states.get(job_id, DraftState())
 
     def phase(self, job_id: str) -> DraftPhase:
-        """How far a draft is that is held."""
         state = self.state(job_id)
         if state.opening or state.is_reading:
             return DraftPhase.READING
@@ -178,11 +173,9 @@ class DraftStates(QObject):
         return kept_phase(self.job(job_id))
 
     def job(self, job_id: str) -> Job:
-        """The job as the ledger has it."""
         return self._program.ledger.job(job_id)
 
     def add(self, job_id: str, state: DraftState) -> None:
-        """Begin to hold a draft, without a signal."""
         self._states[job_id] = state
 
     def set(self, job_id: str, state: DraftState) -> None:

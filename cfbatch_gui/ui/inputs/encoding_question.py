@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QPushButton, QWidget
 
-from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, Reading
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.dialogs import finished
@@ -92,7 +92,6 @@ class EncodingChooser(QWidget):
         self.setMinimumHeight(scaled(_HEIGHT))
 
     def codec(self) -> str:
-        """The encoding that is marked."""
         index = self.list.currentIndex()
         return self._rows.row(index.row()).codec if index.isValid() else ""
 
@@ -122,19 +121,16 @@ class EncodingChooser(QWidget):
         return self.tr("likely too") if codec in question.others else ""
 
     def choose(self, codec: str) -> None:
-        """Mark an encoding, as by the user."""
         for number, offer in enumerate(self._rows.rows()):
             if offer.codec == codec:
                 self.list.setCurrentIndex(self._rows.index(number, 0))
 
     def show_preview(self, file: OpenFile) -> None:
-        """Show the first rows in the marked encoding."""
         self.failure.hide()
         self.preview.show()
         self.preview.show_file(file)
 
     def show_failure(self, sentence: str) -> None:
-        """Show why the file cannot be read in the marked encoding."""
         self.preview.hide()
         self.failure.setText(sentence)
         self.failure.show()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.columns.templates import read_template
+from cfbatch_gui.core.inputs.cell_texts import read_template
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role, Shape
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line, plural
@@ -160,13 +160,11 @@ class FilePart(QWidget):
             linked.hide()
 
     def show_above_table(self, bar: QWidget) -> None:
-        """Put a thin bar at the upper edge of the preview."""
         self.frame.body.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
         self.frame.body.setSpacing(0)
         self.frame.body.insertWidget(0, bar)
 
     def open_menu(self, link: LinkButton) -> QMenu:
-        """The choices behind one of the links."""
         menu = self._menus[link]()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(link.mapToGlobal(QPoint(0, link.height() + 2)))

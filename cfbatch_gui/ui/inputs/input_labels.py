@@ -5,7 +5,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import format_of
 from cfbatch_gui.core.system.languages import said
@@ -40,7 +40,6 @@ def name_of_file(stem: str) -> str:
 
 
 def role_words(role: Role) -> str:
-    """What a role is called in a column's header."""
     return {
         Role.QUERY: _tr("Query"),
         Role.CONTEXT: _tr("Context"),
@@ -54,7 +53,6 @@ def role_words(role: Role) -> str:
 
 
 def role_explained(role: Role) -> str:
-    """One line about a role, for the menu that chooses it."""
     return {
         Role.QUERY: _tr("what is asked"),
         Role.CONTEXT: _tr("ranked against the query"),
@@ -81,7 +79,6 @@ def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
 
 
 def layout_words(layout: Layout) -> str:
-    """A layout as a choice."""
     return {
         Layout.TEXTS: _tr("One text a row"),
         Layout.LONG: _tr("A query with one context a row"),
@@ -116,7 +113,6 @@ def separator_words(source: Source) -> str:
 
 
 def format_words(source: Source) -> str:
-    """What a file is, where no link in its line says so."""
     return "" if source.format in _LINKED else said(format_of(source).short)
 
 
@@ -150,10 +146,8 @@ def share_of_day(share: float) -> str:
 
 
 def clock_time(moment: float) -> str:
-    """The hour of a moment on this computer's clock."""
     return f"{datetime.fromtimestamp(moment).astimezone():%H:%M}"
 
 
 def kind_words(kind: Kind) -> str:
-    """A kind of job as a choice."""
     return _tr("Rank texts against a query") if kind is Kind.RANK else _tr("Turn texts into vectors")

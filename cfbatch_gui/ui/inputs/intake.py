@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind, Role
-from cfbatch_gui.core.inputs.recognise.csv_dialect import is_clearly_delimited
+from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.remembered_folders import FolderUse
@@ -63,7 +63,6 @@ class Intake(QWidget):
         return self._files.open(self._draft(), paths[0], paths[1] if len(paths) > 1 else None)
 
     def take_text(self, text: str) -> None:
-        """Take cells or lines, as from the clipboard."""
         if self._draft():
             self._tasks.start("paste", self._paste(text))
 
@@ -76,12 +75,10 @@ class Intake(QWidget):
             self.open_paths(pasted)
 
     def use_example(self) -> None:
-        """Open the example for the kind of job that is chosen."""
         kind = self._drafts.state(self._draft()).kind or Kind.RANK
         self.open_paths([resource(EXAMPLES[kind])])
 
     def choose_file(self) -> None:
-        """Ask for a file."""
         self._tasks.start("choose", self._choose_file(None))
 
     def choose_second(self, holds: Role) -> None:
@@ -204,7 +201,6 @@ class DropPlace(QWidget):
         )
 
     def set_target(self, is_target: bool) -> None:
-        """Mark or unmark the box as the target of a drag."""
         if is_target != self._is_target:
             self._is_target = is_target
             self._icon.set_icon("file-up", "accent" if is_target else "quiet")
@@ -232,7 +228,6 @@ class DropVeil(QWidget):
         self.hide()
 
     def cover(self, box: QRect) -> None:
-        """Cover this part of the page."""
         self.setGeometry(box.adjusted(SMALL, SMALL, -SMALL, -SMALL))
         self.raise_()
         self.show()
@@ -283,5 +278,4 @@ def clipboard_content() -> list[Path] | str:
 
 
 def local_files(mime: QMimeData) -> list[Path]:
-    """The files and folders among what is dropped or pasted."""
     return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]

@@ -1,28 +1,191 @@
-"""The rows that are left out or doubtful: how many for each reason, and the rows of one reason in a table."""
+"""The rows that are left out or doubtful: how many for each reason, those of one reason, and one as it stands."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, Signal
+from PySide6.QtGui import (
+    QFont,
+    QFontDatabase,
+    QFontInfo,
+    QFontMetrics,
+    QHelpEvent,
+    QPainter,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+)
+from PySide6.QtWidgets import QAbstractItemView, QBoxLayout, QStyleOptionViewItem, QToolTip, QVBoxLayout, QWidget
 
-from cfbatch_gui.core.inputs.input_values import ProblemKind
+from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
+from cfbatch_gui.core.job_folder.row_problems import LINE_END, TAB, StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.display import number, one_line, plural
-from cfbatch_gui.ui.inputs.row_panel import RawDelegate, RowPanel, fixed_font
-from cfbatch_gui.ui.tables.cells import CELL_MARGIN
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconButton, IconLine, LinkButton, NoticeBar, boxed, row
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
+from cfbatch_gui.ui.widgets import (
+    Card,
+    ElidedLabel,
+    IconButton,
+    IconLine,
+    Label,
+    LinkButton,
+    NoticeBar,
+    boxed,
+    column,
+    row,
+)
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
+from cfbatch_gui.ui.widgets.text_panel import PlainText
+
+_BESIDE_FROM = 640  # pixels of width; below, one part stands under the other
+_FEWEST_LINES, _MOST_LINES, _MOST_LINES_UNDER = 2, 6, 4
+_SIGNS = re.compile(f'(["{LINE_END}{TAB}])')
+
+
+class RowPanel(QWidget):
+    """Shows one row: why it is doubted, how it stands in the file, and its cells as they were read.
+
+    Its height depends on the number of columns only, so that the page stays still from row to row.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown: tuple[StoredProblem, Sequence[str]] | None = None
+        self._reason = Label("", "body", wrap=True)
+        self._raw = PlainText(self.tr("In the file"))
+        self._raw.setFont(fixed_font(self._raw.font()))
+        self._cells = PlainText(self.tr("As read"))
+        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._parts.setSpacing(LARGE)
+        for caption, text in ((self.tr("In the file"), self._raw), (self.tr("As read"), self._cells)):
+            part = column(Label(caption, "small"), text, gap=2)
+            part.addStretch(1)  # captions stand on one line although the heights of the fonts differ
+            self._parts.addWidget(boxed(part), 1)
+        layout = column(self._reason, gap=SMALL, margins=(0, SMALL, 0, TINY))
+        layout.addLayout(self._parts)
+        self.setLayout(layout)
+
+    def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
+        """Show a row; `columns` are the names of its cells."""
+        self._shown = problem, columns
+        self._fill()
+        self._fit()
+
+    def raw(self) -> str:
+        return self._raw.toPlainText()
+
+    def cells(self) -> str:
+        """What was read from the row, one column on each line, as it is shown."""
+        return self._cells.toPlainText()
+
+    def reason(self) -> str:
+        """The number of the row and why it is doubted, as they are shown."""
+        return self._reason.text()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and self._shown is not None:
+            self._fill()  # text that is there keeps the colours of the theme before
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fill(self) -> None:
+        if self._shown is None:
+            return
+        problem, columns = self._shown
+        self._reason.setText(self.tr("Row {n}: {why}").format(n=display.number(problem.row), why=said(problem.reason)))
+        _write(self._raw, _marked(problem.raw))
+        cells = list(zip(columns, problem.cells, strict=False))
+        if any(cell for _, cell in cells):
+            _write(self._cells, _named(cells))
+        else:
+            _write(self._cells, [(self.tr("nothing"), "quiet")])
+
+    def _fit(self) -> None:
+        is_beside = self.width() >= _BESIDE_FROM
+        direction = QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom
+        self._parts.setDirection(direction)
+        self._parts.setSpacing(LARGE if is_beside else TINY)
+        wanted = 1 + len(self._shown[1]) if self._shown else _FEWEST_LINES  # a cell may have two lines
+        lines = max(_FEWEST_LINES, min(wanted, _MOST_LINES if is_beside else _MOST_LINES_UNDER))
+        self._raw.set_lines(lines if is_beside else _FEWEST_LINES)
+        self._cells.set_lines(lines)
+
+
+class RawDelegate(CellDelegate):
+    """Paints rows as they stand in the file: letters of one width, with a sign for each line end and each tab."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        fixed = QStyleOptionViewItem(option)
+        fixed.font = fixed_font(option.font)
+        super().paint(painter, fixed, index)
+
+    def line_of(self, text: str, longest: int) -> str:
+        return with_signs(text[:longest])
+
+    def helpEvent(
+        self,
+        event: QHelpEvent,
+        view: QAbstractItemView,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> bool:
+        """Show the whole row as a plain tooltip, also where it fits: its line ends are easier to see there."""
+        if event.type() != QEvent.Type.ToolTip or not index.isValid():
+            return super().helpEvent(event, view, option, index)
+        text = with_signs(str(index.data() or ""), breaks=True)
+        QToolTip.showText(event.globalPos(), display.plain_tip(text), view)
+        return True
+
+
+def fixed_font(like: QFont) -> QFont:
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPixelSize(QFontInfo(like).pixelSize())
+    return font
+
+
+Piece = tuple[str, str]  # a text and the role of its colour
+
+
+def _marked(text: str) -> Iterator[Piece]:
+    """The text with its quotation marks, about which most doubts are, and the signs for what is not printed."""
+    for piece in _SIGNS.split(with_signs(text, breaks=True)):
+        yield piece, "attention" if piece == '"' else "quiet" if _SIGNS.fullmatch(piece) else "text"
+
+
+def _named(cells: Sequence[tuple[str, str]]) -> Iterator[Piece]:
+    for index, (name, cell) in enumerate(cells):
+        yield f"\n{name}: " if index else f"{name}: ", "quiet"
+        cut = cell if len(cell) <= LONGEST_RAW else f"{cell[:LONGEST_RAW]}…"
+        for piece in _SIGNS.split(with_signs(cut, breaks=True)):
+            yield piece, "quiet" if piece in (LINE_END, TAB) else "text"
+
+
+def _write(into: PlainText, pieces: Iterator[Piece] | Sequence[Piece]) -> None:
+    into.clear()
+    cursor = QTextCursor(into.document())
+    cursor.beginEditBlock()
+    for text, role in pieces:
+        style = QTextCharFormat()
+        style.setForeground(theme.colour(role))
+        cursor.insertText(text, style)
+    cursor.endEditBlock()
+    into.moveCursor(QTextCursor.MoveOperation.Start)
+
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning
 DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
@@ -64,13 +227,11 @@ class ProblemBars(QWidget):
         self.hide()
 
     def bars(self) -> list[NoticeBar]:
-        """From the top."""
         items = (self._bars.itemAt(index) for index in range(self._bars.count()))
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, NoticeBar)]
 
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of problem that the bars are about."""
         return self._kinds
 
     def show_preflight(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
@@ -181,7 +342,6 @@ class ProblemRows:
 
     @property
     def has_raw(self) -> bool:
-        """Whether it is known of any row how it stands in the file."""
         return any(each.raw for each in self.rows)
 
 
@@ -230,7 +390,6 @@ class ProblemsView(Card):
         self.body.addWidget(self.panel)
 
     def show_problems(self, found: ProblemRows, sentence: str, total: int) -> None:
-        """Fill the table."""
         more = (
             self.tr(" The first {n} are shown.").format(n=number(len(found.rows)))
             if total > len(found.rows) >= MOST_ROWS
@@ -245,8 +404,8 @@ class ProblemsView(Card):
         self.decide.setText(self.tr("Leave them out") if is_sent else self.tr("Send them as read"))
         columns = _columns(found, self)
         self.table.show_rows(Rows(columns, found.rows, parent=self.table))
-        for section, column in enumerate(columns):
-            delegate = self._raw_delegate if column.name == _RAW else self.table.itemDelegate()
+        for section, each in enumerate(columns):
+            delegate = self._raw_delegate if each.name == _RAW else self.table.itemDelegate()
             self.table.setItemDelegateForColumn(section, delegate)
         at_once = min(_ROWS_ABOVE_PANEL if found.has_raw else _ROWS_AT_ONCE, len(found.rows))
         self.table.setFixedHeight(self.table.horizontalHeader().height() + at_once * scaled(_ROW_HEIGHT) + 12)
@@ -255,7 +414,6 @@ class ProblemsView(Card):
             self.table.selectRow(0)
 
     def shown_rows(self) -> Sequence[StoredProblem]:
-        """What the table shows."""
         model = self.table.model()
         return model.rows() if isinstance(model, Rows) else ()
 

@@ -1,25 +1,101 @@
-"""The part of a draft that says what is new in its file: what is sent, what earlier jobs have, and what is gone."""
+"""The part of a draft that says what is new in its file, and the choices about it."""
 
+import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.reuse_words import reuse_sentence
+from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions.differences import Change
-from cfbatch_gui.core.versions.draft_version import ComparedRow, DraftVersion
+from cfbatch_gui.core.versions.draft_version import ComparedRow, DraftVersion, look_at_version
+from cfbatch_gui.core.versions.predecessor import choose_predecessor
+from cfbatch_gui.core.versions.version_rows import VersionRow, new_words
 from cfbatch_gui.ui.display import number, one_line, plural
-from cfbatch_gui.ui.inputs.version_rows import NewWordsDelegate, unread_rows, version_columns
-from cfbatch_gui.ui.tables.table_rows import PagedRows
+from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftSettings
+from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.tables.cells import CellDelegate
+from cfbatch_gui.ui.tables.table_rows import Column, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed
+from cfbatch_gui.ui.widgets.search_marks import spans_in_units
+
+COLOURS = {Change.ADDED: "done", Change.CHANGED: "accent", Change.MOVED: "accent"}
+MOST_COMPARED = 1_000  # characters of the text before; of the new one as many as are painted
+_NOT_READ = VersionRow(0, "", "", "", "", 0)
+
+
+def change_words(change: Change) -> str:
+    return {
+        Change.ADDED: _tr("new"),
+        Change.CHANGED: _tr("changed"),
+        Change.MOVED: _tr("other ID"),
+        Change.UNCHANGED: _tr("as before"),
+        Change.REMOVED: _tr("gone"),
+    }[change]
+
+
+def version_columns(*, has_ids: bool, has_queries: bool, has_sources: bool) -> tuple[Column[ComparedRow], ...]:
+    """What became of a row, its id, its query and its text, and the job that its result is taken from."""
+    return (
+        Column(
+            _tr("Change"),
+            lambda each: each.change,
+            change_words,
+            key="change",
+            width=96,
+            sortable=False,
+            colour=lambda each: COLOURS.get(each.change, "quiet"),
+            widest=tuple(change_words(change) for change in Change),
+        ),
+        Column(_tr("ID"), lambda each: each.row.id, key="id", width=110, sortable=False, hidden=not has_ids),
+        Column(
+            _tr("Query"), lambda each: each.row.query, key="query", width=200, sortable=False, hidden=not has_queries
+        ),
+        Column(_tr("Text"), lambda each: each.row.text, key="text", stretch=True, sortable=False),
+        Column(
+            _tr("Taken from"),
+            lambda each: each.source,
+            key="source",
+            width=150,
+            sortable=False,
+            hidden=not has_sources,
+            gives_way=True,
+        ),
+    )
+
+
+def unread_rows(count: int) -> list[ComparedRow]:
+    return [ComparedRow(_NOT_READ, Change.UNCHANGED)] * count
+
+
+class NewWordsDelegate(CellDelegate):
+    """Marks the words of a text that are not in the version before."""
+
+    def marks(self, index: QModelIndex | QPersistentModelIndex, shown: str) -> list[tuple[int, int]]:
+        model = index.model()
+        if not isinstance(model, PagedRows) or model.columns[index.column()].name != "text":
+            return []
+        before: str = model.row(index.row()).before
+        if not before:
+            return []
+        places = new_words(shown.removesuffix("…"), one_line(before, MOST_COMPARED))
+        return spans_in_units(shown, places)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("inputs", text)
+
 
 SENT, TAKEN, MOVED, GONE = "sent", "taken", "moved", "gone"
 _MOST_OFFERED = 20  # jobs in the menu
@@ -180,3 +256,65 @@ class VersionSection(SectionCard):
 def _can_be_chosen(other: Job, job: Job) -> bool:
     """Whether a job has a file that this one may be the new version of."""
     return other.kind is job.kind and other.is_sent and other.id != job.id and not other.texts_forgotten_at
+
+
+class DraftVersions(QObject):
+    """What is known of each draft, by what it was examined to be; `changed` brings a draft's id."""
+
+    changed = Signal(str)
+
+    def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading, settings: DraftSettings) -> None:
+        super().__init__(drafts)
+        self._program, self._drafts, self._reading, self._settings = program, drafts, reading, settings
+        self._known: dict[str, tuple[Preflight, DraftVersion | None]] = {}
+
+    def version(self, job_id: str) -> DraftVersion | None:
+        """What is known of a draft as it was last examined; looks for it when that is not known yet."""
+        found = self._drafts.state(job_id).preflight
+        if found is None:
+            return None
+        known = self._known.get(job_id)
+        if known is None or known[0] is not found:
+            self._known[job_id] = (found, known[1] if known else None)
+            if any(each.is_sent and each.id != job_id for each in self._program.ledger.jobs()):
+                self._drafts.tasks.start(f"version {job_id}", self._look(job_id, found))
+        return self._known[job_id][1]
+
+    def show(self, section: VersionSection, job: Job) -> None:
+        found = self._drafts.state(job.id).preflight
+        section.show_version(self.version(job.id), found, job, self._program.ledger.jobs)
+
+    def follow(self, section: VersionSection, job_id: Callable[[], str]) -> None:
+        section.reuse_chosen.connect(lambda reuse: self.choose_reuse(job_id(), reuse))
+        section.compared_with.connect(lambda other: self.compare_with(job_id(), other))
+        section.anew_chosen.connect(lambda items, anew: self.send_anew(job_id(), items, anew))
+
+    def choose_reuse(self, job_id: str, reuse: bool) -> None:
+        options = self._drafts.job(job_id).options
+        self._settings.change(job_id, options=replace(options, reuse=reuse))
+
+    def compare_with(self, job_id: str, other: str) -> None:
+        """Compare with the job that the user has chosen, "" for none."""
+        self._drafts.tasks.start(f"compare {job_id}", self._compare(job_id, other))
+
+    def send_anew(self, job_id: str, items: Sequence[int], anew: bool) -> None:
+        """Have items sent although their results are there; without `anew` take back all that was chosen so."""
+        self._drafts.tasks.start(f"anew {job_id}", self._send_anew(job_id, items, anew))
+
+    async def _look(self, job_id: str, found: Preflight) -> None:
+        reusable = found.reuse.found if found.reuse else NOTHING
+        job, jobs = self._drafts.job(job_id), self._program.ledger.jobs()
+        version = await asyncio.to_thread(look_at_version, job, jobs, self._program.folder, reusable)
+        if self._drafts.state(job_id).preflight is found:
+            self._known[job_id] = (found, version)
+            self.changed.emit(job_id)
+
+    async def _compare(self, job_id: str, other: str) -> None:
+        await asyncio.to_thread(choose_predecessor, self._program.folder(job_id), other)
+        found = self._drafts.state(job_id).preflight
+        if found is not None:
+            await self._look(job_id, found)
+
+    async def _send_anew(self, job_id: str, items: Sequence[int], anew: bool) -> None:
+        await asyncio.to_thread(self._program.drafts.send_anew, job_id, items, anew=anew)
+        self._reading.start(job_id, self._drafts.state(job_id))

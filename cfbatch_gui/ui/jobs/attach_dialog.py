@@ -1,31 +1,178 @@
 """The dialog that adds a job begun elsewhere: its request ID or whole answer, model, connection, and its file."""
 
+import asyncio
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.inputs.layouts import check_mapping
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
+from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.job_labels import title_words
-from cfbatch_gui.ui.jobs.attached_files import AttachedFiles
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Choice,
+    ElidedLabel,
+    Flow,
+    IconLabel,
     IconLine,
     Label,
+    LinkButton,
     PrimaryButton,
+    boxed,
     column,
     row,
 )
 
 _SAMPLE = 200  # rows by which the roles of columns are suggested
+
+
+class AttachedFiles(QWidget):
+    """The files that were sent; each is read as soon as it is chosen.
+
+    `changed` is emitted whenever `inputs()` or `missing()` may differ. `tasks` reports a file that cannot be read, and
+    the files chosen before stay. With `kind` it is known how they were read, and nothing of that is asked or missing.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, tasks: Tasks, folder: RememberedFolder, *, kind: Kind | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._tasks, self._folder, self._known_kind = tasks, folder, kind
+        self._paths: tuple[Path, ...] = ()
+        self._inputs: AttachedInput | None = None
+        self._missing = ""
+        self._is_reading = False
+        self.choose_file = Button(self.tr("Choose the file…"), "file-up")
+        self.choose_folder = Button(self.tr("Choose a folder…"), "folder")
+        self._choosing = boxed(Flow(self.choose_file, self.choose_folder))
+        self.names = (ElidedLabel(""), ElidedLabel(""))
+        self.removes = (LinkButton(self.tr("Remove")), LinkButton(self.tr("Remove")))
+        self._lines = tuple(map(_line, self.names, self.removes))
+        self.add_second = LinkButton(self.tr("Add the file of contexts…"), "plus")
+        self.kind = Choice(self.tr("Kind"))
+        self.kind.add(self.tr("Ranked texts"), Kind.RANK)
+        self.kind.add(self.tr("Vectors"), Kind.EMBED)
+        self._about = IconLine("", "info")
+        read_as = Label(self.tr("Read as"), "quiet")
+        self._below = boxed(row(read_as, self.kind, None, self.add_second, gap=SMALL))
+        for each in (read_as, self.kind):
+            each.setVisible(kind is None)
+        self.setLayout(column(self._choosing, *self._lines, self._below, self._about, gap=SMALL))
+        self._connect()
+        self._show()
+
+    def inputs(self) -> AttachedInput | None:
+        """The files that were read; None without a file, and while something is missing."""
+        return self._inputs
+
+    def missing(self) -> str:
+        """The sentence that says why the files cannot be used, "" when they can."""
+        return self.tr("Wait until the file is read.") if self._is_reading else self._missing
+
+    def open(self, *paths: Path) -> None:
+        """Read a file or a folder, or a file of queries and one of contexts."""
+        self._tasks.start("choose", self._read(paths, None))
+
+    def _connect(self) -> None:
+        self.choose_file.clicked.connect(lambda: self._tasks.start("choose", self._choose()))
+        self.choose_folder.clicked.connect(lambda: self._tasks.start("choose", self._choose(is_folder=True)))
+        self.add_second.clicked.connect(lambda: self._tasks.start("choose", self._choose(is_second=True)))
+        self.kind.picked.connect(lambda kind: self._read_as(Kind(str(kind))))
+        for index, remove in enumerate(self.removes):
+            remove.clicked.connect(partial(self._remove, index))
+
+    async def _choose(self, *, is_folder: bool = False, is_second: bool = False) -> None:
+        if is_folder:
+            title = self.tr("Open the folder whose texts were sent")
+            path = await dialogs.choose_folder(self.window(), title, folder=self._folder)
+        else:
+            title = self.tr("Open the file with the contexts") if is_second else self.tr("Open the file that was sent")
+            path = await dialogs.open_file(self.window(), title, filters=dialogs.input_filters(), folder=self._folder)
+        if path is not None:
+            await self._read((*self._paths[:1], path) if is_second else (path,), None)
+
+    def _read_as(self, kind: Kind) -> None:
+        paths = self._paths if kind is Kind.RANK else self._paths[:1]  # vectors are made of one file
+        self._tasks.start("choose", self._read(paths, kind))
+
+    async def _read(self, paths: tuple[Path, ...], kind: Kind | None) -> None:
+        self._is_reading = True
+        self.changed.emit()
+        try:
+            inputs = await asyncio.to_thread(_read_inputs, paths, kind or self._known_kind)
+        finally:
+            self._is_reading = False
+            self.changed.emit()
+        missing = "" if self._known_kind else check_mapping(inputs.mapping, inputs.source, inputs.second)
+        self._paths, self._missing, self._inputs = paths, said(missing), None if missing else inputs
+        self.kind.set_value(inputs.mapping.kind)
+        self._show()
+
+    def _remove(self, index: int) -> None:
+        if index == 1:
+            self._tasks.start("choose", self._read(self._paths[:1], None))
+            return
+        self._paths, self._inputs, self._missing = (), None, ""
+        self._show()
+        self.choose_file.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show(self) -> None:
+        count = len(self._paths)
+        self._choosing.setVisible(not count)
+        takes_second = self._known_kind is not Kind.EMBED  # vectors are made of one file
+        self._below.setVisible(count > 0 and (self._known_kind is None or (takes_second and count == 1)))
+        for index, line in enumerate(self._lines):
+            line.setVisible(index < count)
+            name = self._paths[index].name if index < count else ""
+            self.names[index].setText(name)
+            self.removes[index].setAccessibleName(self.tr("Remove {name}").format(name=name))
+        self.add_second.setVisible(count == 1)
+        if self._missing:
+            self._about.set_line(self._missing, "triangle-alert", "attention")
+        elif count:
+            said = self.tr("The answer is put in the order of these files; it is checked to fit.")
+            one = self.tr("The answer is put in the order of this file; it is checked to fit.")
+            self._about.set_line(said if count > 1 else one, "info")
+        else:
+            self._about.set_line(
+                self.tr("Without the file, results are named by their order: “Query 1 · Context 2”."), "info"
+            )
+        self.changed.emit()
+
+
+def _line(name: ElidedLabel, remove: LinkButton) -> QWidget:
+    remove.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    layout = row(IconLabel("file-text", "text", 16), name, remove, gap=SMALL)
+    layout.setStretch(1, 1)
+    line = boxed(layout)
+    line.setMinimumHeight(scaled(CONTROL_HEIGHT))
+    return line
+
+
+def _read_inputs(paths: tuple[Path, ...], kind: Kind | None) -> AttachedInput:
+    first, *others = [open_source(path) for path in paths]
+    second = others[0] if others else None
+    sample = preview(second, _SAMPLE) if second is not None else ()
+    return AttachedInput(first, suggest_mapping(first, kind, preview(first, _SAMPLE), second, sample), second)
+
+
 _WIDTH, _TEXT_HEIGHT = 600, 110  # pixels
 
 

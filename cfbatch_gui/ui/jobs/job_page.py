@@ -16,10 +16,17 @@ from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
 from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_of
-from cfbatch_gui.ui.jobs.account_part import can_change_account, can_clear_account
-from cfbatch_gui.ui.jobs.code_copier import CodeCopier
-from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
+from cfbatch_gui.ui.jobs.job_summary import (
+    can_be_sent_again,
+    can_change_account,
+    can_clear_account,
+    is_over,
+    request_ids,
+    summary_words,
+)
 from cfbatch_gui.ui.key_names import key_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
@@ -31,6 +38,7 @@ from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tab
 if TYPE_CHECKING:
     from cfbatch_gui.ui.jobs.details_view import DetailsView
     from cfbatch_gui.ui.jobs.progress_view import ProgressView
+
 
 _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
@@ -382,3 +390,54 @@ def _tab_of(job: Job, results: str) -> str:
         batch.state in (BatchState.FAILED, BatchState.GONE) for batch in job.batches
     )
     return PROGRESS if not is_over(job) or needs_user else results
+
+
+class CodeCopier(QWidget):
+    """Copies a job as code. Never shown: a widget because it is the parent of a dialog. `tasks` reports errors."""
+
+    def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.hide()
+        self._program, self._notices, self._tasks = program, notices, tasks
+
+    def copy(self, job: Job, name: str) -> None:
+        """Copy the code to the clipboard, with a notice that offers to save the files that it reads.
+
+        `name` is that of a `Language` of `core.jobs.as_code`.
+        """
+        from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, secret_variable
+
+        language = Language(name)
+        try:
+            connection = self._program.address_book.connection(job.connection)
+        except UserError as error:
+            self._notices.show_error(error)
+            return
+        names = body_names(max(1, len(job.batches)))
+        QGuiApplication.clipboard().setText(as_code(job, connection, language, bodies=names))
+        if language is Language.WORKER:
+            said = self.tr("Copied. The Worker runs in your account and needs no token.")
+        else:
+            said = self.tr("Copied. It takes the token from ${variable}, and reads {files} beside it.").format(
+                variable=secret_variable(connection), files=_shown(names)
+            )
+
+        def save() -> None:
+            self._tasks.start("save requests", self._save(job))
+
+        self._notices.show_notice(said, "done", button=self.tr("Save its requests…"), on_button=save)
+
+    async def _save(self, job: Job) -> None:
+        from cfbatch_gui.core.jobs.as_code import save_bodies
+
+        remembered = self._program.remembered_folder(FolderUse.REQUESTS)
+        folder = await dialogs.choose_folder(self, self.tr("Save the requests in a folder"), folder=remembered)
+        if folder is None:
+            return
+        paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
+        files = display.plural(len(paths), "{n} file", "{n} files")
+        self._notices.show_written(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), *paths)
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"

@@ -1,25 +1,32 @@
-"""Size, duration, tokens and price of a sent job as text, and whether it is under way."""
+"""What is said of a sent job: size, duration, tokens, price, and what the user's account has of it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress, has_copies
+from cfbatch_gui.core.jobs.account.shards import (
+    account_progress,
+    has_all_shards,
+    has_copies,
+    most_batches,
+    wants_account,
+)
 from cfbatch_gui.core.jobs.plan.past_times import past_times
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.prices import price
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_labels import is_practice, short_model
-from cfbatch_gui.ui.state_names import amount
+from cfbatch_gui.ui.state_names import AnswerPlace, amount, batch_words, place_words
+from cfbatch_gui.ui.theme import LARGE, SMALL
+from cfbatch_gui.ui.widgets import Flow, IconLine, StateLabel, boxed, column
 
 _LEAST = 0.001  # dollars; a lower price is shown as "under" it
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("jobs", text)
 
 
 def is_over(job: Job) -> bool:
@@ -36,7 +43,7 @@ def size_words(job: Job, planned: Planned) -> str:
     """The size of a job: "212 queries × 18 contexts", "212 queries · 3,816 contexts" if they differ, "18,204 texts"."""
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
-    pattern = _tr("{queries} × {contexts}") if planned.contexts_each else _tr("{queries} · {contexts}")
+    pattern = tr("{queries} × {contexts}") if planned.contexts_each else tr("{queries} · {contexts}")
     contexts = display.plural(planned.contexts_each or job.texts, "{n} context", "{n} contexts")
     return pattern.format(queries=amount(job), contexts=contexts)
 
@@ -45,21 +52,21 @@ def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
     """Size, model, duration and price, which the header of the page shows beside the state; "" where one is unknown."""
     took = ""
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
-        took = _tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
-    taken = (_tr("{n} from earlier jobs").format(n=display.number(job.reused)),) if job.reused else ()
+        took = tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
+    taken = (tr("{n} from earlier jobs").format(n=display.number(job.reused)),) if job.reused else ()
     if is_practice(job):
-        return size_words(job, planned), *taken, _tr("Practice"), took
+        return size_words(job, planned), *taken, tr("Practice"), took
     return size_words(job, planned), *taken, short_model(job), took, price_words(job, planned), *_account_words(job)
 
 
 def _account_words(job: Job) -> tuple[str, ...]:
     """How much of the job waits in the user's account, or that copies of it are kept there; () for neither."""
     if is_over(job):
-        return (_tr("copies in your account"),) if has_copies(job) else ()
+        return (tr("copies in your account"),) if has_copies(job) else ()
     progress = account_progress(job)
     if not progress.in_account:
         return ()
-    pattern = _tr("{n} in your account, {size}")
+    pattern = tr("{n} in your account, {size}")
     return (pattern.format(n=display.number(progress.in_account), size=display.size(progress.bytes_in_account)),)
 
 
@@ -83,7 +90,7 @@ def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
 def token_words(job: Job, planned: Planned) -> str:
     """The estimated number of tokens as a range."""
     if planned.tokens is None:
-        return _tr("not known")
+        return tr("not known")
     low, high = (display.number(count) for count in planned.tokens)
     return low if low == high else f"{low}–{high}"
 
@@ -92,9 +99,9 @@ def rough_duration(seconds: float) -> str:
     """A duration in seconds, rounded: "8 s", "4 min", "2 h 05 min"."""
     whole = round(seconds)
     if whole < 60:
-        return _tr("{n} s").format(n=max(1, whole))
+        return tr("{n} s").format(n=max(1, whole))
     if whole < 3600:
-        return _tr("{n} min").format(n=round(whole / 60))
+        return tr("{n} min").format(n=round(whole / 60))
     return display.duration(whole)
 
 
@@ -107,9 +114,9 @@ def is_under_way(job: Job) -> bool:
 def running_words(job: Job, now: float) -> str:
     """How long a job takes: "Running for 9 minutes.", "Took 4 minutes.", "Sent 9 minutes ago." while it is paused."""
     if not job.batches:
-        return _tr("Every result was taken from earlier jobs.")
+        return tr("Every result was taken from earlier jobs.")
     if all(batch.state is BatchState.PLANNED for batch in job.batches):
-        return _tr("No batch has left yet.")
+        return tr("No batch has left yet.")
     seconds = max(1, int((job.finished_at or now) - job.sent_at))
     if seconds < 60:
         length = display.plural(seconds, "{n} second", "{n} seconds")
@@ -118,9 +125,9 @@ def running_words(job: Job, now: float) -> str:
     else:
         length = display.duration(seconds)
     if job.finished_at:
-        pattern = _tr("Took {time}.")
+        pattern = tr("Took {time}.")
     else:
-        pattern = _tr("Running for {time}.") if is_under_way(job) else _tr("Sent {time} ago.")
+        pattern = tr("Running for {time}.") if is_under_way(job) else tr("Sent {time} ago.")
     return pattern.format(time=length)
 
 
@@ -131,9 +138,9 @@ def usual_words(job: Job, jobs: Sequence[Job]) -> str:
         return ""
     low, high = _range(past.shortest, past.longest)
     if past.jobs == 1:
-        return _tr("Your last job of this size took {time}.").format(time=high)
+        return tr("Your last job of this size took {time}.").format(time=high)
     shown = high if low == high.split(" ")[0] else f"{low}–{high}"
-    return _tr("Your jobs of this size usually take {time}.").format(time=shown)
+    return tr("Your jobs of this size usually take {time}.").format(time=shown)
 
 
 def request_ids(batches: Iterable[Batch]) -> str:
@@ -145,13 +152,125 @@ def _expected(job: Job, planned: Planned, share: float) -> str:
     tokens = sum(planned.tokens or ()) / 2 * share
     expected = price(round(tokens), find_model(job.model)).dollars
     shown = display.dollars(expected)
-    return shown if expected < _LEAST else _tr("about {price}").format(price=shown)
+    return shown if expected < _LEAST else tr("about {price}").format(price=shown)
 
 
 def _range(low: float, high: float) -> tuple[str, str]:
     """Two durations in seconds as numbers in one unit, the second with the unit."""
     if high < 90:
-        return str(max(1, round(low))), _tr("{n} s").format(n=max(1, round(high)))
+        return str(max(1, round(low))), tr("{n} s").format(n=max(1, round(high)))
     if high < 5400:
-        return str(max(1, round(low / 60))), _tr("{n} min").format(n=round(high / 60))
-    return display.number(low / 3600, ".1f"), _tr("{n} h").format(n=display.number(high / 3600, ".1f"))
+        return str(max(1, round(low / 60))), tr("{n} min").format(n=round(high / 60))
+    return display.number(low / 3600, ".1f"), tr("{n} h").format(n=display.number(high / 3600, ".1f"))
+
+
+@dataclass(frozen=True, slots=True)
+class AccountWords:
+    """What there is to say of a job and the account. `line` is "" where the figures say all; `may_close` marks it."""
+
+    # To be sent, at the service, waiting in the account, here: each as number and words, "" where it is not shown.
+    figures: tuple[tuple[int, str], ...]
+    line: str = ""
+    may_close: bool = False
+
+
+def can_change_account(job: Job, connection: Connection | None) -> bool:
+    """Whether the user can say who asks for the answers of a job that was sent."""
+    is_worker = connection is not None and connection.kind is ConnectionKind.WORKER
+    return is_worker and job.is_sent and not is_over(job) and not job.taken_over
+
+
+def can_clear_account(job: Job) -> bool:
+    """Whether the account may still have copies of a job that is over."""
+    return is_over(job) and has_copies(job)
+
+
+def account_words(job: Job, connection: Connection | None) -> AccountWords | None:
+    """The figures and the sentence for a job at work; None for one that the account has nothing to do with."""
+    progress = account_progress(job)
+    is_wanted = connection is not None and wants_account(job, connection) and not job.account_problem
+    if is_over(job) or not (progress.is_used or is_wanted):
+        return None
+    at_service, number = progress.at_service + progress.direct, display.number
+    waiting = tr("{n} waiting in your account · {size}").format(
+        n=number(progress.in_account), size=display.size(progress.bytes_in_account)
+    )
+    nothing_waits = tr("{n} waiting in your account").format(n=number(0))
+    to_send = tr("{n} waiting to be sent").format(n=number(progress.to_send))
+    figures = (
+        (progress.to_send, to_send if progress.to_send else ""),
+        (at_service, tr("{n} at the service").format(n=number(at_service))),
+        (progress.in_account, waiting if progress.in_account else nothing_waits),
+        (progress.here, tr("{n} here").format(n=number(progress.here))),
+    )
+    line = _line(job, connection) if connection is not None and (is_wanted or job.taken_over) else ""
+    return AccountWords(figures, line, progress.lid_may_close and not job.paused_because)
+
+
+def _line(job: Job, connection: Connection) -> str:
+    progress = account_progress(job)
+    if job.paused_because:
+        return (
+            tr("Your account goes on collecting what it was handed. Carry on to fetch it.") if progress.is_used else ""
+        )
+    unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
+    away = progress.in_account + progress.at_service
+    missing = max(0, progress.direct + progress.to_send - unknown)
+    total = progress.here + away + missing + unknown
+    if not missing and unknown:
+        return display.plural(
+            unknown,
+            "{n} batch needs you first; the others are with your account.",
+            "{n} batches need you first; the others are with your account.",
+        )
+    if missing and progress.direct == missing and has_all_shards(job, connection):
+        return tr(
+            "On the Workers Free plan your account collects {most} batches of a job. CF Batch asks for the other {n}"
+            " itself, while it is open."
+        ).format(most=display.number(most_batches(connection)), n=display.number(progress.direct))
+    if missing:
+        pattern = tr("{missing} of {n} batches are not handed over yet. Leave CF Batch open until they are.")
+        if missing == 1:
+            pattern = tr("{missing} of {n} batches is not handed over yet. Leave CF Batch open until it is.")
+        if total == 1:
+            pattern = tr("The batch is not handed over yet. Leave CF Batch open until it is.")
+        return pattern.format(missing=display.number(missing), n=display.number(total))
+    if progress.here:
+        return tr(
+            "All batches that are not here yet are with your account. You can close this computer; the answers are"
+            " fetched when CF Batch is open again."
+        )
+    return display.plural(
+        away,
+        "The batch is with your account. You can close this computer; the answer is fetched when CF Batch is open"
+        " again.",
+        "All {n} batches are with your account. You can close this computer; the answers are fetched when CF Batch is"
+        " open again.",
+    )
+
+
+class AccountPart(QWidget):
+    """The figures of where the answers are, and below them the sentence."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        planned = batch_words(BatchState.PLANNED)
+        places = [place_words(place) for place in AnswerPlace]
+        self.figures = tuple(StateLabel("", words.icon, words.role) for words in (planned, *places))
+        self._looks = tuple((words.icon, words.role) for words in (planned, *places))
+        self.line = IconLine("", "info", "body")
+        self.setLayout(column(boxed(Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))
+        self.hide()
+
+    def show_job(self, job: Job, connection: Connection | None) -> None:
+        """Show a job, or nothing where the account has nothing to do with it."""
+        words = account_words(job, connection)
+        self.setVisible(words is not None)
+        if words is None:
+            return
+        for label, (count, text), (icon_name, role) in zip(self.figures, words.figures, self._looks, strict=True):
+            label.set_state(text, icon_name, role if count else "quiet")
+            label.setVisible(bool(text))
+        icon = ("circle-check", "done") if words.may_close else ("info", "quiet")
+        self.line.set_line(words.line, *icon)
+        self.line.setVisible(bool(words.line))

@@ -1,23 +1,23 @@
 """The sidebar: the button for a new job, the search field, the jobs in groups, the archive, the connection in use."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLineEdit, QMenu, QWidget
 
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.jobs.job_groups import GroupEntry
-from cfbatch_gui.ui.jobs.library_delegate import PhaseOf
-from cfbatch_gui.ui.jobs.library_list import JobList
-from cfbatch_gui.ui.jobs.library_menu import SelectionCommands, can_be_compared, fill_menu
-from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, GroupEntry, JobList, LibraryRows, PhaseOf
 from cfbatch_gui.ui.state_names import DraftPhase, kept_phase
-from cfbatch_gui.ui.theme import LEAST_SIDEBAR, MEDIUM, SMALL
+from cfbatch_gui.ui.theme import LARGE, LEAST_SIDEBAR, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
+    Button,
     Clickable,
     ElidedLabel,
     IconButton,
@@ -31,7 +31,47 @@ from cfbatch_gui.ui.widgets import (
     boxed,
     column,
     row,
+    scrolled,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionCommands:
+    """The commands on a selection, each called with the ids of the jobs it concerns."""
+
+    compare: Callable[[list[str]], None]
+    tag: Callable[[list[str]], None]
+    archive: Callable[[list[str]], None]
+    delete: Callable[[list[str]], None]
+
+
+def fill_menu(menu: QMenu, jobs: Sequence[Job], commands: SelectionCommands) -> None:
+    """Add what can be done with these jobs, which are several. An entry counts the jobs that it concerns."""
+    everything = [job.id for job in jobs]
+    rankings = [job.id for job in jobs if can_be_compared(job)]
+    if len(rankings) > 1:
+        text = tr("Compare these {n}…").format(n=display.number(len(rankings)))
+        add_action(menu, text, lambda: commands.compare(rankings), "git-compare")
+    text = display.plural(len(everything), "Tag {n} job…", "Tag {n} jobs…")
+    add_action(menu, text, lambda: commands.tag(everything), "tag")
+    put_away = [job.id for job in jobs if job.is_sent and not job.archived]
+    archived = [job.id for job in jobs if job.archived]
+    if put_away:
+        text = display.plural(len(put_away), "Archive {n} job", "Archive {n} jobs")
+        add_action(menu, text, lambda: commands.archive(put_away), "archive")
+    elif archived:
+        text = display.plural(len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive")
+        add_action(menu, text, lambda: commands.archive(archived), "archive")
+    menu.addSeparator()
+    text = display.plural(len(everything), "Delete {n} job", "Delete {n} jobs")
+    delete = add_action(menu, text, lambda: commands.delete(everything), "trash-2")
+    delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
+
+
+def can_be_compared(job: Job) -> bool:
+    """Whether the job is a ranking of which something came back."""
+    return job.kind is Kind.RANK and job.has_results
+
 
 _AGES_EVERY = 20_000  # milliseconds between repaints, which update the ages
 
@@ -275,3 +315,68 @@ class ConnectionFoot(Clickable):
         self._name.setText(name)
         self._detail.setText(detail)
         self._gear.setAccessibleDescription(f"{name}, {detail}")
+
+
+_MOST = 20  # tags that are typed at once
+
+
+class TagDialog(QDialog):
+    """`chosen` has the tags of each job once it is accepted. A tag that only some of the jobs have stays so until it is
+    ticked or cleared. Open it with `dialogs.finished`.
+    """
+
+    def __init__(self, jobs: Sequence[Job], known: Iterable[str], parent: QWidget | None = None) -> None:
+        from cfbatch_gui.core.jobs.drafts import LONGEST_TAG
+
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Tags"))
+        self._jobs = tuple(jobs)
+        title = self.tr("Tags of “{name}”").format(name=display.one_line(jobs[0].name, 60))
+        if len(jobs) > 1:
+            title = display.plural(len(jobs), "Tags of {n} job", "Tags of {n} jobs")
+        self.boxes = {tag: self._box(tag) for tag in sorted(set(known), key=str.casefold)}
+        self.field = QLineEdit()
+        self.field.setPlaceholderText(self.tr("New tags, with commas between them"))
+        self.field.setAccessibleName(self.tr("New tags"))
+        self.field.setMaxLength(_MOST * LONGEST_TAG)
+        about = Label(
+            self.tr("Short words of your own; the search field above the jobs finds them."), "quiet", wrap=True
+        )
+        accept = PrimaryButton(self.tr("Save"))
+        accept.setDefault(True)
+        accept.clicked.connect(self.accept)
+        cancel = Button(self.tr("Cancel"))
+        cancel.clicked.connect(self.reject)
+        body = QWidget()
+        ticks = column(*self.boxes.values(), gap=SMALL, margins=(0, 0, SMALL, 0))
+        ticks.addStretch(1)
+        body.setLayout(ticks)
+        margins = (WIDE, WIDE - 4, WIDE, WIDE - 4)
+        layout = column(Label(title, "part"), about, gap=MEDIUM, margins=margins)
+        if self.boxes:
+            layout.addWidget(scrolled(body), 1)
+        layout.addWidget(self.field)
+        layout.addSpacing(LARGE - MEDIUM)
+        layout.addLayout(row(None, cancel, accept))
+        self.setLayout(layout)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def sizeHint(self) -> QSize:
+        return QSize(scaled(400), super().sizeHint().height())
+
+    def chosen(self) -> Mapping[str, tuple[str, ...]]:
+        """The tags of each job, by its id: those ticked, those typed, and what it has of those left as they are."""
+        typed = [tag for tag in self.field.text().split(",")[:_MOST] if tag.strip()]
+        ticked = [tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.Checked]
+        left = {tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.PartiallyChecked}
+        return {job.id: (*(tag for tag in job.tags if tag in left), *ticked, *typed) for job in self._jobs}
+
+    def _box(self, tag: str) -> QCheckBox:
+        box = QCheckBox(tag.replace("&", "&&"))
+        having = sum(tag in job.tags for job in self._jobs)
+        if 0 < having < len(self._jobs):
+            box.setTristate(True)
+            box.setCheckState(Qt.CheckState.PartiallyChecked)
+        else:
+            box.setChecked(having > 0)
+        return box

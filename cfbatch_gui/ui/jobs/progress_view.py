@@ -4,10 +4,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, NotConnected, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -15,41 +16,338 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account.shards import account_progress, wants_account
 from cfbatch_gui.core.jobs.plan.planned import Planned
-from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, BatchState, Job
+from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_labels import connection_of, is_practice
-from cfbatch_gui.ui.jobs.account_part import AccountPart
-from cfbatch_gui.ui.jobs.batch_rows import BatchTable
 from cfbatch_gui.ui.jobs.job_summary import (
+    AccountPart,
+    batch_price_words,
+    can_be_sent_again,
     is_over,
     is_under_way,
     running_words,
     usual_words,
 )
-from cfbatch_gui.ui.jobs.troubles import Trouble, ranges, troubles_of
-from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
-from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.state_names import (
+    AnswerPlace,
+    StateWords,
+    batch_words,
+    is_collected,
+    place_words,
+    words_of_batch,
+)
+from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
+    Button,
     Card,
+    Flow,
+    IconLabel,
     IconLine,
     Label,
     Level,
     LinkButton,
     NoticeBar,
+    QuietButton,
+    Role,
     ThinProgress,
     boxed,
     column,
     row,
     scrolled,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Batches in the same state with the same error."""
+
+    state: BatchState
+    sentence: str
+    detail: str
+    batches: tuple[Batch, ...]
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the batches ended without an answer; otherwise they wait, or some of their requests were refused."""
+        return can_be_sent_again(self.batches[0])
+
+
+def troubles_of(job: Job) -> list[Trouble]:
+    """The errors of batches, grouped by state and error.
+
+    Batches of unknown outcome are left out, because they have cards of their own, and so is the error for which the
+    whole job is paused.
+    """
+    by_reason: dict[tuple[BatchState, str, str], list[Batch]] = {}
+    for batch in job.batches:
+        is_shown = batch.state is BatchState.OUTCOME_UNKNOWN or batch.error == job.paused_because
+        if batch.error and not is_shown:
+            by_reason.setdefault((batch.state, batch.error, batch.error_detail), []).append(batch)
+    return [Trouble(*reason, tuple(batches)) for reason, batches in by_reason.items()]
+
+
+def ranges(numbers: list[int]) -> str:
+    """Ascending numbers as ranges: "2–5, 7"."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
+
+
+_KNOWN_WORDS = ("", "queued", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """A batch as it is shown at a moment; rows that are equal to those before are not painted again."""
+
+    number: int
+    texts: int
+    bytes: int
+    state: StateWords
+    note: str
+    note_role: Role
+    time: str
+    last_answer: str
+    next_check: str
+
+
+def batch_row(
+    batch: Batch, *, paused: bool, now: float, in_collected_job: bool = False, next_look: float | None = None
+) -> BatchRow:
+    """The row of a batch at `now`, in seconds since 1970. While the job is paused, it has no next check.
+
+    `next_look` is when the user's account is asked next what it has of the job, in seconds since 1970.
+    """
+    note = said(batch.error)
+    role: Role = "attention"
+    if not note and batch.is_in_account:
+        note, role = display.size(batch.stored_bytes), "quiet"
+    if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
+        note = tr("The service says: {word}").format(word=batch.service_word)
+    return BatchRow(
+        batch.number,
+        batch.texts,
+        batch.bytes,
+        words_of_batch(batch, in_collected_job=in_collected_job),
+        note,
+        role,
+        _time(batch, now),
+        display.age(batch.checked_at, now) if batch.checked_at else "",
+        _next_check(batch, next_look, paused=paused, now=now),
+    )
+
+
+def _time(batch: Batch, now: float) -> str:
+    if batch.state is BatchState.PLANNED:
+        return ""
+    if batch.state is BatchState.DONE:
+        return tr("took {time}").format(time=display.duration(max(1.0, batch.changed_at - batch.sent_at)))
+    return display.short_duration(now - batch.changed_at)
+
+
+def _next_check(batch: Batch, next_look: float | None, *, paused: bool, now: float) -> str:
+    if batch.state.is_final or batch.state is BatchState.OUTCOME_UNKNOWN:
+        return "–"
+    is_asked_by_account = batch.is_handed_over and not batch.is_in_account
+    moment = next_look if is_asked_by_account else batch.next_check_at or None
+    if paused or moment is None:
+        return ""
+    left = moment - now
+    if left < 1:
+        return tr("now")
+    return tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
+
+
+def _number(count: int) -> str:
+    return display.number(count) if count else "–"  # not known: the batch was sent by another program
+
+
+def _size(count: int) -> str:
+    return display.size(count) if count else "–"
+
+
+def _columns() -> tuple[Column[BatchRow], ...]:
+    return (
+        Column(tr("Batch"), lambda row: row.number, key="batch", align="right", width=66, sortable=False),
+        Column(
+            tr("Texts"),
+            lambda row: row.texts,
+            _number,
+            key="texts",
+            align="right",
+            width=76,
+            gives_way=True,
+            sortable=False,
+        ),
+        Column(tr("Size"), lambda row: row.bytes, _size, key="size", width=84, hidden=True, sortable=False),
+        Column(
+            tr("State"),
+            lambda row: row.state.text,
+            key="state",
+            width=150,
+            widest=[words.text for words in (*map(batch_words, BatchState), *map(place_words, AnswerPlace))],
+            icon=lambda row: (row.state.icon, row.state.role),
+            colour=lambda row: row.state.role,
+            sortable=False,
+        ),
+        Column(
+            tr("Note"),
+            lambda row: row.note,
+            key="note",
+            stretch=True,
+            colour=lambda row: row.note_role,
+            sortable=False,
+        ),
+        Column(
+            tr("Time"),
+            lambda row: row.time,
+            key="time",
+            width=110,
+            widest=[tr("took {time}").format(time=display.duration(3599))],
+            sortable=False,
+            tip=tr("How long it took, or how long it has been in its state."),
+        ),
+        Column(tr("Last answer"), lambda row: row.last_answer, key="answer", width=110, hidden=True, sortable=False),
+        Column(tr("Next check"), lambda row: row.next_check, key="next", width=98, gives_way=True, sortable=False),
+    )
+
+
+class BatchTable(TableView):
+    """The batches of one job, as they are at a moment."""
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.time,
+        memory: Memory | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("batches", memory=memory, inset=True, parent=parent)
+        self._clock = clock
+        self.setAccessibleName(self.tr("Batches"))
+        self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, parent=self)
+        self.show_rows(self.batches)
+
+    def show_job(self, job: Job, *, next_look: float | None = None) -> None:
+        """Show the job's batches as they are at this moment; `next_look` as of `batch_row`."""
+        now, paused, collected = self._clock(), bool(job.paused_because), is_collected(job)
+        self.batches.set_rows(
+            [
+                batch_row(batch, paused=paused, now=now, in_collected_job=collected, next_look=next_look)
+                for batch in job.batches
+            ]
+        )
+
+
+class UnknownOutcomeCard(Card):
+    """The card of one batch; the page removes it when the runner reports another state."""
+
+    def __init__(self, program: Program, job: Job, batch: Batch, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
+        self.tasks = Tasks(self, self.show_error)
+        self._title = Label("", "part")
+        self._seen = Label("", "body", wrap=True)
+        self._means = Label("", "quiet", wrap=True)
+        self.id_field = QLineEdit()
+        self.id_field.setPlaceholderText(self.tr("Request ID, if you have it"))
+        self.id_field.setAccessibleName(self.tr("Request ID of batch {n}").format(n=batch.number))
+        self.id_field.setMinimumWidth(scaled(190))
+        self.id_field.setMaximumWidth(scaled(340))
+        self.id_field.textChanged.connect(self._typed)
+        self.id_field.returnPressed.connect(self.adopt)
+        self.adopt_button = Button(self.tr("Use this ID"), "link")
+        self.adopt_button.clicked.connect(self.adopt)
+        self.again_button = Button(self.tr("Send again…"), "rotate-ccw")
+        self.again_button.clicked.connect(lambda: self.tasks.start("send again", self._send_again()))
+        self.dismiss_button = QuietButton(self.tr("Leave it out"), "x")
+        self.dismiss_button.setToolTip(self.tr("Leave this batch without results. It can still be sent again."))
+        self.dismiss_button.clicked.connect(lambda: self.tasks.start("dismiss", self._dismiss()))
+        self._error = Label("", "error", wrap=True)
+        self._error.hide()
+        self.body.addLayout(row(IconLabel("triangle-alert", "attention", 18), self._title, None))
+        self.body.addWidget(self._seen)
+        self.body.addWidget(self._means)
+        self.body.addSpacing(MEDIUM - SMALL)
+        self.body.addWidget(boxed(Flow(self.id_field, self.adopt_button, self.again_button, self.dismiss_button)))
+        self.body.addWidget(self._error)
+        self._typed("")
+
+    def show_batch(self, job: Job, batch: Batch, planned: Planned) -> None:
+        """Show what is known of the batch; a typed id stays."""
+        self._job, self._batch = job, batch
+        for widget in (self.id_field, self.adopt_button):
+            widget.setVisible(not batch.at_once)  # a batch that was run without the queue has no request id
+        self._title.setText(self.tr("Batch {n} may or may not have arrived").format(n=batch.number))
+        self._seen.setText(said(batch.error))
+        self._means.setText(" ".join((self._what_it_means(), self._what_it_cost(planned))))
+
+    def adopt(self) -> None:
+        """Adopt the request ID in the field."""
+        if self.id_field.text().strip():
+            self.tasks.start("adopt", self._adopt(self.id_field.text().strip()))
+
+    def show_error(self, error: UserError) -> None:
+        """Show below the field why an action failed."""
+        self._error.setText(said(error.message))
+        self._error.show()
+
+    def error(self) -> str:
+        """The error below the field, as it was shown last."""
+        return self._error.text()
+
+    def _what_it_means(self) -> str:
+        if self._batch.at_once:
+            return self.tr("It was run without the queue, so its answer cannot be asked for any more.")
+        texts = display.plural(self._batch.texts, "{n} text", "{n} texts")
+        return self.tr(
+            "The service keeps no list of what it has accepted, so only a request ID can tell. If you have it, from a"
+            " log or a proxy, paste it: it is adopted when the answer fits these {texts}."
+        ).format(texts=texts)
+
+    def _what_it_cost(self, planned: Planned) -> str:
+        if is_practice(self._job):
+            return self.tr("Practice costs nothing.")
+        price = batch_price_words(self._job, self._batch, planned)
+        if not price:
+            return self.tr("If it was accepted, it was billed; sending it again is billed again.")
+        return self.tr("If it was accepted, it cost {price}; sending it again costs that again.").format(price=price)
+
+    def _typed(self, text: str) -> None:
+        self.adopt_button.set_possible("" if text.strip() else self.tr("Paste the request ID first."))
+        self._error.hide()
+
+    async def _adopt(self, request_id: str) -> None:
+        self._error.hide()
+        await self._actions.adopt(self._job.id, self._batch.number, request_id)
+
+    async def _send_again(self) -> None:
+        sure = await dialogs.ask(
+            self.window(),
+            self.tr("Send batch {n} again?").format(n=self._batch.number),
+            self.tr("If it did arrive the first time, it may be billed twice."),
+            accept=self.tr("Send again"),
+            danger=True,
+        )
+        if sure:
+            await send_within_budget(self, self._program, self._job.id, self._batch.number)
+
+    async def _dismiss(self) -> None:
+        await self._actions.dismiss(self._job.id, self._batch.number)
+
 
 _SECOND = 1000  # milliseconds
 _TABLE_HEIGHT = 240  # pixels, at least

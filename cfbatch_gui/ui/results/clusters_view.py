@@ -4,20 +4,19 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
-from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
-from cfbatch_gui.core.results.vectors.nearest import Neighbour
+from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.results.vector_rows import neighbour_columns, show_whole, table_over_text
+from cfbatch_gui.ui.results.vector_page import VectorPage, neighbour_columns, show_whole, table_over_text
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
@@ -182,34 +181,30 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
     return (
         Column("", lambda each: each.number, key="number", align="right", width=44),
         Column(
-            _tr("Texts"),
+            tr("Texts"),
             lambda each: each.cluster.size,
             display.number,
             key="size",
             width=120,
             least=64,
             bar=lambda each: each.share,
-            tip=_tr("How many texts it has. A full bar would be all texts of the job."),
+            tip=tr("How many texts it has. A full bar would be all texts of the job."),
         ),
         Column(
-            _tr("Typical texts"),
+            tr("Typical texts"),
             lambda each: "  ·  ".join(display.one_line(text.text, 90) for text in each.typical),
             key="typical",
             stretch=True,
             sortable=False,
         ),
         Column(
-            _tr("Likeness"),
+            tr("Likeness"),
             lambda each: each.cluster.similarity,
             score_text,
             key="similarity",
             align="right",
             width=90,
             gives_way=True,
-            tip=_tr("The mean similarity of its texts to its middle: 1 is the same direction."),
+            tip=tr("The mean similarity of its texts to its middle: 1 is the same direction."),
         ),
     )
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("clusters", text)

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.exports.keep_list import write_keep_list
-from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
-from cfbatch_gui.core.results.vectors.near_duplicates import (
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.exports.csv_tables import write_keep_list
+from cfbatch_gui.core.results.near_duplicates import (
     UNASKED_TEXTS,
     USUAL_THRESHOLD,
     Duplicates,
@@ -22,12 +21,11 @@ from cfbatch_gui.core.results.vectors.near_duplicates import (
 )
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import score_text
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.ranking_limits import ThresholdField
-from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.results.vector_rows import show_whole, table_over_text
+from cfbatch_gui.ui.results.vector_page import VectorPage, show_whole, table_over_text
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
@@ -283,9 +281,9 @@ def _items_of(groups: Sequence[Group]) -> list[int]:
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:
     return (
-        Column(_tr("Stays"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
+        Column(tr("Stays"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
         Column(
-            _tr("Texts"),
+            tr("Texts"),
             lambda each: len(each.group.goes) + 1,
             display.number,
             key="texts",
@@ -294,7 +292,7 @@ def _group_columns() -> tuple[Column[GroupRow], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Least similar"),
+            tr("Least similar"),
             lambda each: min(each.group.similarities),
             score_text,
             key="least",
@@ -313,15 +311,15 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             lambda each: each.similarity,
             key="decision",
             width=84,
-            widest=(_tr("stays"), _tr("goes")),
+            widest=(tr("stays"), tr("goes")),
             sortable=False,
             copies_text=True,
-            text=lambda each: _tr("stays") if each.similarity is None else _tr("goes"),
+            text=lambda each: tr("stays") if each.similarity is None else tr("goes"),
             icon=lambda each: ("check", "done") if each.similarity is None else ("minus", "quiet"),
             colour=lambda each: "text" if each.similarity is None else "quiet",
         ),
         Column(
-            _tr("Row"),
+            tr("Row"),
             lambda each: each.text.row,
             display.number,
             key="row",
@@ -330,10 +328,10 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             gives_way=True,
             sortable=False,
         ),
-        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
-        Column(_tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False),
+        Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
+        Column(tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False),
         Column(
-            _tr("Similarity"),
+            tr("Similarity"),
             lambda each: each.similarity,
             key="similarity",
             align="right",
@@ -343,7 +341,3 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             text=lambda each: "" if each.similarity is None else score_text(each.similarity),
         ),
     )
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("duplicates", text)

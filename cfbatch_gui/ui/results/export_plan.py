@@ -1,24 +1,27 @@
-"""What an export will write: how much of what, and under which names in which folder."""
+"""What an export will write: how much of what, under which names in which folder; and what is said when it is there."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QStandardPaths
+from PySide6.QtCore import QStandardPaths
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.exports import ExportOptions, Measure, Target, columns_of
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of
 from cfbatch_gui.core.results.exports.score_rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
-from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.versions.changed_export import ChangedSince
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row
@@ -82,7 +85,7 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[in
 def changed_words(changed: ChangedSince) -> str:
     """What a button says about rows that are new or changed: "Changed since “Products, May” (188)"."""
     name = display.one_line(changed.earlier.name, _LONGEST_NAME)
-    return _tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
+    return tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
 
 
 def usual_folder() -> Path:
@@ -181,11 +184,11 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
     if target.kind is Kind.RANK:
         wide = columns if columns is not None and target.has_columns else len(extent.names)
         each = display.plural(wide, "{n} column", "{n} columns")
-        return _tr("{rows} of {columns}").format(rows=rows, columns=each)
-    text = _tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
+        return tr("{rows} of {columns}").format(rows=rows, columns=each)
+    text = tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
     if not target.bytes_per_number:
         return text
-    return _tr("{text}, about {size}").format(
+    return tr("{text}, about {size}").format(
         text=text, size=display.size(count * extent.dimension * target.bytes_per_number)
     )
 
@@ -238,5 +241,30 @@ def _called(path: Path, target: Target, addition: str) -> Path:
     return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("exports", text)
+_TIP_LINES = 6
+
+
+def say_written(notices: Notices, written: Sequence[Exported]) -> None:
+    """Show how many rows were written to which files."""
+    rows = {exported.rows for exported in written}
+    counted = display.plural(max(rows), "{n} row", "{n} rows")
+    if len(written) == 1:
+        sentence = tr("Wrote {rows} to “{name}”.").format(rows=counted, name=written[0].path.name)
+    elif len(rows) == 1:
+        sentence = tr("Wrote {n} files of {rows}.").format(n=len(written), rows=counted)
+    else:
+        sentence = tr("Wrote {n} files.").format(n=len(written))
+    lists = [file for exported in written for file in exported.files if file.name.endswith(".removed.csv")]
+    if lists:
+        sentence = tr("{sentence} What is gone is listed in “{name}”.").format(sentence=sentence, name=lists[0].name)
+    bar = notices.show_written(sentence, *(exported.path for exported in written))
+    commands = "\n".join(exported.next_command for exported in written if exported.next_command)
+    if commands:
+        link = bar.add_link(tr("Copy the next command"), lambda: QGuiApplication.clipboard().setText(commands))
+        link.setToolTip(display.plain_tip(_beginning(commands)))
+
+
+def _beginning(commands: str) -> str:
+    """The first lines, as many as a tip has room for."""
+    lines = commands.split("\n")
+    return "\n".join(lines if len(lines) <= _TIP_LINES else [*lines[: _TIP_LINES - 1], "…"])

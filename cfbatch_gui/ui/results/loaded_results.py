@@ -1,13 +1,19 @@
-"""When a page reads the results of its job, and what it shows while there are none."""
+"""When a page reads the results of its job, what it shows while there are none, and the figures over all scores."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.outcomes import Status
+from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, score_figures
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.tables.columns_button import ColumnsButton
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -108,14 +114,104 @@ def failed_batches(job: Job) -> dict[int, str]:
 def nothing_yet(job: Job) -> str:
     """The sentence shown instead of results, by the state of the job."""
     if job.state is JobState.FAILED:
-        return QCoreApplication.translate("results", "Nothing came back from this job. “Progress” says why.")
+        return tr("Nothing came back from this job. “Progress” says why.")
     if job.state is JobState.PAUSED:
-        return QCoreApplication.translate("results", "Nothing has come back yet. Carry on to collect the results.")
+        return tr("Nothing has come back yet. Carry on to collect the results.")
     if job.state in (JobState.DONE, JobState.PARTLY_DONE):
-        return QCoreApplication.translate(
-            "results",
+        return tr(
             "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why.",
         )
     if job.has_results:
-        return QCoreApplication.translate("results", "Of what is back so far, nothing has a result.")
-    return QCoreApplication.translate("results", "Results can be read here as soon as the first batch is back.")
+        return tr("Of what is back so far, nothing has a result.")
+    return tr("Results can be read here as soon as the first batch is back.")
+
+
+def status_words(status: Status, why: str) -> str:
+    """The words shown instead of a result, with the reason; "" when it is done."""
+    word = {
+        Status.DONE: "",
+        Status.FAILED: tr("Failed"),
+        Status.WAITING: tr("Not back yet"),
+        Status.LEFT_OUT: tr("Left out"),
+        Status.SKIPPED: tr("Left out"),
+    }[status]
+    return f"{word}: {said(why)}" if why else word
+
+
+class FigureReader:
+    """Caches the figures read last. Concurrent calls for the same job share one reading."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._reading = asyncio.Lock()
+        self._version: Version = ()
+        self._figures: ScoreFigures | None = None
+
+    async def of(self, job: Job) -> ScoreFigures:
+        """The figures of the job's present results. Raises DataError."""
+        version = version_of(job)
+        async with self._reading:
+            if self._figures is None or self._version != version:
+                self._figures = await asyncio.to_thread(score_figures, self._program.folder(job.id))
+                self._version = version
+            return self._figures
+
+
+def others_name(figures: ScoreFigures) -> str:
+    """What the pairs are that all scores are compared with."""
+    return tr("Texts of the whole list") if figures.is_whole_pool else tr("Texts picked for other questions")
+
+
+def baseline_line(figures: ScoreFigures) -> str:
+    """The sentence at the foot of a ranking; "" without a baseline."""
+    if figures.others is None:
+        return ""
+    pattern = tr("Texts picked for other questions score {mean} on average; 9 in 10 stay below {high}.")
+    if figures.is_whole_pool:
+        pattern = tr("Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.")
+    return pattern.format(mean=score_text(figures.others.mean), high=score_text(figures.others.ninetieth))
+
+
+def reading_line(figures: ScoreFigures) -> str:
+    """How the distribution is to be read, or why nothing can be said by it."""
+    if figures.others is not None:
+        pattern = tr(
+            "How to read it: a text that was picked for several of your questions fits one of them best, and is"
+            " compared with the others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores"
+            " lie above. Texts that were not picked for any of them would score lower still."
+        )
+        if figures.is_whole_pool:
+            pattern = tr(
+                "How to read it: every question was compared with the whole list, mostly with texts that fit another"
+                " question better. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie"
+                " above. A score below says little; the further above, the less it is chance."
+            )
+        return pattern.format(
+            pairs=display.plural(figures.other_pairs, "{n} pair", "{n} pairs"),
+            high=score_text(figures.others.ninetieth),
+            above=display.number(figures.above),
+            all=display.number(figures.scored),
+        )
+    if figures.baseline is Baseline.TOO_FEW_QUERIES:
+        return tr(
+            "Not enough data to show a typical unrelated score: that takes ten questions or more. Compare scores within"
+            " one query, not with a fixed number."
+        )
+    if figures.baseline is Baseline.TOO_FEW:
+        return tr(
+            "Not enough data to show a typical unrelated score: too few of your texts were ranked for a query while"
+            " they fit another one better. Compare scores within one query, not with a fixed number."
+        )
+    return tr(
+        "Not enough data to show a typical unrelated score: no text of your data was ranked for two queries. Compare"
+        " scores within one query, not with a fixed number."
+    )
+
+
+def partial_line(scored: int, contexts: int) -> str:
+    """How many contexts have a score; "" when all have."""
+    if scored >= contexts:
+        return ""
+    return tr("Partial: {scored} of {all} contexts have a score.").format(
+        scored=display.number(scored), all=display.number(contexts)
+    )

@@ -7,41 +7,209 @@ so that no dot moves under the mouse. The choice is remembered for all jobs.
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.clusters import find_clusters, usual_number
+from cfbatch_gui.core.results.colouring import Categories, colouring
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
-from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.nearest import Neighbour, nearest
+from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
+from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_number, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.map_colours import MapColours, colour_choices, read_cells, read_colours
-from cfbatch_gui.ui.results.map_list import MapList
-from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.tables.table_view import Memory
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.results.vector_page import VectorPage, VectorRow, blank_rows, item_columns, neighbour_columns
+from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Choice,
     ElidedLabel,
     Flow,
+    IconButton,
     LinkButton,
     QuietButton,
     SearchField,
     boxed,
     column,
+    row,
     split,
 )
+
+ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
+_SAMPLE, _FEW = 300, 24
+_NAME = 28  # characters of a typical text in the name of its cluster
+
+
+@dataclass(frozen=True, eq=False)
+class MapColours:
+    """`cells[i]` is what the dot at index i is coloured by, for the CSV of the map; `title` is "" for one colour."""
+
+    dots: DotColours
+    title: str
+    cells: Sequence[str]
+    names: Sequence[PlacedName] = ()  # painted among the dots
+
+
+def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Keys and titles of what can be chosen, and the key to begin with: a column with a few different cells."""
+    sample = embeddings.page(0, _SAMPLE)
+    choices = [(ONE, tr("One colour")), (CLUSTERS, tr("Colour by cluster"))]
+    first = ""
+    for index, name in enumerate(embeddings.columns()):
+        cells = [text.cells[index] for text in sample if index < len(text.cells)]
+        if not cells or cells == [text.text for text in sample]:
+            continue
+        choices.append((f"{COLUMN}{index}", tr("Colour by {name}").format(name=name)))
+        if not first and 2 <= len(set(cells)) <= min(_FEW, len(sample) // 2):
+            first = f"{COLUMN}{index}"
+    return tuple(choices), first or ONE
+
+
+def read_cells(embeddings: Embeddings, key: str) -> Sequence[str] | None:
+    """The cells of the column that a key names, None for other keys. Raises DataError."""
+    return embeddings.column(int(key.removeprefix(COLUMN))) if key.startswith(COLUMN) else None
+
+
+def read_colours(embeddings: Embeddings, shown: TextMap, key: str, whole: Sequence[str] | None = None) -> MapColours:
+    """`whole`: all cells of the key's column, if already read. Blocking. Raises DataError."""
+    found = _read(embeddings, shown.item_numbers, key, whole)
+    return replace(found, names=found.dots.positions_of_names(shown.points))
+
+
+def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str, whole: Sequence[str] | None) -> MapColours:
+    if key == CLUSTERS:
+        return _of_clusters(embeddings, item_numbers)
+    if not key.startswith(COLUMN):
+        return MapColours(plain(len(item_numbers)), "", ())
+    index = int(key.removeprefix(COLUMN))
+    whole = embeddings.column(index) if whole is None else whole
+    cells = [whole[item - 1] for item in item_numbers.tolist()]
+    found = colouring(cells, MOST_CATEGORIES)
+    if isinstance(found, Categories):
+        names = [display.one_line(name, 60) for name in found.names]
+        dots = by_category(found.codes, names) if names else plain(len(cells))
+    else:
+        dots = by_number(found.values, found.low, found.high)
+    return MapColours(dots, embeddings.columns()[index], cells)
+
+
+def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> MapColours:
+    found = find_clusters(embeddings, min(MOST_CATEGORIES, usual_number(len(item_numbers))))
+    typical = embeddings.texts([cluster.typical[0] for cluster in found.clusters])
+    names = [f"{number} · {display.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
+    indices = np.searchsorted(found.item_numbers, item_numbers)
+    members = found.members[np.minimum(indices, max(0, len(found.members) - 1))]
+    return MapColours(by_category(members, names), tr("cluster"), [str(member + 1) for member in members.tolist()])
+
+
+_NEIGHBOURS = 25
+
+
+class MapList(QWidget):
+    """`opened` brings an item number; `rows_wanted` item numbers and their name, for the table of all texts."""
+
+    opened = Signal(int)
+    rows_wanted = Signal(object, str)
+    closed = Signal()
+
+    def __init__(self, tasks: Tasks, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tasks = tasks
+        self._embeddings: Embeddings | None = None
+        self._items: tuple[int, ...] = ()
+        self._name = ""
+        self.title = ElidedLabel("", "strong")
+        self.table_link = LinkButton(self.tr("Show in table"), "table")
+        self.table_link.clicked.connect(lambda: self.rows_wanted.emit(self._items, self._name))
+        close = IconButton("x", self.tr("Close the list"))
+        close.clicked.connect(self.closed)
+        self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=lambda each: each.text.item_no, parent=self)
+        self._near = near = TableView("vectors/near", memory=memory)
+        near.setAccessibleName(self.tr("Nearest texts"))
+        near.show_rows(self.neighbours)
+        near.opened.connect(lambda index: self.opened.emit(self.neighbours.row(index).text.item_no))
+        self.rows: PagedRows[VectorRow] = PagedRows(item_columns(), count=0, fetch=self._fetch, parent=self)
+        self._chosen = items = TableView("vectors/chosen", memory=memory)
+        items.setAccessibleName(self.tr("Chosen texts"))
+        items.show_rows(self.rows)
+        items.opened.connect(lambda index: self.opened.emit(self.rows.row(index).text.item_no))
+        self._stack = QStackedWidget()
+        self._stack.addWidget(near)
+        self._stack.addWidget(items)
+        head = row(self.title, self.table_link, close, gap=SMALL, margins=(WIDE, TINY, SMALL, TINY))
+        head.setStretch(0, 1)
+        content = column(head, gap=0)
+        content.addWidget(self._stack, 1)
+        self.setLayout(content)
+        self.setMinimumHeight(160)
+        self.hide()
+
+    def show_neighbours(self, embeddings: Embeddings, item_no: int) -> None:
+        """Show the texts nearest to this item."""
+        self._tasks.start("near", self._look(embeddings, item_no))
+
+    def show_items(self, embeddings: Embeddings, items: NDArray[np.int64], name: str) -> None:
+        """Show these texts; `name` says what selected them."""
+        self._tasks.cancel("near")
+        self._embeddings, self._items, self._name = embeddings, tuple(items.tolist()), name
+        count = display.plural(len(items), "{n} text", "{n} texts")
+        self.title.setText(f"{count} · {name}")
+        self.rows.refresh(len(items))
+        self._stack.setCurrentIndex(1)
+        self.show()
+
+    def name(self) -> str:
+        """What selected the texts."""
+        return self._name
+
+    def items(self) -> tuple[int, ...]:
+        """The item numbers of the texts in the list."""
+        return self._items
+
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought` in the texts; "" marks none."""
+        self._near.mark(sought)
+        self._chosen.mark(sought)
+
+    def selected(self) -> tuple[int, ...]:
+        """The item numbers of the rows that are selected in the list."""
+        if self._stack.currentWidget() is self._near:
+            return tuple(self.neighbours.row(index).text.item_no for index in self._near.selected_rows())
+        return tuple(self.rows.row(index).text.item_no for index in self._chosen.selected_rows())
+
+    async def _look(self, embeddings: Embeddings, item_no: int) -> None:
+        (asked,) = embeddings.texts([item_no])
+        found = await asyncio.to_thread(nearest, embeddings, item_no, _NEIGHBOURS)
+        self.neighbours.set_rows(found)
+        name = display.one_line(asked.text, 80)
+        self._items = (item_no, *(each.text.item_no for each in found))
+        self._name = self.tr("Nearest to “{text}”").format(text=name)
+        self.title.setText(self._name)
+        self._stack.setCurrentIndex(0)
+        self.show()
+
+    def _fetch(self, start: int, stop: int) -> Sequence[VectorRow]:
+        if self._embeddings is None:
+            return ()
+        try:
+            return tuple(VectorRow(text, None) for text in self._embeddings.texts(self._items[start:stop]))
+        except UserError:  # raised while painting; the table of all texts shows why
+            return blank_rows(start, stop)
+
 
 _TYPING = 0.12
 _ROOMY = 800  # pixels

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.score_figures import ScoreFigures, Spread
+from cfbatch_gui.core.results.score_figures import ScoreFigures, Spread
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
@@ -17,8 +17,14 @@ from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
-from cfbatch_gui.ui.results.score_summary import FigureReader, others_name, partial_line, reading_line
+from cfbatch_gui.ui.results.loaded_results import (
+    FigureReader,
+    ResultLoader,
+    nothing_yet,
+    others_name,
+    partial_line,
+    reading_line,
+)
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (

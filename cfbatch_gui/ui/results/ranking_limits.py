@@ -6,7 +6,7 @@ from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from cfbatch_gui.core.results.rankings.rankings import RankedContext
+from cfbatch_gui.core.results.rankings import RankedContext
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tasks import Tasks

@@ -14,38 +14,157 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, Rankings, rank_text
-from cfbatch_gui.core.results.rankings.text_search import TextSearch
+from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
+from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
+    FigureReader,
     ResultLoader,
     SearchBar,
     SearchedResults,
     Version,
+    baseline_line,
     failed_batches,
     nothing_yet,
-)
-from cfbatch_gui.ui.results.ranking_columns import (
-    ContextRow,
-    context_columns,
-    on_one_scale,
-    query_columns,
+    partial_line,
     status_words,
 )
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
-from cfbatch_gui.ui.results.score_summary import FigureReader, baseline_line, partial_line
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.copying import say_too_much
+from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, LinkButton, SearchField, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
+
+_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRow:
+    """A ranked context and how long its bar is, 0 to 1, on its own query's scale; None without a score."""
+
+    context: RankedContext
+    share: float | None
+
+
+def on_one_scale(contexts: Sequence[RankedContext]) -> tuple[ContextRow, ...]:
+    """The contexts with their bars, which begin at a score of 0 and end at 1 for every query."""
+    return tuple(
+        ContextRow(context, None if context.score is None else min(1.0, max(0.0, context.score)))
+        for context in contexts
+    )
+
+
+def change_words(change: int | None) -> str:
+    """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
+    if change is None:
+        return ""
+    return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
+
+
+def query_columns() -> tuple[Column[RankedQuery], ...]:
+    """Query, texts, margin."""
+    return (
+        Column(tr("Query"), lambda query: query.text, key="query", stretch=True, is_searched=True),
+        Column(
+            tr("Texts"),
+            lambda query: query.contexts,
+            display.number,
+            key="texts",
+            align="right",
+            width=56,
+            gives_way=True,
+            colour=lambda query: "text" if query.scored == query.contexts else "quiet",
+        ),
+        Column(
+            tr("Margin"),
+            lambda query: query.margin,
+            score_text,
+            key="margin",
+            align="right",
+            width=76,
+            tip=tr("How far the first stands before the second. Small margins are close calls."),
+        ),
+    )
+
+
+def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[ContextRow], ...]:
+    """Rank, score, text, initial rank and change; id, label and the original columns are hidden at first.
+
+    The panel below the table shows all of them for the chosen text. No query has more than `most` contexts.
+    """
+    wider = _FOUR_DIGITS if most >= 1_000 else 0
+
+    def cell(index: int) -> Column[ContextRow]:
+        return Column(
+            original[index],
+            lambda row: row.context.cells[index],
+            key=f"original/{original[index]}",
+            width=120,
+            hidden=True,
+        )
+
+    return (
+        Column(
+            "#",
+            lambda row: row.context.rank,
+            text=lambda row: rank_text(row.context),
+            key="rank",
+            align="right",
+            width=52 + wider,
+            tip=tr("The rank by score. “2=” is one of several with exactly the same score."),
+        ),
+        Column(
+            tr("Score"),
+            lambda row: row.context.score,
+            text=score_or_status,
+            key="score",
+            width=150,
+            least=78,
+            bar=lambda row: row.share,
+            tip=tr("How similar the text is to the query, no percentage. The bar begins at 0 and ends at 1."),
+            colour=lambda row: "quiet" if row.context.score is None else "text",
+        ),
+        Column(tr("Text"), lambda row: row.context.text, key="text", stretch=True, is_searched=True),
+        Column(
+            tr("Was"),
+            lambda row: row.context.initial_rank,
+            display.number,
+            key="was",
+            align="right",
+            width=50 + wider,
+            gives_way=True,
+            tip=tr("Its place in your file."),
+        ),
+        Column(
+            tr("Moved"),
+            lambda row: row.context.rank_change,
+            change_words,
+            key="moved",
+            width=66 + wider,
+            gives_way=True,
+            tip=tr("How far it rose or fell by its score."),
+            colour=lambda row: "text" if row.context.rank_change else "quiet",
+        ),
+        Column(tr("ID"), lambda row: row.context.id, key="id", width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.context.label, key="label", width=64, hidden=True),
+        *(cell(index) for index in range(len(original))),
+    )
+
+
+def score_or_status(row: ContextRow) -> str:
+    """The score, or the reason why there is none."""
+    context = row.context
+    return status_words(context.status, context.error) if context.score is None else score_text(context.score)
+
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _NOTHING_FOUND: tuple[str, frozenset[int]] = ("", frozenset())

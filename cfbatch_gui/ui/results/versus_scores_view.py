@@ -11,7 +11,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.vectors.versus_scores import (
+from cfbatch_gui.core.results.versus_scores import (
     VersusScores,
     scores_versus_similarities,
     texts_of_pair,
@@ -23,8 +23,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
-from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.results.vector_rows import table_over_text
+from cfbatch_gui.ui.results.vector_page import VectorPage, table_over_text
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, column, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QToolTip,
 )
 
-from cfbatch_gui.core.results.casefold_index import found_spans
+from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE

@@ -1,21 +1,391 @@
 """Before a push: into which index, what of the job, and what was found out about it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
-from cfbatch_gui.core.vectorize.push_values import IdSource, PushCheck, PushOptions
-from cfbatch_gui.core.vectorize.wire import Metric
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.vectorize.client import check_index_name
+from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushCheck, PushOptions, PushProblem
+from cfbatch_gui.core.vectorize.rows import usual_key
+from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
+from cfbatch_gui.core.workers_ai.limits import MAX_METADATA_BYTES
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.theme import MEDIUM
-from cfbatch_gui.ui.vectorize.check_panel import CheckPanel
-from cfbatch_gui.ui.vectorize.column_choices import ColumnChoices
-from cfbatch_gui.ui.vectorize.index_choice import IndexChoice
-from cfbatch_gui.ui.vectorize.push_words import parts_words, short_name
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Card, IconLine, Label, boxed, column
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
+from cfbatch_gui.ui.vectorize.running_pushes import (
+    dimension_words,
+    fits,
+    index_words,
+    parts_words,
+    proposed_name,
+    short_name,
+)
+from cfbatch_gui.ui.widgets import (
+    PAGE_MARGINS,
+    Card,
+    CheckBox,
+    Choice,
+    Flow,
+    IconLine,
+    Label,
+    NoticeBar,
+    ThinProgress,
+    boxed,
+    column,
+)
+from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
+
+_NEW = ""  # the value of the entry for a new index
+_LONGEST = 200  # letters that can be typed; what is too long for a name is said
+_FEWEST_LETTERS_OF_INDEX = 24
+
+
+class IndexChoice(QWidget):
+    """`changed` is emitted when another index or name was chosen or typed."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._indexes: tuple[VectorizeIndex, ...] = ()
+        self._dimension, self._metric = 0, Metric.COSINE
+        self._account, self._is_practice = "", False
+        self.choice = Choice(self.tr("Index"))
+        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.choice.setMinimumContentsLength(_FEWEST_LETTERS_OF_INDEX)
+        self.choice.picked.connect(lambda _: self._show_changed())
+        self.name = QLineEdit()
+        self.name.setMaxLength(_LONGEST)
+        self.name.setAccessibleName(self.tr("Name of the new index"))
+        self.name.setMinimumHeight(scaled(30))
+        self.name.textChanged.connect(lambda _: self._show_changed())
+        self._name_label = Label(self.name.accessibleName(), "quiet")
+        self._name_label.setBuddy(self.name)
+        self.line = IconLine("", "info")
+        self._new = boxed(column(self._name_label, self.name, gap=TINY))
+        self.setLayout(column(self.choice, self._new, self.line, gap=SMALL))
+
+    def begin(self, job_name: str, dimension: int, metric: Metric, account: str, *, is_practice: bool) -> None:
+        """Begin with a new index for a job; `account` is what its connection is called."""
+        self._indexes, self._dimension, self._metric = (), dimension, metric
+        self._account, self._is_practice = account, is_practice
+        self._fill({}, _NEW)
+        self.name.blockSignals(True)
+        self.name.setText(proposed_name(job_name, ()))
+        self.name.blockSignals(False)
+        self._show()
+
+    def offer(self, indexes: Sequence[VectorizeIndex], job_name: str, wanted: str) -> None:
+        """Offer the account's indexes; the wanted one is chosen if it is there, and can be."""
+        is_untouched = self.name.text() == proposed_name(job_name, ())
+        self._indexes = tuple(indexes)
+        possible = [each.name for each in indexes if fits(each, self._dimension)]
+        self._fill({}, wanted if wanted in possible else _NEW)
+        if is_untouched:
+            self.name.blockSignals(True)
+            self.name.setText(proposed_name(job_name, [each.name for each in indexes]))
+            self.name.blockSignals(False)
+        self._show_changed()
+
+    def show_counts(self, counts: Mapping[str, int]) -> None:
+        """Say how many vectors the indexes hold, by their names."""
+        for at in range(1, self.choice.count()):
+            index = self._indexes[at - 1]
+            self.choice.setItemText(at, index_words(index, self._dimension, counts.get(index.name)))
+
+    def index(self) -> VectorizeIndex | None:
+        """The chosen one of the account's, None for a new one."""
+        return next((each for each in self._indexes if each.name == self.choice.value()), None)
+
+    def index_name(self) -> str:
+        """The name of the chosen index, or of the new one."""
+        return str(self.choice.value() or self.name.text().strip())
+
+    def indexes(self) -> tuple[VectorizeIndex, ...]:
+        """Those that are offered."""
+        return self._indexes
+
+    def problem(self) -> str:
+        """Why nothing can be sent there, "" when something can."""
+        if self.index() is not None:
+            return ""
+        name = self.name.text().strip()
+        if not name:
+            return self.tr("Give the new index a name.")
+        if name in {each.name for each in self._indexes}:
+            return self.tr("There is an index of this name already. Choose it above, or type another name.")
+        try:
+            check_index_name(name)
+        except UsageError as error:
+            return said(error.message)
+        return ""
+
+    def _fill(self, counts: Mapping[str, int], chosen: str) -> None:
+        self.choice.clear()
+        self.choice.add(self.tr("A new index"), _NEW)
+        for each in self._indexes:
+            self.choice.add(index_words(each, self._dimension, counts.get(each.name)), each.name)
+        model = self.choice.model()
+        if isinstance(model, QStandardItemModel):
+            for at, each in enumerate(self._indexes, 1):
+                model.item(at).setEnabled(fits(each, self._dimension))
+        self.choice.set_value(chosen)
+
+    def _show_changed(self) -> None:
+        self._show()
+        self.changed.emit()
+
+    def _show(self) -> None:
+        is_new = self.index() is None
+        self._new.setVisible(is_new)
+        self.line.setVisible(is_new)
+        if problem := self.problem():
+            self.line.set_line(problem, "triangle-alert", "attention")
+            return
+        form = dimension_words(self._dimension, self._metric)
+        where = (
+            self.tr("It will be created in the practice service on this computer: {form}.")
+            if self._is_practice
+            else self.tr(
+                "It will be created in your account, through “{account}”: {form}. It stays there until you delete it."
+            )
+        )
+        self.line.set_line(where.format(account=self._account, form=form), "info")
+
+
+_FEWEST_LETTERS = 14  # of a choice between columns
+_COLUMN = "column/"  # before the name of a column, in the values of the choice of ids
+
+
+class ColumnChoices(QWidget):
+    """`changed` is emitted when the user has chosen something else."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._columns: tuple[str, ...] = ()
+        self.ids = _column_choice(self.tr("ID of each vector"))
+        self.namespace = _column_choice(self.tr("Namespace"))
+        for choice in (self.ids, self.namespace):
+            choice.picked.connect(lambda _: self.changed.emit())
+        self.metadata: tuple[CheckBox, ...] = ()
+        self._boxes = Flow(gap=LARGE)
+        self._limit = Label("", "small", wrap=True)
+        self.as_text = CheckBox("")
+        self.as_text.toggled.connect(lambda _: self.changed.emit())
+        beside = Label(self.tr("Beside each vector"), "quiet")
+        fields = Flow(_field(self.ids), _field(self.namespace), gap=LARGE)
+        self.setLayout(column(boxed(fields), beside, boxed(self._boxes), self._limit, self.as_text, gap=SMALL))
+
+    def offer(self, columns: Sequence[str], *, has_ids: bool, options: PushOptions) -> None:
+        """Offer these columns, with what was chosen before."""
+        self._columns = tuple(columns)
+        self.ids.clear()
+        if has_ids:
+            self.ids.add(self.tr("The IDs of the job"), IdSource.OWN.value)
+        self.ids.add(self.tr("Row numbers"), IdSource.ROWS.value)
+        self.namespace.clear()
+        self.namespace.add(self.tr("None"), "")
+        for each in columns:
+            self.ids.add(short_name(each), _COLUMN + each)
+            self.namespace.add(short_name(each), each)
+        if options.ids is IdSource.COLUMN:
+            self.ids.set_value(_COLUMN + options.id_column)
+        elif has_ids:
+            self.ids.set_value(options.ids.value)
+        self.namespace.set_value(options.namespace)
+        self._offer_metadata({each.column for each in options.metadata})
+        self.show_numbers((), as_text=options.numbers_as_text)
+
+    def options(self) -> PushOptions:
+        """What is chosen; `delete_removed` and `everything` are not chosen here."""
+        ids = str(self.ids.value())
+        is_column = ids.startswith(_COLUMN)
+        chosen: list[MetadataColumn] = []
+        for name, box in zip(self._columns, self.metadata, strict=True):
+            if box.isChecked():
+                chosen.append(MetadataColumn(name, usual_key(name, [each.key for each in chosen])))
+        return PushOptions(
+            ids=IdSource.COLUMN if is_column else IdSource(ids),
+            id_column=ids.removeprefix(_COLUMN) if is_column else "",
+            namespace=str(self.namespace.value() or ""),
+            metadata=tuple(chosen),
+            numbers_as_text=self.as_text.isChecked(),
+        )
+
+    def show_numbers(self, numbers: Sequence[str], *, as_text: bool | None = None) -> None:
+        """Say which columns are sent as numbers, with the choice to send them as texts."""
+        if as_text is not None:
+            self.as_text.blockSignals(True)
+            self.as_text.setChecked(as_text)
+            self.as_text.blockSignals(False)
+        if numbers:
+            names = display.listed([short_name(each) for each in numbers])
+            words = self.tr("Send the numbers of {columns} as texts").format(columns=names)
+            self.as_text.setText(words.replace("&", "&&"))
+        self.as_text.setVisible(bool(numbers) or self.as_text.isChecked())
+
+    def _offer_metadata(self, chosen: set[str]) -> None:
+        for box in self.metadata:
+            self._boxes.removeWidget(box)
+            box.hide()
+            box.deleteLater()
+        self.metadata = tuple(CheckBox(short_name(each).replace("&", "&&")) for each in self._columns)
+        before: QWidget = self.namespace
+        for name, box in zip(self._columns, self.metadata, strict=True):
+            box.setChecked(name in chosen)
+            box.setToolTip(display.plain_tip(name))
+            box.toggled.connect(lambda _: self.changed.emit())
+            self._boxes.addWidget(box)
+            box.setVisible(True)
+            QWidget.setTabOrder(before, box)
+            before = box
+        some = self.tr(
+            "Vectorize keeps up to {n} bytes beside each vector. A search brings them back, and they stay in your "
+            "account."
+        ).format(n=display.number(MAX_METADATA_BYTES))
+        none = self.tr("The file has no other columns that could be sent.")
+        self._limit.setText(some if self._columns else none)
+
+
+def _column_choice(name: str) -> Choice:
+    choice = Choice(name)
+    choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    choice.setMinimumContentsLength(_FEWEST_LETTERS)
+    return choice
+
+
+def _field(choice: Choice) -> QWidget:
+    """A choice below its name."""
+    label = Label(choice.accessibleName(), "quiet")
+    label.setBuddy(choice)
+    return boxed(column(label, choice, gap=TINY))
+
+
+class CheckPanel(QWidget):
+    """`rows_wanted` brings rows of the file, a tuple, and what they have in common; `changed` follows a choice."""
+
+    rows_wanted = Signal(object, str)
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.line = Label("", "body", wrap=True)
+        self.progress = ThinProgress()
+        size_policy = self.progress.sizePolicy()
+        size_policy.setRetainSizeWhenHidden(True)
+        self.progress.setSizePolicy(size_policy)
+        self.gone = CheckBox("")
+        self._gone_by = Label("", "small", wrap=True)
+        self.everything = CheckBox("")
+        for box in (self.gone, self.everything):
+            box.toggled.connect(lambda _: self.changed.emit())
+        self._bars = QVBoxLayout()
+        self._bars.setSpacing(SMALL)
+        self.setLayout(
+            column(self.line, self.progress, self._bars, self.gone, self._gone_by, self.everything, gap=SMALL)
+        )
+        self.begin()
+
+    def begin(self) -> None:
+        """Show nothing yet. What an earlier push has deleted or repeated is chosen anew each time."""
+        for box in (self.gone, self.everything):
+            box.blockSignals(True)
+            box.setChecked(False)
+            box.blockSignals(False)
+        self._show_problems(())
+        for part in (self.gone, self._gone_by, self.everything):
+            part.hide()
+        self.show_reading(0, 0)
+
+    def bars(self) -> list[NoticeBar]:
+        """What stands against the push, and what is to be known before it, from the top."""
+        items = (self._bars.itemAt(at) for at in range(self._bars.count()))
+        found = [item.widget() for item in items if item is not None]
+        return [widget for widget in found if isinstance(widget, NoticeBar)]
+
+    def show_reading(self, done: int, total: int) -> None:
+        """Show how far the check is."""
+        self.line.setText(self.tr("Looking at the vectors, before anything is sent…"))
+        self.progress.set_parts(done, total)
+        self.progress.show()
+
+    def show_failure(self, sentence: str) -> None:
+        """Show why there is no check."""
+        self.progress.hide()
+        self.line.setText(sentence)
+
+    def show_check(self, check: PushCheck, *, is_new: bool) -> None:
+        """Show what was found; into a new index everything is sent."""
+        self.progress.hide()
+        self.line.setText(" ".join(self._sentences(check, is_new=is_new)))
+        self._show_problems(check.problems, check.notes)
+        some_gone = bool(check.gone) and not is_new
+        self.gone.setVisible(some_gone)
+        self.gone.setText(
+            display.plural(
+                check.gone,
+                "{n} is gone from the file; take it out of the index",
+                "{n} are gone from the file; take them out of the index",
+            )
+        )
+        jobs = [f"{short_name(name)}: {display.number(count)}" for name, count in check.gone_by_job]
+        self._gone_by.setText(self.tr("They were sent with {jobs}.").format(jobs=display.listed(jobs)))
+        self._gone_by.setVisible(some_gone and bool(jobs))
+        held = 0 if is_new else check.unchanged
+        self.everything.setVisible(held > 0)
+        self.everything.setText(
+            display.plural(
+                held,
+                "Send it again, too, although it is in the index unchanged",
+                "Send the {n} again, too, that are in the index unchanged",
+            )
+        )
+
+    def _sentences(self, check: PushCheck, *, is_new: bool) -> Sequence[str]:
+        if check.problems:
+            found = [self.tr("Vectorize would refuse this as it is. Nothing was sent.")]
+        elif is_new or not check.unchanged + check.changed:
+            found = [display.plural(check.vectors, "{n} vector will be sent.", "{n} vectors will be sent.")]
+        else:
+            pattern = self.tr("{new} new, {changed} changed, {held} in the index already as they are.")
+            counts = {"new": check.new, "changed": check.changed, "held": check.unchanged}
+            found = [pattern.format(**{name: display.number(count) for name, count in counts.items()})]
+        if check.without_vector:
+            found.append(
+                display.plural(
+                    check.without_vector,
+                    "{n} text has no vector and is left out.",
+                    "{n} texts have no vector and are left out.",
+                )
+            )
+        return found
+
+    def _show_problems(self, problems: Sequence[PushProblem], notes: Sequence[str] = ()) -> None:
+        for bar in self.bars():
+            self._bars.removeWidget(bar)
+            bar.hide()
+            bar.deleteLater()
+        for note in notes:
+            self._bars.addWidget(NoticeBar(said(note), "info"))
+        for problem in problems:
+            bar = NoticeBar(said(problem.sentence), "attention")
+            self._bars.addWidget(bar)
+            if problem.rows:
+                words = (
+                    self.tr("Show rows")
+                    if problem.count <= len(problem.rows)
+                    else self.tr("Show the first {n}").format(n=display.number(len(problem.rows)))
+                )
+                bar.add_link(words, partial(self.rows_wanted.emit, problem.rows, self.tr("Would be refused")))
+        follow_in_tab_order(self, *(link for bar in self.bars() for link in bar.links()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,126 @@
-"""After a push: what the index holds of the job, when that was seen, and what was sent."""
+"""A push while it runs or is stopped, what the index holds after it, and a search there."""
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QCoreApplication, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
+from cfbatch_gui.core.results.nearest import LONGEST
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.push_values import Push, PushOutcome
+from cfbatch_gui.core.vectorize.push_values import Hit, Push, PushOutcome, PushStage, SearchResult
+from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, scaled
-from cfbatch_gui.ui.vectorize.push_words import ago_words, dimension_words, id_words, short_name
-from cfbatch_gui.ui.vectorize.running_pushes import RunningPush
-from cfbatch_gui.ui.widgets import Button, Card, Flow, IconLabel, IconLine, Label, boxed, column, row
+from cfbatch_gui.ui.vectorize.running_pushes import RunningPush, ago_words, dimension_words, id_words, short_name
+from cfbatch_gui.ui.widgets import (
+    PAGE_MARGINS,
+    Button,
+    Card,
+    EmptyPlace,
+    Flow,
+    IconLabel,
+    IconLine,
+    Label,
+    PrimaryButton,
+    Sentence,
+    ThinProgress,
+    boxed,
+    column,
+    row,
+)
+
+_AT_THE_INDEX = (PushStage.PROCESSING, PushStage.COMPARING)  # everything was sent
+
+
+class PushProgressView(QWidget):
+    """`cancelled` is emitted where the user wants to choose anew; what was sent stays in the index."""
+
+    paused = Signal()
+    carried_on = Signal()
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icon = IconLabel("loader", "accent", 18)
+        self.title = Label("", "part", wrap=True)
+        self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.bar = ThinProgress()
+        self.line = Label("", "body", wrap=True)
+        self.more = Label("", "quiet", wrap=True)
+        self.waiting = IconLine("", "clock", icon_role="attention")
+        self.pause_button = Button(self.tr("Pause"), "pause")
+        self.pause_button.clicked.connect(self.paused)
+        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play")
+        self.carry_on_button.clicked.connect(self.carried_on)
+        self.cancel_button = Button(self.tr("Cancel"))
+        self.cancel_button.clicked.connect(self.cancelled)
+        buttons = boxed(Flow(self.carry_on_button, self.pause_button, self.cancel_button))
+        title = row(self._icon, self.title)
+        title.setStretch(1, 1)
+        card = Card()
+        card.body.addLayout(column(title, self.line, self.bar, self.more, self.waiting, buttons, gap=SMALL))
+        self.setLayout(column(card, None, gap=MEDIUM, margins=PAGE_MARGINS))
+
+    def show_running(self, running: RunningPush) -> None:
+        """Show how far a push is."""
+        progress = running.progress
+        name = short_name(running.index)
+        self._icon.set_icon("loader", "accent")
+        is_sent = progress is not None and progress.stage in _AT_THE_INDEX
+        pattern = self.tr("Everything was sent to “{index}”") if is_sent else self.tr("Sending to “{index}”")
+        self.title.setText(pattern.format(index=name))
+        self.line.setText(said(progress.sentence) if progress else self.tr("Asking for the index…"))
+        done, total = (progress.done, progress.total) if progress else (0, 0)
+        self.bar.set_parts(total if progress and progress.stage is PushStage.PROCESSING else done, total)
+        self.more.setText(self._more_words(running, is_sent=is_sent))
+        self.waiting.setVisible(bool(progress and progress.waiting))
+        if progress is not None and progress.waiting:
+            pattern = self.tr("{reason} The next try is in {seconds}.")
+            self.waiting.set_line(
+                pattern.format(reason=said(progress.waiting), seconds=display.duration(progress.waiting_seconds))
+            )
+        self.pause_button.setText(self.tr("Stop waiting") if is_sent else self.tr("Pause"))
+        stopping = self.tr("It stops as soon as the call is over that is being made.") if running.is_stopping else ""
+        self.pause_button.set_possible(stopping)
+        self.cancel_button.set_possible(stopping)
+        self.cancel_button.setText(self.tr("Cancel"))
+        self.pause_button.show()
+        self.cancel_button.setVisible(not is_sent)
+        self.carry_on_button.hide()
+
+    def show_stopped(self, push: Push, *, says_why: bool) -> None:
+        """Show a push that was paused, or that an error or the end of the program has stopped; `says_why`: by which."""
+        self._icon.set_icon("pause", "attention")
+        self.title.setText(self.tr("Not everything is in “{index}” yet").format(index=short_name(push.index)))
+        pattern = self.tr("{done} of {total} vectors were sent.")
+        counts = {"done": display.number(push.acknowledged), "total": display.number(push.vectors)}
+        self.line.setText(
+            pattern.format(**counts) if push.vectors else self.tr("It stopped before the first vector was sent.")
+        )
+        self.bar.set_parts(push.acknowledged, push.vectors)
+        self.more.setText(self.tr("“Carry on” sends what is missing, and nothing twice."))
+        self.waiting.setVisible(says_why and bool(push.failure))
+        self.waiting.set_line(said(push.failure), "triangle-alert", "attention")
+        self.pause_button.hide()
+        self.carry_on_button.show()
+        self.cancel_button.set_possible("")
+        self.cancel_button.setText(self.tr("Choose anew…"))
+        self.cancel_button.show()
+
+    def _more_words(self, running: RunningPush, *, is_sent: bool) -> str:
+        if running.is_stopping:
+            return self.tr("Stopping…")
+        if is_sent:
+            return self.tr("Then it is counted, and some of the vectors are read back and compared.")
+        parts = display.plural(running.parts, "{n} part was accepted.", "{n} parts were accepted.")
+        safe = self.tr("You can close the window: what was accepted stays so, and the rest can be sent later.")
+        return f"{parts} {safe}" if running.parts else safe
+
 
 _TICK = 1_000  # milliseconds
 _MOST_ROWS = 4  # of what was sent that are shown without scrolling
@@ -122,11 +227,11 @@ _STATES = {
 def _title(push: Push) -> str:
     counts = {"n": display.number(push.acknowledged), "total": display.number(push.vectors)}
     patterns = {
-        PushOutcome.VERIFIED: _tr("{total} of {total} are in “{index}”"),
-        PushOutcome.SENT: _tr("{total} were sent to “{index}”"),
-        PushOutcome.NOT_YET: _tr("“{index}” has not taken in all {total} yet"),
-        PushOutcome.DIFFERENT: _tr("“{index}” does not hold what was sent"),
-        PushOutcome.SENDING: _tr("{n} of {total} were sent to “{index}”"),
+        PushOutcome.VERIFIED: tr("{total} of {total} are in “{index}”"),
+        PushOutcome.SENT: tr("{total} were sent to “{index}”"),
+        PushOutcome.NOT_YET: tr("“{index}” has not taken in all {total} yet"),
+        PushOutcome.DIFFERENT: tr("“{index}” does not hold what was sent"),
+        PushOutcome.SENDING: tr("{n} of {total} were sent to “{index}”"),
     }
     return patterns[push.outcome].format(index=short_name(push.index), **counts)
 
@@ -139,19 +244,19 @@ def _found_words(push: Push, now: float) -> tuple[str, ...]:
         )
         return (equal, ago)
     if push.outcome is PushOutcome.NOT_YET:
-        return (_tr("that can take minutes; check again later"), ago)
+        return (tr("that can take minutes; check again later"), ago)
     if push.outcome is PushOutcome.DIFFERENT:
         return (_difference(push), ago)
-    return (_tr("whether they are in it was not checked yet"),)
+    return (tr("whether they are in it was not checked yet"),)
 
 
 def _difference(push: Push) -> str:
     if push.missing or push.different:
-        pattern = _tr(
+        pattern = tr(
             "of {n} read back, {missing} are missing and {different} have other values; what is sent next is everything"
         )
     else:
-        pattern = _tr("it counts {found} vectors, and {expected} were sent; what is sent next is everything")
+        pattern = tr("it counts {found} vectors, and {expected} were sent; what is sent next is everything")
     counts = {
         "n": push.compared,
         "missing": push.missing,
@@ -167,11 +272,11 @@ def _columns() -> tuple[Column[Push], ...]:
         return lambda push: "text" if getattr(push.options, text) else "quiet"
 
     return (
-        Column(_tr("Index"), lambda push: push.index, key="index", width=130, sortable=False),
-        Column(_tr("ID from"), lambda push: id_words(push.options), key="ids", width=110, sortable=False),
+        Column(tr("Index"), lambda push: push.index, key="index", width=130, sortable=False),
+        Column(tr("ID from"), lambda push: id_words(push.options), key="ids", width=110, sortable=False),
         Column(
-            _tr("Namespace"),
-            lambda push: push.options.namespace or _tr("none"),
+            tr("Namespace"),
+            lambda push: push.options.namespace or tr("none"),
             key="namespace",
             width=110,
             gives_way=True,
@@ -179,15 +284,15 @@ def _columns() -> tuple[Column[Push], ...]:
             colour=quiet_if_none("namespace"),
         ),
         Column(
-            _tr("Beside each vector"),
-            lambda push: ", ".join(each.column for each in push.options.metadata) or _tr("nothing"),
+            tr("Beside each vector"),
+            lambda push: ", ".join(each.column for each in push.options.metadata) or tr("nothing"),
             key="metadata",
             stretch=True,
             sortable=False,
             colour=quiet_if_none("metadata"),
         ),
         Column(
-            _tr("New or changed"),
+            tr("New or changed"),
             lambda push: push.sent,
             display.number,
             key="sent",
@@ -196,7 +301,7 @@ def _columns() -> tuple[Column[Push], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Taken out"),
+            tr("Taken out"),
             lambda push: push.deleted,
             display.number,
             key="deleted",
@@ -205,13 +310,13 @@ def _columns() -> tuple[Column[Push], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Took"),
+            tr("Took"),
             lambda push: max(0.0, push.ended_at - push.started_at) if push.ended_at else None,
-            lambda seconds: display.duration(seconds) if seconds >= 1 else _tr("under 1 s"),
+            lambda seconds: display.duration(seconds) if seconds >= 1 else tr("under 1 s"),
             key="took",
             align="right",
             width=104,
-            widest=(_tr("under 1 s"),),
+            widest=(tr("under 1 s"),),
             gives_way=True,
             sortable=False,
             copies_text=True,
@@ -219,5 +324,110 @@ def _columns() -> tuple[Column[Push], ...]:
     )
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("vectorize", text)
+_LEAST_ROWS = 4
+
+
+class SearchPanel(Card):
+    """`search_wanted` is emitted by the button and by Enter, when there is a sentence."""
+
+    search_wanted = Signal()
+
+    def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._is_busy = False
+        self.price = Sentence("", "quiet")
+        self.sentence = QLineEdit()
+        self.sentence.setMaxLength(LONGEST)
+        self.sentence.setAccessibleName(self.tr("A sentence to look for in the index"))
+        self.sentence.setPlaceholderText(self.tr("Type what a visitor of your site would type"))
+        self.sentence.setMinimumHeight(scaled(30))
+        self.sentence.textChanged.connect(lambda _: self._show_possible())
+        self.sentence.returnPressed.connect(self._search)
+        self.button = PrimaryButton(self.tr("Search"))
+        self.button.clicked.connect(self._search)
+        self.found: Rows[Hit] = Rows(self._columns(), key=lambda each: each.id, parent=self)
+        self.table = TableView("vectorize/found", memory=memory, inset=True)
+        self.table.setAccessibleName(self.tr("Found in the index"))
+        self.table.show_rows(self.found)
+        self.empty = EmptyPlace("search", "")
+        self._body = QStackedWidget()
+        self._body.addWidget(self.empty)
+        self._body.addWidget(self.table)
+        self._body.setMinimumHeight(scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
+        ask = row(self.sentence, self.button)
+        ask.setStretch(0, 1)
+        self.body.addWidget(boxed(Flow(Label(self.tr("Try a search"), "strong"), self.price, gap=SMALL)))
+        self.body.addLayout(ask)
+        self.body.addWidget(self._body, 1)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was searched for."""
+        self.sentence.clear()
+        self.found.set_rows(())
+        self.show_sentence(
+            self.tr("What the index finds will stand here: up to {n} texts with their scores.").format(n=TOP_K)
+        )
+        self.set_busy(busy=False)
+
+    def text(self) -> str:
+        """The sentence to look for."""
+        return self.sentence.text().strip()
+
+    def set_busy(self, *, busy: bool) -> None:
+        """Say that a search is on its way, or no more."""
+        self._is_busy = busy
+        self._show_possible()
+
+    def show_price(self, words: str) -> None:
+        """Show what a search costs."""
+        self.price.setText(words)
+
+    def show_sentence(self, sentence: str) -> None:
+        """Show a sentence instead of results."""
+        self.empty.set_sentence(sentence)
+        self._body.setCurrentWidget(self.empty)
+
+    def show_result(self, result: SearchResult) -> None:
+        """Show what was found."""
+        self.found.set_rows(result.hits)
+        if not result.hits:
+            self.show_sentence(
+                self.tr("The index found nothing. It may not have taken the vectors in yet; “Check again” tells.")
+            )
+            return
+        self._body.setCurrentWidget(self.table)
+        self.table.scrollToTop()
+
+    def _search(self) -> None:
+        if self.button.isEnabled():
+            self.search_wanted.emit()
+
+    def _show_possible(self) -> None:
+        why_not = "" if self.text() else self.tr("Type a sentence first.")
+        self.button.set_possible(self.tr("The sentence is on its way.") if self._is_busy else why_not)
+
+    def _columns(self) -> tuple[Column[Hit], ...]:
+        other = self.tr("not of this job")
+        return (
+            Column(
+                self.tr("Score"),
+                lambda hit: hit.score,
+                score_text,
+                key="score",
+                align="right",
+                width=90,
+                sortable=False,
+                tip=self.tr("As the index computes it, by its own metric."),
+            ),
+            Column(self.tr("ID"), lambda hit: hit.id, key="id", width=110, least=60, sortable=False),
+            Column(
+                self.tr("Text"),
+                lambda hit: hit.text,
+                key="text",
+                stretch=True,
+                sortable=False,
+                text=lambda hit: other if hit.text is None else hit.text,
+                colour=lambda hit: "quiet" if hit.text is None else "text",
+            ),
+        )

@@ -1,14 +1,21 @@
-"""The pushes and comparisons that are under way; they go on while the page shows another job."""
+"""The pushes and comparisons that are under way, and the words about pushes and indexes."""
 
-from collections.abc import Awaitable, Callable
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
+from math import ceil
 
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushProgress, PushStage
-from cfbatch_gui.core.vectorize.wire import Metric
+from cfbatch_gui.core.vectorize.client import PART_BYTES
+from cfbatch_gui.core.vectorize.push_values import IdSource, Push, PushOptions, PushProgress, PushStage
+from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
+from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_UPLOAD_VECTORS
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tasks import Tasks
 
 
@@ -111,3 +118,86 @@ class RunningPushes(QObject):
         )
         self._running[job_id] = replace(now, progress=progress, parts=now.parts + is_part)
         self.changed.emit(job_id)
+
+
+LONGEST_NAME = 40  # letters of a name of the user's that are shown in a sentence
+_A_MOMENT = 3.0  # seconds
+_BYTES_A_NUMBER = 12.5  # of a vector's numbers as they are sent; measured with vectors of length 1
+_NO_NAME = re.compile(r"[^a-z0-9]+")
+
+
+def metric_words(metric: str) -> str:
+    """How an index compares vectors."""
+    words = {
+        Metric.COSINE: tr("cosine"),
+        Metric.EUCLIDEAN: tr("Euclidean distance"),
+        Metric.DOT_PRODUCT: tr("dot product"),
+    }
+    return words[Metric(metric)] if metric in list(Metric) else metric
+
+
+def dimension_words(dimension: int, metric: str = "") -> str:
+    """The form of vectors: "1,024 dimensions, cosine"; "" where nothing is known."""
+    parts = [display.plural(dimension, "{n} dimension", "{n} dimensions")] if dimension else []
+    return ", ".join(filter(None, (*parts, metric_words(metric))))
+
+
+def index_words(index: VectorizeIndex, dimension: int, count: int | None) -> str:
+    """An index in a list: its name, form and number of vectors, or why vectors of this dimension do not fit it."""
+    if not fits(index, dimension):
+        pattern = tr("{name}: takes {wanted}, and these vectors have {dimension}")
+        wanted = display.plural(index.dimensions, "{n} dimension", "{n} dimensions")
+        return pattern.format(name=index.name, wanted=wanted, dimension=display.number(dimension))
+    counted = display.plural(count, "{n} vector", "{n} vectors") if count is not None else ""
+    return " · ".join(filter(None, (index.name, dimension_words(index.dimensions, index.metric), counted)))
+
+
+def fits(index: VectorizeIndex, dimension: int) -> bool:
+    """Whether vectors of this length can be put into an index."""
+    return index.dimensions in (0, dimension)
+
+
+def id_words(options: PushOptions) -> str:
+    """Where ids come from."""
+    match options.ids:
+        case IdSource.COLUMN:
+            return options.id_column
+        case IdSource.ROWS:
+            return tr("row numbers")
+        case IdSource.OWN:
+            return tr("the job's IDs")
+
+
+def parts_words(vectors: int, dimension: int) -> str:
+    """In how many uploads vectors are sent, estimated before they are written: "in one part", "in about 6 parts"."""
+    parts = max(ceil(vectors * dimension * _BYTES_A_NUMBER / PART_BYTES), ceil(vectors / MAX_UPLOAD_VECTORS))
+    return tr("in one part") if parts < 2 else tr("in about {n} parts").format(n=display.number(parts))
+
+
+def ago_words(then: float, now: float) -> str:
+    """How long ago something was, by the second at first: "just now", "12 s ago", "4 min ago"."""
+    if _A_MOMENT <= now - then < 60:
+        return tr("{n} s ago").format(n=int(now - then))
+    return display.age(then, now)
+
+
+def proposed_name(job_name: str, taken: Collection[str]) -> str:
+    """A name for a new index, from a job's: small Latin letters, digits and "-", and none that there is already.
+
+    One that no index can have, since it begins with a digit or is a single letter, gets a word before it.
+    """
+    letters = unicodedata.normalize("NFKD", job_name).encode("ascii", "ignore").decode().lower()
+    words = _NO_NAME.sub("-", letters).strip("-")
+    if not re.fullmatch(INDEX_NAME_FORM, words):
+        words = f"vectors-{words}".rstrip("-")
+    name = words[: MAX_INDEX_NAME_BYTES - 4].rstrip("-")
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}-{number}"
+    return found
+
+
+def short_name(name: str) -> str:
+    """A name of the user's within a sentence."""
+    return display.one_line(name, LONGEST_NAME)

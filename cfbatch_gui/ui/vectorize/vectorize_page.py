@@ -1,43 +1,242 @@
 """The page that sends the vectors of a job to an index of Vectorize, says what became of it, and searches there."""
 
 import asyncio
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
-from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.errors import Action, UsageError, UserError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, SearchResult
+from cfbatch_gui.core.system.logs import redacted
+from cfbatch_gui.core.vectorize.client import IndexMissing, check_connection_kind
+from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, PushProgress, SearchResult
+from cfbatch_gui.core.vectorize.wire import VectorizeIndex
+from cfbatch_gui.core.versions.predecessor import find_predecessor
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import title_words
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.tables.layout_memory import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.vectorize.failure_bar import FailureBar
-from cfbatch_gui.ui.vectorize.form_work import CHECK, FormWork
-from cfbatch_gui.ui.vectorize.job_vectors import JobVectors, is_without_api, items_of_rows, other_ways, read_job
-from cfbatch_gui.ui.vectorize.push_form import PushForm
-from cfbatch_gui.ui.vectorize.push_progress import PushProgressView
-from cfbatch_gui.ui.vectorize.push_summary import PushSummary
-from cfbatch_gui.ui.vectorize.running_pushes import NewIndex, RunningPushes
-from cfbatch_gui.ui.vectorize.search_panel import SearchPanel
+from cfbatch_gui.ui.vectorize.push_form import EarlierPush, PushedVectors, PushForm
+from cfbatch_gui.ui.vectorize.push_summary import PushProgressView, PushSummary, SearchPanel
+from cfbatch_gui.ui.vectorize.running_pushes import NewIndex, RunningPushes, fits, proposed_name
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
     EmptyPlace,
     Flow,
     Label,
+    NoticeBar,
     PrimaryButton,
     boxed,
     column,
     line,
     scrolled,
 )
+
+_BLOCK = 10_000  # texts that are read at once
+
+
+@dataclass(frozen=True, slots=True)
+class JobVectors:
+    """`pushes` are those into the account of the connection, the newest first; `earlier` are the last ones of other
+    jobs, by the name of the index. `usual_index` is the one that the version before is in, "" for none.
+    """
+
+    connection: Connection
+    vectors: PushedVectors
+    pushes: tuple[Push, ...]
+    earlier: dict[str, EarlierPush]
+    usual_index: str = ""
+
+
+def read_job(program: Program, job: Job, through: str) -> JobVectors:
+    """Read a job, for a thread; `through` is the connection. Raises UserError, UsageError for a Worker."""
+    connection = program.address_book.connection(through)
+    check_connection_kind(connection)
+    vectorize = program.vectorize
+    folder = program.folder(job.id)
+    vectors = PushedVectors(
+        job.name,
+        vectorize.dimension_of(job.id),
+        vectorize.metric_of(job.id),
+        vectorize.columns(job.id) if texts_forgotten(folder) is None else (),
+        Embeddings(folder).has_ids,
+    )
+    mark = connection.account_mark
+    pushes = tuple(each for each in vectorize.pushes(job.id) if each.account_mark == mark)
+    return JobVectors(connection, vectors, pushes, _earlier(program, job, mark), _usual_index(program, job, mark))
+
+
+def _usual_index(program: Program, job: Job, mark: str) -> str:
+    """Where the version before was sent last, in an account."""
+    before = find_predecessor(job, program.ledger.jobs(), program.folder)
+    pushes = program.vectorize.pushes(before.id) if before is not None else ()
+    return next((push.index for push in pushes if push.account_mark == mark), "")
+
+
+def _earlier(program: Program, job: Job, mark: str) -> dict[str, EarlierPush]:
+    """The last push of another job into each index of an account: a new version of a file is sent as the one before."""
+    others = [each for each in program.ledger.jobs() if each.kind is Kind.EMBED and each.id != job.id]
+    found = [(push, each.name) for each in others for push in program.vectorize.pushes(each.id)]
+    found.sort(key=lambda each: each[0].started_at)
+    return {push.index: EarlierPush(name, push.options) for push, name in found if push.account_mark == mark}
+
+
+def other_ways(program: Program) -> tuple[Connection, ...]:
+    """The connections that are set up and lead to an account's API, for a job that went another way."""
+    found: list[Connection] = []
+    for each in program.address_book.saved():
+        try:
+            connection = program.address_book.connection(each.id)
+            check_connection_kind(connection)
+        except UserError:
+            continue
+        found.append(connection)
+    return tuple(found)
+
+
+def is_without_api(error: UserError) -> bool:
+    """Whether an error of `read_job` says that the connection leads to no account's API."""
+    return isinstance(error, UsageError)
+
+
+def items_of_rows(folder: JobFolder, rows: Collection[int]) -> tuple[int, ...]:
+    """The numbers of the texts that stand in rows of the file, for a thread. Raises DataError."""
+    embeddings, found = Embeddings(folder), list[int]()
+    for start in range(0, embeddings.count, _BLOCK):
+        page = embeddings.page(start, start + _BLOCK)
+        found += [text.item_no for text in page if text.row in rows]
+    return tuple(found)
+
+
+CHECK, _LIST = "check", "indexes"  # names of tasks
+_RESTING = 0.35  # seconds after the last change, before the vectors are looked at
+_MOST_COUNTED = 20  # indexes of which the number of vectors is asked for, two calls each
+
+
+class FormWork:
+    """Fills a form for one job at a time, by `tasks` of its page."""
+
+    def __init__(self, program: Program, form: PushForm, tasks: Tasks) -> None:
+        self._program, self._form, self._tasks = program, form, tasks
+        self._job_id, self._job_name = "", ""
+        self._known: JobVectors | None = None
+        self.has_failed = False  # the last question for the account's indexes
+        self.metrics: dict[str, str] = {}  # of the indexes that were listed, by their names
+        form.changed.connect(lambda: tasks.start(CHECK, self._check(_RESTING)))
+
+    @property
+    def job_id(self) -> str:
+        """The job of which the form has the choices, "" for none."""
+        return self._job_id
+
+    def begin(self, job: Job, known: JobVectors, push: Push | None) -> None:
+        """Fill the form, with the choices of a push before."""
+        self._job_id, self._job_name, self._known = job.id, job.name, known
+        options = push.options if push is not None else PushOptions()
+        account = title_words(known.connection.title)
+        is_practice = known.connection.is_practice
+        self._form.begin(known.vectors, options, account, is_practice=is_practice, earlier=known.earlier)
+        self.list_indexes(push.index if push is not None else known.usual_index)
+        self._tasks.start(CHECK, self._check(0.0))
+
+    def list_indexes(self, wanted: str) -> None:
+        """Ask for the account's indexes, and choose the wanted one."""
+        self._tasks.start(_LIST, self._list(wanted))
+
+    def stop(self) -> None:
+        """Stop what is read; the form is to be filled anew."""
+        self._job_id = ""
+        self._tasks.cancel(CHECK)
+        self._tasks.cancel(_LIST)
+
+    async def _list(self, wanted: str) -> None:
+        known = self._known
+        if known is None:
+            return
+        vectorize, through = self._program.vectorize, known.connection.id
+        self.has_failed = True
+        found = await vectorize.indexes(through)
+        self.has_failed = False
+        self.metrics.update({each.name: each.metric for each in found})
+        self._form.index.offer(found, self._job_name, wanted)
+        counts: dict[str, int] = {}
+        possible = [each for each in found if fits(each, known.vectors.dimension)]
+        with suppress(UserError):  # the list is there; only the numbers are missing
+            for each in possible[:_MOST_COUNTED]:
+                counts[each.name] = (await vectorize.state(through, each.name)).info.vector_count
+                self._form.index.show_counts(counts)
+
+    async def _check(self, resting: float) -> None:
+        await asyncio.sleep(resting)
+        known, form = self._known, self._form
+        if known is None:
+            return
+        index = form.index.index()
+        # The name of a new index may be half typed, and what it is called changes nothing about the vectors.
+        name = index.name if index is not None else proposed_name(self._job_name, self.metrics)
+
+        def show(progress: PushProgress) -> None:
+            if not form.is_checked():
+                form.check.show_reading(progress.done, progress.total)
+
+        try:
+            check = await self._program.vectorize.check(
+                *(self._job_id, known.connection.id, name, form.options()), index=index or VectorizeIndex(), show=show
+            )
+        except UserError as error:
+            form.show_failure(said(error.message))
+        else:
+            form.show_check(check)
+
+
+class FailureBar(NoticeBar):
+    """Hidden as long as there is no error. `index_wanted`: the index is not there, and another is to be chosen.
+    `retry_wanted` is offered where nothing else on the page tries again.
+    """
+
+    index_wanted = Signal()
+    retry_wanted = Signal()
+
+    def __init__(self, notices: Notices, parent: QWidget | None = None) -> None:
+        super().__init__("", "attention", dismissable=True, parent=parent)
+        self._notices = notices
+        self.dismissed.connect(self.hide)
+        self.hide()
+
+    def show_error(self, error: UserError | None, *, may_retry: bool = False) -> None:
+        """Show an error in place of the one before; None for none."""
+        self.clear_links()
+        self.setVisible(error is not None)
+        if error is None:
+            return
+        self.set_text(said(error.message), "attention")
+        if isinstance(error, IndexMissing):
+            self.add_link(self.tr("Choose an index"), self.index_wanted.emit)
+        elif error.action is Action.OPEN_CONNECTION:
+            self.add_link(action_words(error.action), self._notices.connection_wanted.emit)
+        elif error.action is Action.UNLOCK:
+            self.add_link(action_words(error.action), self._notices.unlock_wanted.emit)
+        elif may_retry:
+            self.add_link(action_words(Action.RETRY), self.retry_wanted.emit)
+        if error.detail:
+            details = redacted(f"{error.message}\n{error.detail}")
+            self.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(details))
+
 
 _LEAST_PART = 150  # pixels of what scrolls above it
 _LEAST_LINE = 120  # pixels of the sentence at the foot

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from PySide6.QtGui import QTextCharFormat
 
-from cfbatch_gui.core.results.casefold_index import found_spans
+from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme
 
 _MOST_CHARACTERS = 200_000  # of a text in which places are looked for

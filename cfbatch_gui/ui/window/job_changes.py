@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.jobs.library import Library
+from cfbatch_gui.ui.jobs.library import Library, TagDialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 
@@ -127,7 +127,6 @@ class JobChanges:
 
     async def _tag(self, job_ids: Sequence[str]) -> None:
         from cfbatch_gui.core.jobs.drafts import clean_tags
-        from cfbatch_gui.ui.jobs.tag_dialog import TagDialog
 
         known = {tag for job in self._program.ledger.jobs() for tag in job.tags}
         before = [self._program.ledger.job(job_id) for job_id in job_ids]

@@ -18,10 +18,10 @@ from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
-    from cfbatch_gui.ui.judging.judge_page import JudgePage
+    from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.results.quality_view import QualityView
 
-_PAGE = "cfbatch_gui.ui.judging.judge_page"
+_PAGE = "cfbatch_gui.ui.evaluation.judge_page"
 _VIEW = "cfbatch_gui.ui.results.quality_view"
 
 
@@ -55,7 +55,7 @@ class Judging(QObject):
     @made_once
     def page(self) -> "JudgePage":
         """The page, made for the first judging."""
-        from cfbatch_gui.ui.judging.judge_page import JudgePage
+        from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 
         page = JudgePage(self._program, self._notices)
         page.done.connect(self._done)

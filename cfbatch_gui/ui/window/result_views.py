@@ -18,10 +18,10 @@ from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.tables.layout_memory import Memory
 
 if TYPE_CHECKING:
+    from cfbatch_gui.ui.results.loaded_results import FigureReader
     from cfbatch_gui.ui.results.overview_view import OverviewView
     from cfbatch_gui.ui.results.ranking_limits import Limits
     from cfbatch_gui.ui.results.ranking_view import RankingView
-    from cfbatch_gui.ui.results.score_summary import FigureReader
     from cfbatch_gui.ui.results.vector_views import VectorViews
     from cfbatch_gui.ui.results.vectors_view import VectorsView
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
@@ -96,7 +96,7 @@ class ResultViews(QObject):
 
     @made_once
     def _figures(self) -> "FigureReader":
-        from cfbatch_gui.ui.results.score_summary import FigureReader
+        from cfbatch_gui.ui.results.loaded_results import FigureReader
 
         return FigureReader(self._program)
 

@@ -13,10 +13,10 @@ import pytest
 
 from cfbatch_gui.core.connections import address_book
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.local_models import HashedNgrams

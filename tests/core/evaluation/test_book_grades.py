@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.evaluation.book_grades import read_book_grades
 from cfbatch_gui.core.evaluation.joining import join
 from cfbatch_gui.core.evaluation.judged import evaluate, measure
-from cfbatch_gui.core.evaluation.label_judgements import label_judgements
-from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
+from cfbatch_gui.core.evaluation.runs import Run, label_judgements
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from tests.core.evaluation.generated import generated_table, run_of_table

@@ -10,11 +10,11 @@ import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import compare
-from cfbatch_gui.core.evaluation.matching import MatchedBy
+from cfbatch_gui.core.evaluation.joining import MatchedBy
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.rankings.ranks import ranks_of
-from cfbatch_gui.core.results.rankings.score_table import has_same_input
+from cfbatch_gui.core.results.ranks import ranks_of
+from cfbatch_gui.core.results.score_table import has_same_input
 from tests.core.evaluation.runs import run_of, scored
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cfbatch_gui.core.evaluation.matching import Keys, MatchedBy, Matches, match
-from cfbatch_gui.core.results.rankings.score_table import hashed_id
+from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, Matches, match
+from cfbatch_gui.core.results.score_table import hashed_id
 
 Thing = tuple[str, str]  # id, text
 

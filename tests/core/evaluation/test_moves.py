@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.evaluation.comparison import Comparison, compare
+from cfbatch_gui.core.evaluation.comparison import Comparison, compare, query_moves, summary
 from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
-from cfbatch_gui.core.evaluation.moves import query_moves, summary
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from tests.core.evaluation.runs import run_of, scored
 from tests.core.results.folders import Pair

@@ -9,10 +9,10 @@ import pytest
 from cfbatch_gui.core.evaluation.joining import join
 from cfbatch_gui.core.evaluation.judged import evaluate, measure
 from cfbatch_gui.core.evaluation.runs import Run, read_run
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.schema import LATER_TABLES, VERSION
 from cfbatch_gui.core.results.labels import OutsideGrade, read_outside_grades

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.evaluation.overlap import Overlaps, overlaps
-from cfbatch_gui.core.results.rankings.ranks import ranks_of
+from cfbatch_gui.core.evaluation.comparison import Overlaps, overlaps
+from cfbatch_gui.core.results.ranks import ranks_of
 
 
 def of(one: Sequence[float], other: Sequence[float], *, top_k: int = 2, p: float = 0.9) -> Overlaps:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.evaluation.job_judgements import Pool, make_pool
 from cfbatch_gui.core.evaluation.joining import join
-from cfbatch_gui.core.evaluation.pool import Pool, make_pool
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session

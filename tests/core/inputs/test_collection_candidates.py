@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.columns.recipes import RecipeBook, recipe_of
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.recipes import RecipeBook, recipe_of
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from tests.core.inputs.collections import GRADED, POSITIVES, data_set
 

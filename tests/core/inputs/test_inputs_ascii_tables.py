@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 PSQL = """ id |      text       | label
 ----+-----------------+-------

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.files import open_file
 from cfbatch_gui.core.inputs.input_values import (
     FileFormat,
     ReadOptions,
@@ -20,6 +19,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Row,
 )
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 LONG_TEXT = "The lamp stands on the desk, and its light is warm"
 TEXTS = [("id", "title", "body"), *[(f"00{n}", f"Title {n}", f"{LONG_TEXT} {n}") for n in range(5)]]

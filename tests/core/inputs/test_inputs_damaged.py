@@ -11,11 +11,11 @@ import openpyxl
 import pytest
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.items import read_items
+from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from tests.core.inputs.independent import outcome
 
 CSV = "query;text;label\n" + "".join(

@@ -22,9 +22,8 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
-from cfbatch_gui.core.inputs.readers import decoded_text
-from cfbatch_gui.core.inputs.readers.delimited import csv_quoting, delimited_rows
-from cfbatch_gui.core.inputs.readers.delimited.row_doubts import AFTER_QUOTE, LINE_BREAK, STRAY_QUOTE
+from cfbatch_gui.core.inputs.readers import csv_quoting, decoded_text, delimited_rows
+from cfbatch_gui.core.inputs.readers.csv_quoting import AFTER_QUOTE, LINE_BREAK, STRAY_QUOTE
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 TEXTS = Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.inputs.encodings import CHOICES, guess_encoding
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.files.encodings import CHOICES
-from cfbatch_gui.core.inputs.files.legacy_encodings import guess_encoding
 from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 

@@ -12,8 +12,6 @@ import openpyxl
 import pytest
 import xlsxwriter
 
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Context,
@@ -25,8 +23,10 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.items import read_items
+from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 DATA = Path(__file__).parents[2] / "data" / "inputs"
 Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741

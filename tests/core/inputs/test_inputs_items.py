@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.cell_texts import split_contexts
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
     Context,
@@ -26,6 +25,7 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Context,
@@ -19,7 +17,9 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.items import read_items
+from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 REQUEST = {
     "query": "what is orange",

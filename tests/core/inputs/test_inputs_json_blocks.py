@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Block, FileFormat, Row, Source
 from cfbatch_gui.core.inputs.readers import decoded_text, json_document
-from cfbatch_gui.core.inputs.readers.json_document import read_json_document_blocks
-from cfbatch_gui.core.inputs.readers.json_lines import read_json_lines_blocks
+from cfbatch_gui.core.inputs.readers.json_document import read_json_document, read_json_lines
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.thorough import tries
 
@@ -188,7 +187,7 @@ def test_what_the_end_of_a_piece_divides(tmp_path: Path, monkeypatch: pytest.Mon
 def test_objects_of_one_form_come_in_blocks(tmp_path: Path, form: str, around: str, comma: str) -> None:
     text = comma.join(written([("a", f'"{n:030}"'), ("b", str(n))]) for n in range(20_000))
     read = source(tmp_path / f"a.{form}", f"{around[:1]}{text}{around[1:]}", FileFormat(form))
-    blocks = (read_json_lines_blocks if form == "jsonl" else read_json_document_blocks)(read, None)
+    blocks = (read_json_lines if form == "jsonl" else read_json_document)(read, None)
     sizes = [len(each.rows) for each in blocks if isinstance(each, Block)]
     assert sum(sizes) > 19_000
     assert found(read_rows(read)) == [(n + 1, (f"{n:030}", str(n)), False) for n in range(20_000)]

@@ -8,7 +8,7 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Source
-from cfbatch_gui.core.inputs.readers.json_losses import LostCharacters
+from cfbatch_gui.core.inputs.readers.json_values import LostCharacters
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 KEY = "a key in double quotation marks is missing"

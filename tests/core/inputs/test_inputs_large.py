@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.inputs import encodings, open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.files import encodings, open_file
 from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, describe, missing_file, with_layout, with_role
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
-from cfbatch_gui.core.inputs.recognise.csv_dialect import find_dialect
+from cfbatch_gui.core.inputs.layouts import check_mapping, describe, missing_file, with_layout, with_role
+from cfbatch_gui.core.inputs.recognise.delimited_text import find_dialect
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741

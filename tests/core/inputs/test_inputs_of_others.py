@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
+from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 OAK = "Der Schrank ist aus Eiche; er misst 1,80 m in der Höhe und 0,90 m in der Breite."
 LIGHT = "このライトはオーク材でできており、暖かい光を出します。"

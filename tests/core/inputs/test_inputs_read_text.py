@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.files.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
 from cfbatch_gui.core.inputs.readers.formats import explain

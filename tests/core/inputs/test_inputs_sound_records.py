@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, RowHabits, Source
-from cfbatch_gui.core.inputs.readers import decoded_text
-from cfbatch_gui.core.inputs.readers.delimited import delimited_rows, raw_records
-from cfbatch_gui.core.inputs.readers.delimited.sound_records import SoundRecords, is_split_faster, sound_records
+from cfbatch_gui.core.inputs.readers import decoded_text, delimited_rows, raw_records
+from cfbatch_gui.core.inputs.readers.raw_records import SoundRecords, is_split_faster, sound_records
 from tests.thorough import tries
 
 SOUND = [

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
-from cfbatch_gui.core.inputs.columns.recipes import MOST_REMEMBERED, FileKind, Recipe, RecipeBook, fitted, recipe_of
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.inputs.layouts import check_mapping
+from cfbatch_gui.core.inputs.recipes import MOST_REMEMBERED, FileKind, Recipe, RecipeBook, fitted, recipe_of
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 COLUMNS = ("sku", "Title", "body")

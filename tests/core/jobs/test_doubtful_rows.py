@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.export_metadata import metadata_of
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.row_problems import count_sent_rows, problems, row_problems, save_problems
 from cfbatch_gui.core.jobs.plan.planned import read_planned
 from cfbatch_gui.core.jobs.states import Job, JobState

@@ -19,9 +19,9 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import export, targets_for
-from cfbatch_gui.core.results.maps.map_cache import tsne_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.text_map import tsne_map
 from tests.core.jobs.conftest import Bench
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the list of open files in /proc")

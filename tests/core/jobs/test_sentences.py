@@ -11,8 +11,8 @@ from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, UsageError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.nearest import LONGEST, embed_sentence, nearest_to
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 

@@ -17,8 +17,8 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.verify.job_check import Damage, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.verify.last_written import check_last_written
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
-from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 

@@ -13,11 +13,9 @@ from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.records import disagreeing, newest, verdicts
-from cfbatch_gui.core.judgements.scales import THREE, own_scale
-from cfbatch_gui.core.judgements.shelf import Shelf
-from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+from cfbatch_gui.core.judgements.book import Book, Shelf
+from cfbatch_gui.core.judgements.tables import disagreeing, newest, verdicts
+from cfbatch_gui.core.judgements.values import THREE, Judgement, Source, Subject, own_scale
 from cfbatch_gui.core.system.paths import Paths
 
 _ticks = itertools.count(1_800_000_000)

@@ -11,17 +11,23 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import ExportError, InputError
-from cfbatch_gui.core.evaluation.book_grades import read_book_grades
 from cfbatch_gui.core.evaluation.judged import measure
-from cfbatch_gui.core.evaluation.label_judgements import label_judgements
-from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
+from cfbatch_gui.core.evaluation.runs import label_judgements, read_run
 from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.forms import Form, made_id, original_id
-from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_judgements
-from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
-from cfbatch_gui.core.judgements.records import newest, verdicts
+from cfbatch_gui.core.judgements.files import (
+    Form,
+    Imported,
+    JobSubjects,
+    check_all_read,
+    import_judgements,
+    made_id,
+    original_id,
+    read_judgements,
+    write_judgements,
+)
+from cfbatch_gui.core.judgements.tables import newest, verdicts
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
-from cfbatch_gui.core.judgements.writing import write_judgements
 from tests.core.evaluation.generated import exported, generated_table
 from tests.core.evaluation.test_as_exported import trec_eval
 from tests.core.results.folders import Pair, Table

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import JobMetadata
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
 Outcome = float | str  # a score, or one of the constants for a missing one

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.casefold_index import CasefoldIndex
+from cfbatch_gui.core.results.text_search import CasefoldIndex
 from tests.core.results.test_exports_full_disk import room_for
 from tests.screen.small_disk import small_disk
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.results.vectors.clusters import find_clusters, usual_number
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.clusters import find_clusters, usual_number
+from cfbatch_gui.core.results.embeddings import Embeddings
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 from tests.core.results.test_duplicates import near_copies, stored
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.exports.vector_text import shortest, vector_texts
+from cfbatch_gui.core.results.exports.vector_rows import shortest, vector_texts
 from tests.core.results.folders import unit_vectors
 
 EDGES = [

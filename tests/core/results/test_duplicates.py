@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.exports.keep_list import COLUMNS, write_keep_list
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.near_duplicates import (
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports.csv_tables import KEEP_LIST, write_keep_list
+from cfbatch_gui.core.results.near_duplicates import (
     TOLERANCE,
     Duplicates,
     Keep,
     SimilarityBounds,
     find_duplicates,
 )
-from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors as measure
+from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 
 
@@ -122,7 +122,7 @@ def test_the_keep_list_has_every_row_and_no_formula(tmp_path: Path) -> None:
     with (tmp_path / "keep.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.reader(stream))
     assert rows == [
-        list(COLUMNS),
+        list(KEEP_LIST),
         ["2", "id0", "'=1+1", "stay", "", "", "", ""],
         ["3", "id1", "one", "stay", "1", "", "", ""],
         ["4", "id2", "two", "stay", "", "", "", ""],

@@ -8,8 +8,8 @@ import pytest
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Table, unit_vectors
 
 

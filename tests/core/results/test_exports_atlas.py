@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import Exported, atlas, export, target_for
-from cfbatch_gui.core.results.maps.map_cache import tsne_map
-from cfbatch_gui.core.results.maps.text_map import make_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.nearest import nearest
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import Exported, export, parquet, target_for
+from cfbatch_gui.core.results.nearest import nearest
+from cfbatch_gui.core.results.text_map import make_map, tsne_map
 from tests.core.results.folders import FAILED, WAITING, Outcome, Table, unit_vectors
 
 arro3_io = pytest.importorskip("arro3.io")
@@ -72,7 +71,7 @@ def test_one_text_and_two(tmp_path: Path, count: int) -> None:
 
 
 def test_many_texts_are_written_without_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atlas, "MOST_TEXTS", 4)
+    monkeypatch.setattr(parquet, "MOST_TEXTS", 4)
     table = embedded(tmp_path / "job", [1.0] * 5, unit_vectors(5, 4))
     exported, rows = written(table, tmp_path / "out.parquet")
     assert list(rows[0])[-3:] == ["vector", "projection_x", "projection_y"]

@@ -8,7 +8,7 @@ import pytest
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import export
-from cfbatch_gui.core.results.exports.export_manifest import manifest_path, old_manifest
+from cfbatch_gui.core.results.exports.writing import manifest_path, old_manifest
 from tests.core.results.folders import Pair, Table
 
 

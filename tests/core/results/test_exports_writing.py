@@ -76,7 +76,7 @@ from cfbatch_gui.core.errors import DiskFull
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import JobMetadata
 job, kind = Path(sys.argv[1]), Kind(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -12,7 +12,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, Preset, export, target_for
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import JobMetadata
 from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
 from tests.interop import libreoffice
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.nearest import nearest
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.nearest import nearest
 from tests.core.results.folders import FAILED, WAITING, Outcome, Table, unit_vectors
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.results.rankings.query_texts import QueryText, QueryTexts
+from cfbatch_gui.core.results.score_table import QueryText, QueryTexts
 
 _any_text = st.text(st.characters(), max_size=12)  # lone surrogates too
 

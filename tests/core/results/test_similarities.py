@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.versus_scores import scores_versus_similarities, texts_of_pair, texts_of_pairs
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.versus_scores import scores_versus_similarities, texts_of_pair, texts_of_pairs
 from tests.core.results.folders import WAITING, Pair, Table, unit_vectors
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.maps.colouring import OTHER, Categories, Numbers, by_number, colouring
-from cfbatch_gui.core.results.maps.text_map import make_map
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors as measure
+from cfbatch_gui.core.results.colouring import OTHER, Categories, Numbers, by_number, colouring
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.text_map import make_map
+from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 
 

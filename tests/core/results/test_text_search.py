@@ -9,7 +9,7 @@ import pytest
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.rankings.text_search import TextSearch
+from cfbatch_gui.core.results.text_search import TextSearch
 
 QUERIES, EACH = 25_000, 2
 ODD = {

@@ -7,12 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.maps.knn_graph import knn_graph
-from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
-from cfbatch_gui.core.results.maps.text_map import Layout, make_map, make_tsne_map
-from cfbatch_gui.core.results.maps.tsne import Repulsion, tsne_layout
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors as measure
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map, make_tsne_map, tsne_map
+from cfbatch_gui.core.results.tsne import Repulsion, knn_graph, tsne_layout
+from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 
 GROUPS, EACH, DIMENSION = 12, 50, 96

@@ -15,10 +15,9 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.vectorize.ledger import AcceptedEvent, accepted_events
 from cfbatch_gui.core.practice.vectorize.service import Permission
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.vectorize.push_settings import PushSettings
-from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress
+from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, PushSettings
 from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
 from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.core.workers_ai.api_tokens import Token

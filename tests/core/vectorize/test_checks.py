@@ -8,10 +8,9 @@ import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.job_folder.forgetting import forget_texts
-from cfbatch_gui.core.vectorize.checks import usual_key
 from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushOptions
 from cfbatch_gui.core.vectorize.record import IndexRecord
-from cfbatch_gui.core.vectorize.rows import is_plain_number
+from cfbatch_gui.core.vectorize.rows import is_plain_number, usual_key
 from cfbatch_gui.core.vectorize.vectorize import Vectorize
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from tests.core.vectorize.conftest import OPTIONS, Bench, unit_vectors

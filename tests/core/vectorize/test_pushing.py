@@ -8,6 +8,7 @@ import pytest
 
 from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UnreadableReply, UsageError
 from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
     MetadataColumn,
@@ -16,7 +17,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProgress,
     PushStage,
 )
-from cfbatch_gui.core.vectorize.refusals import IndexMissing
 from tests.core.vectorize.conftest import OPTIONS, Bench, first, unit_vectors
 
 THROUGH = ("cloudflare", "products")

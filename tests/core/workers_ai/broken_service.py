@@ -8,7 +8,7 @@ from typing import Any
 
 from cfbatch_gui.core.practice.app import Application, Message, Receive, Scope, Send, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.workers_ai.probe.probing import NO_MODEL
+from cfbatch_gui.core.workers_ai.probe import NO_MODEL
 from tests.canary import TOKEN
 from tests.support.http import Answer, Head, ask
 

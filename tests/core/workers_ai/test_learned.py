@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.probe.learned import Learned, LearnedFacts
+from cfbatch_gui.core.connections.user_connections import Learned, LearnedFacts
 
 MODEL, OTHER = "@cf/baai/bge-m3", "@cf/baai/bge-small-en-v1.5"
 

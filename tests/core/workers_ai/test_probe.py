@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cfbatch_gui.core.connections.user_connections import learn
 from cfbatch_gui.core.errors import (
     DataError,
     OverBudget,
@@ -26,15 +27,23 @@ from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind, cloudflare, gateway, worker
-from cfbatch_gui.core.workers_ai.probe.assumption_values import Sight
-from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
-from cfbatch_gui.core.workers_ai.probe.evidence import Evidence, Exchange, Recorder, Step
-from cfbatch_gui.core.workers_ai.probe.findings import Outcome
-from cfbatch_gui.core.workers_ai.probe.judging import JUDGES, judge_all
-from cfbatch_gui.core.workers_ai.probe.learned import learn
-from cfbatch_gui.core.workers_ai.probe.probe_report import json_report, text_report
-from cfbatch_gui.core.workers_ai.probe.probe_requests import MOST_DOLLARS, Form, plan_probe
-from cfbatch_gui.core.workers_ai.probe.probing import Accepted, Probe, ProbeResult
+from cfbatch_gui.core.workers_ai.probe import (
+    MOST_DOLLARS,
+    Accepted,
+    Evidence,
+    Exchange,
+    Form,
+    Outcome,
+    Probe,
+    ProbeResult,
+    Recorder,
+    Step,
+    all_assumptions,
+    json_report,
+    judge_all,
+    plan_probe,
+    text_report,
+)
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
@@ -50,7 +59,8 @@ KEYS = (
     *("responses", "response", "data", "shape", "pooling", "usage", "prompt_tokens", "total_tokens", "name", "score"),
     *("properties", "property_id", "value", "model"),
 )
-NEVER = {each.id for each in ASSUMPTIONS if each.sight is Sight.NEVER}
+ASSUMPTIONS = all_assumptions()
+NEVER = {each.id for each in ASSUMPTIONS if not each.is_visible}
 OF_A_GATEWAY, OF_A_WORKER = {"gateway-batches"}, {"binding-without-envelope"}
 # What the practice service gives no occasion to see.
 NO_OCCASION = {"no-queue-code", "rate-header"}
@@ -133,8 +143,7 @@ def named(result: ProbeResult, outcome: Outcome) -> set[str]:
 def test_every_assumption_that_can_be_seen_has_a_judge_and_a_way_to_break_it() -> None:
     ids = [each.id for each in ASSUMPTIONS]
     assert len(set(ids)) == len(ids)
-    assert JUDGES.keys() == set(ids) - NEVER
-    breakable = {each.id for each in ASSUMPTIONS if each.sight is Sight.BOTH}
+    breakable = {each.id for each in ASSUMPTIONS if each.is_visible and not each.reason}
     assert BREAKS.keys() | OF_A_GATEWAY | OF_A_WORKER == breakable
 
 
@@ -389,5 +398,5 @@ async def test_the_users_name_for_the_connection_is_in_no_report(bench: Bench) -
 async def test_what_is_learned(bench: Bench) -> None:
     for broken, queue, references in (("", True, True), ("references", True, False), ("queue-taken", False, None)):
         result = await bench.probe(BREAKS.get(broken, unbroken))
-        found = learn(result.findings, result.started, result.account_mark)
+        found = learn(result)
         assert (found.queue, found.references) == (queue, references)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.probe.assumption_values import READ_ON, Assumption, Sight
-from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
+from cfbatch_gui.core.workers_ai.probe import READ_ON, Assumption, all_assumptions
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "protocol.md"
@@ -41,7 +40,7 @@ the program says that the model takes no batches; and where references came back
 no other. [protocol-coverage.md](protocol-coverage.md) is about something else: which form of request and answer is
 tested through which kind of connection.
 
-This page is written from the table in `core/workers_ai/probe`; `make test` fails when it is stale. To write it anew:
+This page is written from `resources/assumptions.txt`; `make test` fails when it is stale. To write it anew:
 
     make test ARGS="tests/core/workers_ai/test_protocol_page.py --write-docs"
 """
@@ -49,7 +48,7 @@ This page is written from the table in `core/workers_ai/probe`; `make test` fail
 
 def page() -> str:
     lines = [INTRODUCTION.format(read=READ_ON)]
-    for area, entries in groupby(ASSUMPTIONS, key=lambda each: each.area):
+    for area, entries in groupby(all_assumptions(), key=lambda each: each.area):
         lines += [f"## {area}", "", "| id | assumed | source | otherwise | a check sees it |", "|---|---|---|---|---|"]
         lines += [_row(each) for each in entries]
         lines.append("")
@@ -57,7 +56,7 @@ def page() -> str:
 
 
 def _row(each: Assumption) -> str:
-    sight = str(each.sight) if each.sight is Sight.BOTH else f"{each.sight}: {each.reason}"
+    sight = f"{'only that it holds' if each.is_visible else 'no'}: {each.reason}" if each.reason else "yes"
     return f"| `{each.id}` | {each.sentence} | {each.source} | {each.otherwise} | {sight} |"
 
 
@@ -68,7 +67,7 @@ def test_the_page_shows_the_table_of_the_code(request: pytest.FixtureRequest) ->
 
 
 def test_no_cell_breaks_the_table() -> None:
-    for each in ASSUMPTIONS:
+    for each in all_assumptions():
         for cell in (each.id, each.sentence, each.source, each.otherwise, each.reason):
             assert "|" not in cell and "\n" not in cell
         assert each.sentence.endswith(".") and each.otherwise.endswith(".")

@@ -11,8 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
-from cfbatch_gui.ui.jobs.take_over_dialog import TakeOverDialog
+from cfbatch_gui.ui.jobs.account_dialog import AccountDialog, TakeOverDialog
 from cfbatch_gui.ui.tasks import Tasks
 from tests.core.endpoints.conftest import SECRET
 from tests.screen.past import run

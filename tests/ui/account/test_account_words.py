@@ -9,9 +9,8 @@ from cfbatch_gui.core.jobs.account.shards import FREE_BATCHES, FREE_SHARDS
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, worker
-from cfbatch_gui.ui.jobs.account_part import account_words, can_change_account, can_clear_account
-from cfbatch_gui.ui.jobs.batch_rows import batch_row
-from cfbatch_gui.ui.jobs.job_summary import summary_words
+from cfbatch_gui.ui.jobs.job_summary import account_words, can_change_account, can_clear_account, summary_words
+from cfbatch_gui.ui.jobs.progress_view import batch_row
 from cfbatch_gui.ui.state_names import library_words, words_of_job
 
 NOW = 2_000.0

@@ -7,11 +7,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from cfbatch_gui.core.inputs.columns.layouts import with_role
-from cfbatch_gui.core.inputs.columns.recipes import recipe_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role
+from cfbatch_gui.core.inputs.layouts import with_role
+from cfbatch_gui.core.inputs.recipes import recipe_of
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.inputs.row_panel import RawDelegate
+from cfbatch_gui.ui.inputs.problems_view import RawDelegate
 from cfbatch_gui.ui.widgets import LinkButton, NoticeBar
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver

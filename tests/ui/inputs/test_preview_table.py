@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.inputs.columns.layouts import with_role
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Role
+from cfbatch_gui.core.inputs.layouts import with_role
 from cfbatch_gui.ui.inputs.draft_state import OpenFile, open_file
 from cfbatch_gui.ui.inputs.input_labels import roles_for
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable

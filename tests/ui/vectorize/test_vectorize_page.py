@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.core.vectorize.wire import Metric
-from cfbatch_gui.ui.vectorize.push_words import ago_words, proposed_name
+from cfbatch_gui.ui.vectorize.running_pushes import ago_words, proposed_name
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.ui.conftest import Until

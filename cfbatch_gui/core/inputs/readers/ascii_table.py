@@ -7,10 +7,9 @@ from itertools import pairwise
 
 from wcwidth import wcwidth
 
-from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.input_values import Row, Source, unusual_row
+from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines
-from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
 from cfbatch_gui.core.messages import message
 
 _BARS = "|│┃║"
@@ -54,7 +53,6 @@ class AsciiTable:
         return not self.is_boxed and not self.is_markdown
 
     def is_rule(self, line: str) -> bool:
-        """Whether the line is one between or around rows, without cells."""
         text = line.strip()
         if text == self.line:
             return True
@@ -62,7 +60,6 @@ class AsciiTable:
         return is_bare and not self.is_markdown and (self.is_boxed or self.columns > 1)
 
     def is_row(self, line: str) -> bool:
-        """Whether the line begins as a row does."""
         if self.is_boxed:
             return line.lstrip().startswith(tuple(_BARS))
         return bool(_BAR.search(line)) if self.columns > 1 else line.startswith(" ")
@@ -72,7 +69,6 @@ class AsciiTable:
         return self.is_boxed and not self.is_markdown and not line.rstrip().endswith(tuple(_BARS))
 
     def cells(self, line: str) -> list[str]:
-        """The texts between the bars, with their spaces."""
         line = line.rstrip("\r\n")
         if self.cuts and (found := self._at_cuts(line)):
             return found
@@ -106,7 +102,7 @@ class AsciiTable:
 
 
 def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | None:
-    """Return the first ASCII table that begins within 30 lines; None if there is none or it is a small part of a text.
+    """The first ASCII table that begins within 30 lines; None if there is none or it is a small part of a text.
 
     `is_whole` is whether the lines are the whole file and not only its beginning.
     """
@@ -119,7 +115,7 @@ def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | No
 
 
 def _ascii_table_at(lines: Sequence[str], header: int) -> AsciiTable | None:
-    """Return the table whose header begins at index `header`, None for none. A rule above may belong to it."""
+    """The table whose header begins at index `header`, None for none. A rule above may belong to it."""
     found = (_table_at(lines, rule, may_be_single=True) for rule in range(header + 1, len(lines) - 1))
     return next((each for each in found if each and each.header == header), None)
 
@@ -137,7 +133,7 @@ def end_of_ascii_table(table: AsciiTable, lines: Sequence[str]) -> int:
 
 
 def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTable | None:
-    """Return the table whose rule below the header is the line at this index, None if that is not a rule."""
+    """The table whose rule below the header is the line at this index, None if that is not a rule."""
     rule, above, below = lines[at].rstrip(), lines[at - 1].rstrip("\r\n"), lines[at + 1]
     text = rule.strip()
     if not text or text[0] not in _DASHES + _JUNCTIONS + ":" or not any(sign in _DASHES for sign in text):
@@ -171,7 +167,7 @@ def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTab
 
 
 def _first_of_header(lines: Sequence[str], rule: int) -> int:
-    """Return the index of the header's first line: in a box it may have several, such as names and types."""
+    """The index of the header's first line: in a box it may have several, such as names and types."""
     first = rule - 1
     while first and lines[first - 1].lstrip().startswith(tuple(_BARS)) and not _is_line(lines[first - 1]):
         first -= 1

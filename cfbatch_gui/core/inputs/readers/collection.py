@@ -1,18 +1,144 @@
 """Corpus, queries and candidates in files of their own, joined to pairs: BEIR and MTEB folders, TREC runs."""
 
+import hashlib
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+import sqlite3
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.open_file import is_folder, looking_at, open_bytes, regular_file_size
 from cfbatch_gui.core.inputs.input_values import Candidate, CandidatePool, CandidateRule, FileFormat, Row, Source
-from cfbatch_gui.core.inputs.readers.collection_candidates import candidate_texts, usual_rule
+from cfbatch_gui.core.inputs.open_file import is_folder, looking_at, open_bytes, regular_file_size
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
-from cfbatch_gui.core.inputs.readers.text_store import TextStore
 from cfbatch_gui.core.messages import message
+
+
+class TextStore:
+    """Texts by id in a temporary file that the end of the `with` block removes. The first text of an id is kept."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="cfbatch-")
+        self._database = sqlite3.connect(Path(self._folder.name) / "texts.db")
+        self._database.executescript(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+            " CREATE TABLE texts(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text TEXT NOT NULL);"
+        )
+
+    def add(self, texts: Iterable[tuple[str, str]]) -> None:
+        self._database.executemany("INSERT OR IGNORE INTO texts(id, text) VALUES(?, ?)", texts)
+
+    def get(self, name: str) -> str | None:
+        """The text with this id, None when there is none."""
+        found = self._database.execute("SELECT text FROM texts WHERE id = ?", (name,)).fetchone()
+        return str(found[0]) if found else None
+
+    def number_ids(self) -> int:
+        """Number the ids from 1 in their own order, whatever the order of the file; return how many there are.
+
+        To be called once, after the last `add`.
+        """
+        self._database.execute("CREATE TABLE numbered AS SELECT number FROM texts ORDER BY id")
+        return int(self._database.execute("SELECT count(*) FROM numbered").fetchone()[0])
+
+    def numbered_id(self, number: int) -> str:
+        """The id with a number that `number_ids` gave."""
+        found = self._database.execute(
+            "SELECT id FROM numbered JOIN texts ON texts.number = numbered.number WHERE numbered.rowid = ?", (number,)
+        ).fetchone()
+        return str(found[0])
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield all (id, text) pairs in the order in which they were added."""
+        yield from self._database.execute("SELECT id, text FROM texts ORDER BY number")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
+        self._folder.cleanup()
+
+
+Labels = Mapping[str, Mapping[str, str]]  # by the ids of query and document
+_SEED = "candidates 1"  # another one would draw other texts for jobs that are read again
+
+
+def usual_rule(labels: Labels) -> CandidateRule:
+    """The judged texts where they tell orders apart, and otherwise the usual sample."""
+    return CandidateRule(CandidatePool.JUDGED) if have_contrast(labels.values()) else CandidateRule()
+
+
+def have_contrast(labels: Iterable[Mapping[str, str]]) -> bool:
+    """Whether any query has two texts of different grades, so that one order is better than another."""
+    return any(len({_grade(label) for label in each.values()}) > 1 for each in labels)
+
+
+def is_relevant(label: str) -> bool:
+    """Whether a label is a grade above 0, which a text that is not judged has."""
+    return _grade(label) > 0
+
+
+def candidate_texts(
+    store: TextStore, labels: Labels, rule: CandidateRule
+) -> Iterator[tuple[str, Iterable[tuple[str, str | None]]]]:
+    """Yield the id of each judged query and its candidates, as ids and texts; None is a judged text that is missing.
+
+    Judged texts alone come in the order of their judgements, those of a whole corpus in its order, and those of a
+    sample by their ids, so that no order tells which of them are judged. Each query's candidates have to be taken
+    before those of the next. A sample depends on the ids of the corpus and of the query alone.
+    """
+    count = store.number_ids() if rule.pool is CandidatePool.SAMPLE else 0
+    for query_id, judged in labels.items():
+        if rule.pool is CandidatePool.CORPUS:
+            yield query_id, store
+        elif rule.pool is CandidatePool.SAMPLE:
+            yield query_id, ((each, store.get(each)) for each in sorted(_sample(store, count, query_id, judged, rule)))
+        else:
+            yield query_id, ((each, store.get(each)) for each in judged)
+
+
+def _sample(
+    store: TextStore, count: int, query_id: str, judged: Mapping[str, str], rule: CandidateRule
+) -> Iterator[str]:
+    """Yield the ids of the judged texts, and of others until there are `rule.size` that the corpus has."""
+    yield from judged
+    missing = rule.size - sum(store.get(each) is not None for each in judged)
+    for number in _shuffled(count, query_id):
+        if missing <= 0:
+            return
+        drawn = store.numbered_id(number)
+        if drawn not in judged:
+            missing -= 1
+            yield drawn
+
+
+def _shuffled(count: int, query_id: str) -> Iterator[int]:
+    """Yield 1 to `count` in an order that depends on the query's id alone: Fisher and Yates' shuffle, step by step.
+
+    Its numbers come from a hash, because those of Python's `random` may change with its version.
+    """
+    moved: dict[int, int] = {}
+    seed = hashlib.sha256(f"{_SEED}\0{query_id}".encode("utf-8", "surrogatepass"))
+    for index in range(count):
+        step = seed.copy()
+        step.update(index.to_bytes(8, "big"))
+        other = index + int.from_bytes(step.digest()[:8], "big") % (count - index)
+        yield moved.get(other, other) + 1
+        moved[other] = moved.get(index, index)
+
+
+def _grade(label: str) -> float:
+    try:
+        return max(0.0, float(label))
+    except ValueError:
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +188,7 @@ class _Parts:
 
 
 def recognise_collection(candidate: Candidate) -> Source | None:
-    """Return the source of a folder with a corpus and queries. Raises InputError without a run and without qrels."""
+    """The source of a folder with a corpus and queries. Raises InputError without a run and without qrels."""
     if not is_folder(candidate.path):
         return None
     parts = _parts_of(candidate.path)
@@ -84,7 +210,7 @@ def recognise_collection(candidate: Candidate) -> Source | None:
 
 
 def recognise_run(candidate: Candidate) -> Source | None:
-    """Return the source of a TREC run beside a corpus and queries. Raises InputError for a run alone and for qrels."""
+    """The source of a TREC run beside a corpus and queries. Raises InputError for a run alone and for qrels."""
     if not _is_run(candidate.text):
         if _are_judgements(candidate.text):
             raise InputError(
@@ -138,7 +264,7 @@ def _parts_of(path: Path) -> _Parts | None:
 
 
 def settle_candidates(source: Source, rule: CandidateRule | None, read_file: FileReader) -> Source:
-    """Return the source with the rule that chooses its candidates; unchanged where a run names them.
+    """The source with the rule that chooses its candidates; unchanged where a run names them.
 
     Without `rule` it is the usual one for the judgements, which are read for it. Raises InputError.
     """
@@ -150,7 +276,7 @@ def settle_candidates(source: Source, rule: CandidateRule | None, read_file: Fil
 
 
 def _notices(parts: _Parts, rule: CandidateRule | None = None) -> tuple[str, ...]:
-    """Return the notice that names the files that are read."""
+    """The notice that names the files that are read."""
     said = message("Corpus: {corpus}. Queries: {queries}.", corpus=parts.corpus.name, queries=parts.queries.name)
     if parts.run:
         run = message("The candidates of each query come from {name}.", name=parts.run.name)
@@ -232,7 +358,7 @@ def read_collection(
 
 
 def read_collection_texts(source: Source, read_file: FileReader) -> CollectionTexts | None:
-    """Return what the candidates can be chosen from; None where a run names them. Raises InputError."""
+    """What the candidates can be chosen from; None where a run names them. Raises InputError."""
     parts = _parts_of(source.path)
     if parts is None or parts.run is not None or parts.judgements is None:
         return None

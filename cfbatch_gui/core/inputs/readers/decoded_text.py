@@ -8,7 +8,7 @@ from itertools import chain
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.encodings import not_utf8
+from cfbatch_gui.core.inputs.encodings import not_utf8
 from cfbatch_gui.core.messages import message
 
 PIECE = 256 * 1024  # bytes; larger chunks do not fit into the processor's cache and are no faster
@@ -39,7 +39,7 @@ def text_lines(
 
 
 def lines_of_piece(piece: str) -> Iterator[str]:
-    """Return the lines of a piece of text, with their ends as they stand."""
+    """The lines of a piece of text, with their ends as they stand."""
     return io.StringIO(piece, newline="")
 
 
@@ -143,7 +143,7 @@ def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tup
 
 
 def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
-    """Return the text without byte order marks at the beginnings of lines, and their number.
+    """The text without byte order marks at the beginnings of lines, and their number.
 
     Elsewhere U+FEFF is a zero-width space. `at_line_start` is whether the text begins at the start of a line.
     """
@@ -154,7 +154,7 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
 def count_signs(
     file: BinaryIO, encoding: str, most: int, see: Callable[[str], None] | None = None
 ) -> tuple[int, int, int]:
-    """Return how many byte order marks `text_lines` removes after the first, how many NULs it replaces, and how many
+    """How many byte order marks `text_lines` removes after the first, how many NULs it replaces, and how many
     characters were broken, here or by another program before.
 
     About the first `most` bytes of the file are read; `see` gets their text in pieces.
@@ -174,7 +174,7 @@ def count_signs(
 
 
 def _from_line_end(text: str) -> str:
-    """Return what follows the rest of a line, with its line end; "" if the line goes on."""
+    """What follows the rest of a line, with its line end; "" if the line goes on."""
     ends = [end for sign in "\r\n" if (end := text.find(sign)) >= 0]
     return text[min(ends) :] if ends else ""
 
@@ -185,7 +185,6 @@ def _end_of_last_whole_line(text: str) -> int:
 
 
 def without_line_end(line: str) -> str:
-    """Return the line without one line end, and otherwise unchanged."""
     if line.endswith("\n"):
         return line[:-2] if line.endswith("\r\n") else line[:-1]
     return line.removesuffix("\r")

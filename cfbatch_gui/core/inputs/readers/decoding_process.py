@@ -9,11 +9,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from cfbatch_gui.core.inputs.readers import decoding_program
 from cfbatch_gui.core.system.secret_variables import without_secrets
 
 _MOST_WORDS = 500  # characters of the standard error of a process that failed
@@ -43,16 +44,16 @@ class Decoding:
 
 
 @contextmanager
-def decoding(script: str, word: str, path: Path, arguments: Sequence[str] = ()) -> Iterator[Decoding]:
+def decoding(kind: str, path: Path, *arguments: str) -> Iterator[Decoding]:
     """Start a process that decodes a file, without the user's secrets; it is killed when the block ends.
 
-    `script` is the Python file to run. `word` is the argument for which the packed program, which ships no Python
-    executable, does the same.
+    The packed program, which ships no Python executable, does the same for the argument `decoding_program.WORD`.
     """
-    own = [sys.executable, word] if getattr(sys, "frozen", False) else [sys.executable, "-P", script]
+    is_packed = getattr(sys, "frozen", False)
+    own = [sys.executable, *([decoding_program.WORD] if is_packed else ["-P", decoding_program.__file__])]
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 # ourselves
-            [*own, str(path.absolute()), *arguments],
+            [*own, kind, str(path.absolute()), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=said,

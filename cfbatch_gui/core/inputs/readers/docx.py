@@ -8,9 +8,9 @@ from typing import BinaryIO, cast
 from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.open_file import open_raw
-from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
+from cfbatch_gui.core.inputs.open_file import open_raw
+from cfbatch_gui.core.inputs.unsupported_files import without_rows
 from cfbatch_gui.core.messages import message
 
 _MEMBER = "word/document.xml"
@@ -25,7 +25,7 @@ _DAMAGE = (
 
 
 def recognise_docx(candidate: Candidate) -> Source | None:
-    """Return the source of a zip archive with a document, which has one column. Raises InputError if it has no text."""
+    """The source of a zip archive with a document, which has one column. Raises InputError if it has no text."""
     if _MEMBER not in candidate.members:
         return None
     candidate.refuse_text_options(message("a document"))

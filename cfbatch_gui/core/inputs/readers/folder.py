@@ -11,8 +11,9 @@ from typing import BinaryIO, NoReturn
 from zipfile import ZipInfo
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.encodings import Encoding, encoding_of
-from cfbatch_gui.core.inputs.files.open_file import (
+from cfbatch_gui.core.inputs.encodings import Encoding, encoding_of
+from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.open_file import (
     is_folder,
     looking_at,
     members_of,
@@ -20,7 +21,6 @@ from cfbatch_gui.core.inputs.files.open_file import (
     open_bytes,
     open_member,
 )
-from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers.plain_text import whole_text
 from cfbatch_gui.core.messages import message
 
@@ -117,7 +117,7 @@ def text_files(folder: Path) -> TextFiles:
 
 
 def size_of(file: Path) -> int:
-    """Return the size in bytes, 0 for one that cannot be asked for it."""
+    """The size in bytes, 0 for one that cannot be asked for it."""
     with suppress(OSError):
         return file.stat().st_size
     return 0
@@ -128,17 +128,15 @@ def _refuse(error: InputError) -> NoReturn:
 
 
 def text_members(members: list[ZipInfo]) -> list[ZipInfo]:
-    """The text files of an archive, by name."""
     return sorted((each for each in members if is_text_name(each.filename)), key=lambda each: each.filename)
 
 
 def _common_folder(members: list[ZipInfo]) -> str:
-    """Return the one folder at the top of the archive, with a slash; "" if there is not exactly one."""
+    """The one folder at the top of the archive, with a slash; "" if there is not exactly one."""
     folders = {member.filename.partition("/")[0] if "/" in member.filename else "" for member in members}
     only = folders.pop() if len(folders) == 1 else ""
     return f"{only}/" if only else ""
 
 
 def is_text_name(name: str) -> bool:
-    """Return whether a file of this name is read as a text."""
     return name.lower().endswith(_TEXT_SUFFIXES)

@@ -7,7 +7,7 @@ entry in the table. The formats without such a function are distinguished in `re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
-from cfbatch_gui.core.inputs.files.encodings import shown_name
+from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, CandidateRule, FileFormat, Row, Shape, Source
 from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table
 from cfbatch_gui.core.inputs.readers.collection import (
@@ -21,19 +21,17 @@ from cfbatch_gui.core.inputs.readers.collection import (
     recognise_run,
     settle_candidates,
 )
-from cfbatch_gui.core.inputs.readers.delimited.delimited_rows import read_delimited, read_delimited_blocks
+from cfbatch_gui.core.inputs.readers.delimited_rows import read_delimited
 from cfbatch_gui.core.inputs.readers.docx import read_docx, recognise_docx
 from cfbatch_gui.core.inputs.readers.folder import read_folder
-from cfbatch_gui.core.inputs.readers.json_document import read_json_document, read_json_document_blocks
-from cfbatch_gui.core.inputs.readers.json_lines import read_json_lines, read_json_lines_blocks
+from cfbatch_gui.core.inputs.readers.json_document import read_json_document, read_json_lines
 from cfbatch_gui.core.inputs.readers.parquet import read_parquet, recognise_parquet
 from cfbatch_gui.core.inputs.readers.plain_text import read_lines, read_paragraphs, read_whole
 from cfbatch_gui.core.inputs.readers.xlsx import read_xlsx
 from cfbatch_gui.core.messages import Message, message
 
 Progress = Callable[[int], None] | None
-Reader = Callable[[Source, Progress], Generator[Row, None, None]]
-BlockReader = Callable[[Source, Progress], Generator[Block | Row, None, None]]
+Reader = Callable[[Source, Progress], Generator[Block | Row, None, None]]
 Recogniser = Callable[[Candidate], Source | None]
 
 
@@ -66,8 +64,9 @@ class Format:
     A folder with mostly files of formats with `is_table` is not read as a folder of texts.
 
     `recognise` gets files before decoding, `recognise_text` decoded ones whose format no option determines; both return
-    None for a file of another format, and raise InputError for one of this format that cannot be read. `read_blocks` is
-    set if reading many rows at a time is faster. `progress` counts bytes, or rows if `counts_rows`.
+    None for a file of another format, and raise InputError for one of this format that cannot be read. `read` yields
+    rows without a problem one by one or, where that is faster, many at a time. `progress` counts bytes, or rows if
+    `counts_rows`.
     """
 
     name: str
@@ -82,12 +81,10 @@ class Format:
     is_table: bool = False
     recognise: Recogniser | None = None
     recognise_text: Recogniser | None = None
-    read_blocks: BlockReader | None = None
     counts_rows: bool = False
 
     @property
     def all_suffixes(self) -> tuple[str, ...]:
-        """Those that a file dialog offers, and the rarer ones."""
         return self.suffixes + self.other_suffixes
 
 
@@ -140,7 +137,6 @@ _TABLE = (
         mime_types=("text/csv", "text/tab-separated-values"),
         is_table=True,
         read=read_delimited,
-        read_blocks=read_delimited_blocks,
     ),
     Format(
         name=FileFormat.ASCII_TABLE,
@@ -158,7 +154,6 @@ _TABLE = (
         mime_types=("application/json",),
         is_table=True,
         read=read_json_document,
-        read_blocks=read_json_document_blocks,
     ),
     Format(
         name=FileFormat.JSON_LINES,
@@ -170,7 +165,6 @@ _TABLE = (
         mime_types=("application/x-ndjson",),
         is_table=True,
         read=read_json_lines,
-        read_blocks=read_json_lines_blocks,
     ),
     Format(
         name="xlsx",
@@ -269,7 +263,6 @@ def listed_formats() -> tuple[str, ...]:
 
 
 def table_suffixes() -> tuple[str, ...]:
-    """The suffixes of files that hold tables."""
     return tuple(suffix for each in FORMATS.values() if each.is_table for suffix in each.suffixes)
 
 

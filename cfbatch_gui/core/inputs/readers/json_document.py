@@ -1,39 +1,93 @@
-"""Read a JSON document: an array of objects, an object that holds such an array, or consecutive objects."""
+"""Read JSON and JSON Lines: an array of objects, an object that holds such an array, or consecutive objects."""
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Any, BinaryIO, NoReturn
 
+import msgspec
+
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.column_vocabulary import is_id, is_text
-from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.input_values import Block, Row, Shape, Source, single_rows
-from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_chunks
-from cfbatch_gui.core.inputs.readers.json_blocks import objects_of_array, rows_of_objects
+from cfbatch_gui.core.inputs.column_names import is_id, is_text
+from cfbatch_gui.core.inputs.input_values import Block, Row, Shape, Source, unusual_row
+from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.readers.decoded_text import (
+    LONGEST_LINE,
+    lines_of_piece,
+    text_chunks,
+    text_pieces,
+    without_line_end,
+)
 from cfbatch_gui.core.inputs.readers.json_shapes import is_frame, rows_of, rows_of_frame, with_index
-from cfbatch_gui.core.inputs.readers.json_values import cell_text, lenient_decoder, reason_of
-from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
+from cfbatch_gui.core.inputs.readers.json_values import (
+    Number,
+    cell_text,
+    lenient_decoder,
+    parse_array,
+    parse_object,
+    reason_of,
+)
 from cfbatch_gui.core.messages import message
+
+Fields = dict[str, Any]
+_lines_decoder = msgspec.json.Decoder(Fields, float_hook=Number)
+_array_decoder = msgspec.json.Decoder(list[Fields], float_hook=Number)
+
+
+def objects_of_lines(text: str) -> list[Fields] | None:
+    r"""The objects of a text in which every line is one, all lines ending with \n or all with \r\n, or None."""
+    try:
+        objects = _lines_decoder.decode_lines(text)
+    except (ValueError, RecursionError):
+        return None
+    # To the decoder a line end is white space like any other. But “}” and “{” can only meet between two objects: where
+    # each of these places is a line end, and there are no other line ends, each line is one object.
+    end = "\r\n" if "\r" in text else "\n"
+    between = text.count(f"}}{end}{{")
+    ends = between + text.endswith(end)
+    is_one_a_line = between == len(objects) - 1 and all(text.count(sign) == ends for sign in end)
+    return objects if is_one_a_line else None
+
+
+def objects_of_array(elements: str) -> list[Fields] | None:
+    """The objects of a text that has one or more of them with commas between; otherwise None."""
+    try:
+        return _array_decoder.decode(f"[{elements}]")
+    except (ValueError, RecursionError):
+        return None
+
+
+def rows_of_objects(objects: Sequence[Fields], columns: Sequence[str], text: str) -> Sequence[tuple[str, ...]]:
+    """The cells of each object by the keys that are columns; `text` is what the objects were decoded from."""
+    try:
+        values = (
+            list(map(itemgetter(*columns), objects)) if len(columns) > 1 else [(each[columns[0]],) for each in objects]
+        )
+    except KeyError:
+        values = [tuple([fields.get(column) for column in columns]) for fields in objects]
+    has_nul = "\\" in text and "\\u0000" in text  # no other text that can be decoded here needs to be changed
+    if not has_nul and set(map(type, chain.from_iterable(values))) == {str}:
+        return values
+    return list(zip(*map(_cells, zip(*values, strict=True)), strict=True))
+
+
+def _cells(values: Sequence[object]) -> Sequence[str]:
+    return list(map(cell_text, values))
+
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _FIRST_KEY = re.compile(r'\{[ \t\r\n]*"[^"\\]*"')
 _LEAST_TOGETHER = 64 * 1024  # characters in which objects are looked for that are whole
 
 
-def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
     """Yield the rows of every element of the array, numbered as the elements are, from 1.
 
     Elements that are strings are texts, other elements that are not objects are problems. Where the JSON ends early or
     is invalid, one problem row follows the rows before it.
     """
-    return single_rows(read_json_document_blocks(source, progress))
-
-
-def read_json_document_blocks(
-    source: Source, progress: Callable[[int], None] | None
-) -> Generator[Block | Row, None, None]:
-    """Yield the rows of `read_json_document`, those of objects that were decoded together in one block."""
     number = 0
     with open_bytes(source.path) as file:
         for found in _values(file, source, progress):
@@ -63,7 +117,7 @@ def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
 
 
 def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
-    """Return the row of a list of cells, as a problem if their number is not that of the columns."""
+    """The row of a list of cells, as a problem if their number is not that of the columns."""
     row = Row(number, tuple(map(cell_text, cells)))
     return row if len(cells) == len(source.columns) else unusual_row(row, len(source.columns))
 
@@ -171,7 +225,7 @@ def _rows_within(fields: dict[str, Any]) -> Iterable[object]:
 
 
 def _inner_list(fields: dict[str, Any]) -> list[object]:
-    """Return the objects in an envelope within an envelope, [] for none.
+    """The objects in an envelope within an envelope, [] for none.
 
     Such are a search's {"hits": {"hits": […]}}, {"data": {"items": […]}}, and GraphQL's
     {"data": {"products": {"edges": […]}}}, in which the middle key is the name of the query.
@@ -187,7 +241,7 @@ def _inner_list(fields: dict[str, Any]) -> list[object]:
 
 
 def _only_list(fields: dict[str, Any]) -> list[object]:
-    """Return the objects in an object's only list, under any key, if it has no text or id itself; [] for none."""
+    """The objects in an object's only list, under any key, if it has no text or id itself; [] for none."""
     lists = [value for key, value in fields.items() if isinstance(value, list) and key not in _OWN_LISTS]
     is_list_of_objects = len(lists) == 1 and len(lists[0]) > 1 and all(isinstance(each, dict) for each in lists[0])
     says_something = fields.keys() & _OWN_TEXT or any(is_text(key) or is_id(key) for key in fields)
@@ -211,7 +265,7 @@ def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
 
 
 def is_envelope(value: object) -> bool:
-    """Return whether an object is not a row itself but holds a list of rows."""
+    """Whether an object is not a row itself but holds a list of rows."""
     return (
         isinstance(value, dict)
         and not value.keys() & _OWN_TEXT
@@ -268,7 +322,6 @@ class _Text:
         raise json.JSONDecodeError(message, self._buffer, self._at)
 
     def value(self) -> object:
-        """The next value."""
         self.peek()
         wanted = 64 * 1024
         while True:
@@ -314,7 +367,7 @@ class _Text:
             self._between = self._buffer[start : key.end()]
 
     def position(self, exc: json.JSONDecodeError) -> int:
-        """Return the position of an error in the file, in characters from 1."""
+        """The position of an error in the file, in characters from 1."""
         return self._before + exc.pos + 1
 
     def check_size(self) -> None:
@@ -347,3 +400,79 @@ class _Text:
                 most=LONGEST_LINE,
             )
         )
+
+
+_NO_ARRAY = message("This line is not a JSON array. Each line must be one, such as [“1”, “text”].")
+
+
+def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
+    """Yield one row a line, its cells in the order of `source.columns`.
+
+    A missing key and null give an empty cell; keys that are not columns are ignored. Numbers stay as written, booleans
+    become "true" and "false", lists and objects compact JSON. A line without an object is a problem.
+    """
+    lines = _Lines(source)
+    with open_bytes(source.path) as file:
+        for piece in text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure):
+            objects = None if source.shape is Shape.ARRAYS else objects_of_lines(piece)
+            yield from lines.rows_of_lines(piece) if objects is None else lines.rows_of_objects(objects, piece)
+
+
+class _Lines:
+    """The lines of a file, in pieces, as rows with their numbers."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._empty = ("",) * len(source.columns)
+        self._is_header = source.shape is Shape.ARRAYS and source.has_header
+        self._number = self._blank = 0  # lines so far; those of them at the end that are blank
+
+    def rows_of_objects(self, objects: Sequence[dict[str, Any]], piece: str) -> Iterator[Block | Row]:
+        """Yield the rows of the next lines, each of which is one of the objects."""
+        yield from self._blank_lines()
+        first = self._number + 1
+        self._number += len(objects)
+        if self._source.shape is Shape.PLAIN:
+            rows = rows_of_objects(objects, self._source.columns, piece)
+            yield Block(range(first, self._number + 1), rows)
+        else:
+            for number, fields in enumerate(objects, first):
+                yield from self._rows_of(number, fields)
+
+    def rows_of_lines(self, piece: str) -> Iterator[Row]:
+        """Yield the rows of the next lines, whatever they are. Blank ones are rows once another line follows."""
+        source = self._source
+        for line in lines_of_piece(piece):
+            if line.isspace():
+                self._number += 1
+                self._blank += 1
+                continue
+            yield from self._blank_lines()
+            self._number += 1
+            if self._is_header:
+                self._is_header = False
+            elif source.shape is Shape.ARRAYS:
+                yield _row_of_line(source, self._number, line)
+            elif isinstance(fields := parse_object(line), str):
+                yield Row(self._number, (without_line_end(line)[:200], *self._empty[1:]), fields)
+            elif source.shape is Shape.PLAIN:
+                yield Row(self._number, tuple([cell_text(fields.get(column)) for column in source.columns]))
+            else:
+                yield from self._rows_of(self._number, fields)
+
+    def _blank_lines(self) -> Iterable[Row]:
+        first, self._blank = self._number - self._blank + 1, 0
+        return [Row(number, self._empty) for number in range(first, self._number + 1)]
+
+    def _rows_of(self, number: int, fields: dict[str, Any]) -> Iterable[Row]:
+        rows = rows_of(self._source, fields)
+        if isinstance(rows, str):
+            return (Row(number, self._empty, rows),)
+        return [Row(number, cells) for cells in rows]  # several texts of one line have its number
+
+
+def _row_of_line(source: Source, number: int, line: str) -> Row:
+    cells = parse_array(line)
+    if cells is None:
+        return Row(number, (without_line_end(line)[:200], *("",) * (len(source.columns) - 1)), _NO_ARRAY)
+    return row_of_array(source, number, cells)

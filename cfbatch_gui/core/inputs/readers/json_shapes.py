@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Shape, Source
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
@@ -28,7 +28,7 @@ _AROUND = {
 
 
 def is_frame(value: object) -> bool:
-    """Return whether an object holds a table: objects with equal keys, or lists of equal length."""
+    """Whether an object holds a table: objects with equal keys, or lists of equal length."""
     if not isinstance(value, dict) or not value:
         return False
     first = next(iter(value.values()))
@@ -74,7 +74,7 @@ def with_index(index: Sequence[object], columns: Sequence[object], rows: Iterato
 
 
 def _are_rows(outer: Sequence[str], inner: Sequence[str]) -> bool:
-    """Return whether the outer names are row names, which are more often numbers and usually more."""
+    """Whether the outer names are row names, which are more often numbers and usually more."""
     if _are_figures(outer) != _are_figures(inner):
         return _are_figures(outer)
     known = [sum(map(vocabulary.is_known, names)) / len(names) for names in (outer, inner)]
@@ -86,7 +86,7 @@ def _are_figures(names: Sequence[str] | Fields) -> bool:
 
 
 def shape_of(objects: Sequence[Fields]) -> Shape:
-    """Return the shape of a file's objects; PLAIN unless at least 90 % of them have the same known form."""
+    """The shape of a file's objects; PLAIN unless at least 90 % of them have the same known form."""
     for shape, test in _TESTS:
         fitting = sum(map(test, objects))
         if fitting * 10 >= len(objects) * 9 and (shape is not Shape.REQUESTS or any(map(_is_surely_request, objects))):
@@ -95,7 +95,7 @@ def shape_of(objects: Sequence[Fields]) -> Shape:
 
 
 def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
-    """Return the columns of the rows that `rows_of` makes."""
+    """The columns of the rows that `rows_of` makes."""
     match shape:
         case Shape.REQUESTS:
             ranks = sum("query" in fields for fields in objects)
@@ -112,7 +112,7 @@ def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
 
 
 def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
-    """Return the notice about values that are not read from objects of this shape, "" for none."""
+    """The notice about values that are not read from objects of this shape, "" for none."""
     if shape is Shape.REQUESTS:
         settings = [key for key in ("truncate_inputs", "pooling") if any(key in fields for fields in objects)]
         if settings:
@@ -126,7 +126,7 @@ def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
 
 
 def rows_of(source: Source, fields: Fields) -> list[tuple[str, ...]] | str:
-    """Return the rows of an object, each a tuple of cells, or the sentence that says why it has none."""
+    """The rows of an object, each a tuple of cells, or the sentence that says why it has none."""
     match source.shape:
         case Shape.PLAIN | Shape.ARRAYS:
             return [tuple([cell_text(fields.get(column)) for column in source.columns])]
@@ -149,7 +149,7 @@ def _is_request(fields: Fields) -> bool:
 
 
 def _is_surely_request(fields: Fields) -> bool:
-    """Return whether it has a list of contexts or of texts, or a reference; {"text": "one"} may be any row."""
+    """Whether it has a list of contexts or of texts, or a reference; {"text": "one"} may be any row."""
     contexts = fields.get("contexts")
     has_contexts = isinstance(contexts, list) and bool(contexts) and all(isinstance(each, dict) for each in contexts)
     return _is_request(fields) and (
@@ -166,7 +166,7 @@ def _is_rank_llm(fields: Fields) -> bool:
 
 
 def _within(fields: Fields) -> str:
-    """Return the key under which an object holds a record, "" if the object is the record."""
+    """The key under which an object holds a record, "" if the object is the record."""
     if isinstance(fields.get("_source"), dict) and not fields.keys().isdisjoint(("_id", "_index", "_score")):
         return "_source"
     return next(
@@ -183,7 +183,7 @@ _TESTS = (
 
 
 def _record_in(fields: Fields) -> Fields:
-    """Return the record with the id of the object that holds it; {} for an object without a record."""
+    """The record with the id of the object that holds it; {} for an object without a record."""
     record = fields.get(_within(fields))
     if not isinstance(record, dict):
         return {}
@@ -246,7 +246,7 @@ def _rank_llm(fields: Fields) -> list[tuple[str, ...]] | str:
 
 
 def _document_text(document: object) -> str:
-    """Return a document's title and text, joined by a space as BEIR does."""
+    """A document's title and text, joined by a space as BEIR does."""
     if not isinstance(document, dict):
         return cell_text(document)
     text = next((cell_text(document[key]) for key in _TEXT_KEYS if key in document), "")

@@ -1,12 +1,16 @@
-"""Decode JSON values, and convert them to the texts of cells."""
+"""Decode JSON values, convert them to the texts of cells, and find what is lost by that."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import msgspec
 
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import comma_list, message, quoted
 
 
 class Number(str):
@@ -26,7 +30,7 @@ _encoder = msgspec.json.Encoder(enc_hook=lambda number: msgspec.Raw(number.encod
 
 
 def parse_object(line: str) -> dict[str, Any] | str:
-    """Return the object in the line, or the sentence that says why there is none."""
+    """The object in the line, or the sentence that says why there is none."""
     try:
         value = _decoder.decode(line)
     except ValueError:
@@ -48,7 +52,7 @@ def parse_object(line: str) -> dict[str, Any] | str:
 
 
 def parse_array(line: str) -> list[Any] | None:
-    """Return the array in the line, None when there is none."""
+    """The array in the line, None when there is none."""
     try:
         value = lenient_decoder.decode(line)
     except (ValueError, RecursionError):
@@ -57,7 +61,7 @@ def parse_array(line: str) -> list[Any] | None:
 
 
 def reason_of(exc: json.JSONDecodeError) -> str:
-    """Return what is wrong, in the form that fits within a sentence."""
+    """What is wrong, in the form that fits within a sentence."""
     known = (reason for begin, reason in _REASONS.items() if exc.msg.startswith(begin))
     return next(known, exc.msg[:1].lower() + exc.msg[1:])
 
@@ -78,7 +82,6 @@ _REASONS = {
 
 
 def cell_text(value: object) -> str:
-    """Write a JSON value as the text of a cell."""
     if type(value) is str:
         return harmless(value)
     if value is None:
@@ -105,6 +108,65 @@ def harmless(text: str) -> str:
 
 
 def columns_of(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Return every key of the objects, in order of appearance; a key that cannot be a column's name is left out."""
+    """Every key of the objects, in order of appearance; a key that cannot be a column's name is left out."""
     keys = dict.fromkeys(key for fields in objects for key in fields)
     return tuple(key for key in keys if key.strip() and harmless(key) == key)
+
+
+_START = re.compile(r"[\[{]")
+_HIGH, _LOW = r"[dD][89abAB][0-9a-fA-F]{2}", r"[dD][c-fC-F][0-9a-fA-F]{2}"
+# Files in ASCII have many escapes, so those that are something are not even found.
+_LOST = re.compile(rf"\\u(?:0000|{_HIGH}(?!\\u{_LOW})|{_LOW}(?<!\\u{_HIGH}\\u{_LOW}))")
+
+
+def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
+    """The notice about keys that an object repeats. The parts are JSON, or lines of it, and may end anywhere."""
+    found: dict[str, None] = {}
+
+    def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
+            found.update((key, None) for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        return fields
+
+    decoder = json.JSONDecoder(object_pairs_hook=noted)
+    for part in parts:
+        with suppress(ValueError, RecursionError):  # the objects before have been noted
+            at = 0
+            while start := _START.search(part, at):
+                _, at = decoder.raw_decode(part, start.start())
+    names = comma_list([quoted(harmless(key)) for key in islice(found, 3)])
+    if len(found) > 3:
+        return (message("Objects repeat keys ({names} and more); the last value of each is read.", names=names),)
+    if len(found) > 1:
+        return (message("Objects repeat keys ({names}); the last value of each is read.", names=names),)
+    return (message("Objects repeat the key {names}; the last of its values is read.", names=names),) if found else ()
+
+
+class LostCharacters:
+    """Counts, in the text of a JSON file that comes in pieces, the escapes of half a character and of NUL."""
+
+    def __init__(self) -> None:
+        self.halves = self.nuls = 0
+        self._rest: list[str] = []
+
+    def add(self, piece: str) -> None:
+        """Count in the next piece; what may go on in the one after it waits."""
+        # No escape goes on over a quotation mark, and the backslashes before the mark are counted with it.
+        end = piece.rfind('"') + 1
+        if end:
+            self._count("".join((*self._rest, piece[:end])))
+            self._rest.clear()
+        self._rest.append(piece[end:])
+
+    def _count(self, text: str) -> None:
+        for found in _LOST.finditer(text):
+            at = found.start()
+            while at and text[at - 1] == "\\":
+                at -= 1
+            if (found.start() - at) % 2:
+                continue  # an escaped backslash, and then letters
+            if found[0] == "\\u0000":
+                self.nuls += 1
+            else:
+                self.halves += 1

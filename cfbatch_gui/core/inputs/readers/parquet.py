@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.open_file import open_raw, regular_file_size
-from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
-from cfbatch_gui.core.inputs.readers import parquet_process
+from cfbatch_gui.core.inputs.open_file import open_raw, regular_file_size
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
+from cfbatch_gui.core.inputs.readers.decoding_program import PARQUET
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
+from cfbatch_gui.core.inputs.unsupported_files import without_rows
 from cfbatch_gui.core.messages import message
 
 MARK = b"PAR1"
 
 
 def recognise_parquet(candidate: Candidate) -> Source | None:
-    """Return the source of a file that begins like Parquet, unless it is a text. Raises InputError."""
+    """The source of a file that begins like Parquet, unless it is a text. Raises InputError."""
     is_named = candidate.suffix == ".parquet"
     if not candidate.head.startswith(MARK) or not (is_named or b"\0" in candidate.head[4:64]):
         return None
@@ -69,7 +69,7 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
         ) from exc
     _check_frame(path)
     try:
-        with decoding(parquet_process.__file__, parquet_process.WORD, path) as decoded:
+        with decoding(PARQUET, path) as decoded:
             try:
                 batches = read_ipc_stream(decoded.stream)
             except Exception:

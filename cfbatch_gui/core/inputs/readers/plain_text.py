@@ -4,8 +4,8 @@ from collections.abc import Callable, Generator
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines, without_line_end
 from cfbatch_gui.core.messages import message
 
@@ -52,7 +52,7 @@ def read_whole(source: Source, progress: Callable[[int], None] | None) -> Genera
 
 
 def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None) -> str:
-    """Return the whole text of a file without its last line end; `name` is for the error. Raises InputError."""
+    """The whole text of a file without its last line end; `name` is for the error. Raises InputError."""
     parts: list[str] = []
     size = 0
     for line in text_lines(file, name, encoding, progress):

@@ -1,25 +1,416 @@
-"""Recognise how a delimited text is to be read, and find its columns."""
+"""Recognise how a delimited text is to be read, by trying each separator and quoting, and find its columns."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
-from cfbatch_gui.core.inputs.input_values import Candidate, Source
-from cfbatch_gui.core.inputs.readers.delimited.delimited_rows import read_records
-from cfbatch_gui.core.inputs.readers.delimited.formula_marks import marked_columns
-from cfbatch_gui.core.inputs.readers.delimited.header_rows import rows_of_header
-from cfbatch_gui.core.inputs.recognise.csv_dialect import SPACE, find_dialect
+from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
+from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, Source, cells_text, columns_text
+from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.readers.csv_quoting import (
+    STRAY_QUOTE,
+    WRAPPED_LINE,
+    csv_rows,
+    doubt_about,
+    null_cell,
+    rows_of_header,
+)
+from cfbatch_gui.core.inputs.readers.delimited_rows import marked_columns, read_records
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width, with_row_names
-from cfbatch_gui.core.inputs.recognise.row_habits import with_habits
-from cfbatch_gui.core.inputs.recognise.sample_records import filled_width
-from cfbatch_gui.core.inputs.recognise.table_bounds import with_ends
+from cfbatch_gui.core.inputs.recognise.table_bounds import (
+    Record,
+    end_of_table,
+    filled_width,
+    first_of_table,
+    sample_records,
+    with_ends,
+    without_empty_ends,
+)
+from cfbatch_gui.core.inputs.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.messages import message
+
+_LEAST_WRAPPED = 2  # lines
+_OUTFILE_NULL = r"\N"  # an empty cell
+_TIME = re.compile(r"-?\d{1,3}:\d\d:\d\d(?:\.\d+)?")
+_CUT_CELL = re.compile(r'"(?:[^"\\]|\\.)*\\?|[^"\n]*', re.DOTALL)
+SEPARATORS = (",", ";", "\t", "|")
+SPACE = " "  # R's write.table separates by it; cells with text are quoted
+NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
+_LEAST_SPACED = 4  # rows with a header
+_LEAST_AGREEMENT = 0.9
+_ROWS = 500
+# If rows agree for several separators: commas and bars are part of cells (1,5 and red|blue) more often than others.
+_PREFERENCE = ("\t", ";", ",", "|")
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[;,\t|]*\r?\n', re.IGNORECASE)  # Excel understands this as a first line
+_NULL = re.compile(r"(?m)(?:^|\t)\\N(?:\t|\r?$)|^\\\.\r?$")  # an empty cell, and the last line, of PostgreSQL's COPY
+_END_OF_COPY = re.compile(r"(?m)^\\\.\r?\n?\Z")
+_SPACED_CELL = re.compile(r'"(?:[^"\\]|\\.|"")*"|[^\s"]+')
+_SPACED_LINE = re.compile(rf"(?:{_SPACED_CELL.pattern})(?: (?:{_SPACED_CELL.pattern}))+")
+_UNQUOTED = ("\t", "|")  # separators that are chosen so that nothing needs quotation marks
+_END = "\0end"
+_ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
+
+
+def _has_wrapped_lines(sample: str, separator: str) -> bool:
+    """Whether several lines are quoted as a whole and hold quoted cells."""
+    cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
+    lines = (WRAPPED_LINE.fullmatch(line) for line in io.StringIO(sample, newline=""))
+    return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST_WRAPPED
+
+
+def _is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
+    r"""Whether the text was written by MySQL's SELECT … INTO OUTFILE with optional quotation marks.
+
+    In such a text all texts are quoted and all figures are not, some cells are \N, and within quotation marks a
+    backslash only stands before a character that must be escaped. Elsewhere \N and C:\new are ordinary text.
+    """
+    if _OUTFILE_NULL not in sample or not null_cell(separator).search(sample):
+        return False
+    end, has_text = 0, False
+    for cell in _cell(separator).finditer(sample):
+        if cell.start() != end or not (cell["quoted"] or _is_unquoted(cell["plain"])):
+            break
+        end = cell.end()
+        has_text = has_text or bool(cell["quoted"])
+    is_read = end == len(sample) or (not is_whole and bool(_CUT_CELL.fullmatch(sample, end)))
+    return has_text and is_read
+
+
+def _is_unquoted(cell: str) -> bool:
+    return cell == _OUTFILE_NULL or is_number_or_date(cell) or bool(_TIME.fullmatch(cell))
+
+
+@lru_cache(maxsize=8)
+def _cell(separator: str) -> re.Pattern[str]:
+    sign = re.escape(separator)
+    return re.compile(
+        rf'(?:(?P<quoted>"(?:[^"\\]|\\["\\\r\n0{sign}])*")|(?P<plain>[^"{sign}\r\n]+))(?:{sign}|\r?\n|\Z)'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a text is cut into cells, and which lines are the table: from `first_line` (from 1) to before `end_line`.
+
+    `end_line` is 0 if the table goes on to the end of the sample; otherwise another table begins there or above.
+    """
+
+    separator: str
+    quoting: Quoting = Quoting.DOUBLED
+    first_line: int = 1
+    end_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    separator: str
+    quoting: Quoting
+    first: int  # cells of the first row
+    usual: int  # cells of most rows
+    agreement: float  # share of rows that have `usual` cells
+    rows: int
+    first_line: int = 1
+    end_line: int = 0
+    is_spaced: bool = False  # most cells after the first of a row begin with a space, as after a comma in a sentence
+    agreement_below: float = 0.0  # share of the rows below the first that have `usual` cells
+    quote_fit: float = -1.0  # share of the quotation marks that stand beside this separator or a line end; -1: no marks
+
+    @property
+    def is_table(self) -> bool:
+        return self.usual > 1 and (
+            (self.first == self.usual and self.agreement >= _LEAST_AGREEMENT) or self._has_other_header
+        )
+
+    @property
+    def _has_other_header(self) -> bool:
+        """Whether only the first row has another width, as where empty cells at the end of the others are not written.
+
+        The quotation marks must then confirm the separator.
+        """
+        are_quoted = self.quote_fit >= _LEAST_AGREEMENT
+        return self.first != self.usual and self.agreement_below >= _LEAST_AGREEMENT and are_quoted
+
+    @property
+    def likelihood(self) -> float:
+        """Agreement, reduced if lines above are left aside, if cells begin with spaces, and by misplaced quotes."""
+        agreement = self.agreement_below if self._has_other_header else self.agreement
+        misplaced = 1 - self.quote_fit if self.quote_fit >= 0 else 0.0
+        return agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced - 0.5 * misplaced
+
+
+def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
+    """The dialect of the file that begins with `sample`.
+
+    `is_whole` is whether the sample is the whole file; if not, its last row is ignored because it may be cut off. The
+    separator `preferred` is chosen whenever its rows agree, `separator` in any case; "" stands for none.
+    """
+    declared = _SEPARATOR_LINE.match(sample)
+    if declared and declared[1] in SEPARATORS and not separator:
+        separator = declared[1]
+    skipped = 1 if declared and declared[1] == separator else 0
+    table = sample[declared.end() :] if declared and skipped else sample
+    wanted = (separator,) if separator else SEPARATORS
+    trials = [_usual_or_better(table, each, is_whole) for each in wanted]
+    best = trials[0] if separator else _best(trials, preferred)
+    if not separator and not best.is_table and (spaced := _by_spaces(table, is_whole)):
+        best = spaced
+    end_line = best.end_line + skipped if best.end_line else 0
+    return Dialect(best.separator, best.quoting, best.first_line + skipped, end_line)
+
+
+def _best(trials: list[_Trial], preferred: str) -> _Trial:
+    tables = [trial for trial in trials if trial.is_table]
+    if tables:
+        return max(
+            tables,
+            key=lambda trial: (trial.separator == preferred, trial.likelihood, -_rank(trial)),
+        )
+    # One column, whose texts may hold unquoted commas: choose a separator that does not occur in them.
+    whole = next((trial for trial in trials if trial.usual <= 1 and trial.agreement == 1), None)
+    ragged = [trial for trial in trials if trial.first > 1 or trial.usual > 1]
+    if not ragged:
+        return whole or trials[0]
+    if whole and whole.quote_fit >= 0 and (quoted := [trial for trial in ragged if _is_confirmed(trial, whole)]):
+        return max(quoted, key=lambda trial: (trial.likelihood, -_rank(trial)))
+    best = max(ragged, key=lambda trial: (trial.likelihood, -_rank(trial)))
+    return whole if whole and (best.is_spaced or best.usual <= 1) else best
+
+
+def _is_confirmed(trial: _Trial, whole: _Trial) -> bool:
+    """Whether the quotation marks stand beside this separator, and not around whole lines."""
+    return trial.usual > 1 and trial.quote_fit >= _LEAST_AGREEMENT > whole.quote_fit + 0.2
+
+
+def _by_spaces(sample: str, is_whole: bool) -> _Trial | None:
+    """The trial with spaces if all rows agree, and quotation marks or a column of figures confirm it."""
+    trial = _try(sample, SPACE, is_whole)
+    if not trial.is_table or trial.agreement < 1 or trial.first_line > 1 or trial.rows < _LEAST_SPACED:
+        return None
+    if trial.quote_fit >= 0:
+        return trial if trial.quote_fit == 1 else None
+    names, *rows = [record.cells for record in sample_records(sample, SPACE, Quoting.DOUBLED)]
+    below = rows if is_whole else rows[:-1]
+    figures = [index for index in range(trial.usual) if all(is_number_or_date(row[index]) for row in below)]
+    return trial if any(not is_number_or_date(names[index]) for index in figures) else None
+
+
+def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
+    """Whether a text is a table as R's write.table writes it by default: separated by spaces, texts quoted.
+
+    The header may have one cell less than the rows, because R does not name the column of row names.
+    """
+    lines = [line for line in sample.splitlines() if line]
+    if not is_whole:
+        lines = lines[:-1]  # may be cut off by the end of the sample
+    if len(lines) < 3 or '"' not in lines[0] or not all(map(_SPACED_LINE.fullmatch, lines)):
+        return False
+    names, *rows = [_SPACED_CELL.findall(line) for line in lines]
+    width = len(rows[0])
+    return (
+        width > 1
+        and len(names) in (width, width - 1)
+        and all(name.startswith('"') for name in names)
+        and all(len(row) == width and any(cell.startswith('"') for cell in row) for row in rows)
+    )
+
+
+def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[str] = SEPARATORS) -> bool:
+    """Whether a text is a table, whatever its name: at least three rows, all of the same width."""
+    trials = (_try(_END_OF_COPY.sub("", sample), separator, is_whole) for separator in separators)
+    return any(trial.rows >= 3 and trial.usual > 1 and trial.first_line == 1 and _agree(trial) for trial in trials)
+
+
+def _agree(trial: _Trial) -> bool:
+    """Whether all rows have one width; R's header may have one cell less, for the column of row names."""
+    is_of_r = trial.separator == "\t" and 1 < trial.first == trial.usual - 1
+    return trial.agreement == 1 or (is_of_r and round(trial.agreement * trial.rows) == trial.rows - 1)
+
+
+def _rank(trial: _Trial) -> int:
+    return _PREFERENCE.index(trial.separator)
+
+
+def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
+    """The trial with quotation marks doubled, as spreadsheets write them, unless only another quoting fits."""
+    usual = _try(sample, separator, is_whole)
+    if _is_outfile(sample, separator, is_whole=is_whole):
+        outfile = _try(sample, separator, is_whole, Quoting.OUTFILE)
+        if outfile.is_table and outfile.agreement == 1:
+            return outfile
+    if separator == "\t" and _NULL.search(sample):
+        copied = _try(sample, separator, is_whole, Quoting.COPY)
+        if copied.usual > 1 and copied.agreement >= usual.agreement:
+            return copied
+    if not (usual.is_table and usual.agreement == 1) and _has_wrapped_lines(sample, separator):
+        wrapped = _try(sample, separator, is_whole, Quoting.WRAPPED)
+        is_better = wrapped.is_table and wrapped.agreement == 1 and wrapped.rows >= 3
+        if is_better and _is_sound(sample, separator, Quoting.WRAPPED, is_whole):
+            return wrapped
+    if f'{separator} "' in sample and usual.is_spaced:
+        spaced = _try(sample, separator, is_whole, Quoting.SPACED)
+        if spaced.is_table and spaced.agreement == 1 and spaced.rows >= 3:
+            return spaced
+    if '"' in sample and not _is_sound(sample, separator, Quoting.DOUBLED, is_whole):
+        if '\\"' in sample and _is_sound(sample, separator, Quoting.ESCAPED, is_whole):
+            escaped = _try(sample, separator, is_whole, Quoting.ESCAPED)
+            if escaped.agreement >= usual.agreement:
+                return escaped
+        plain = _try(sample, separator, is_whole, Quoting.NONE)
+        is_meant = separator in _UNQUOTED or not _is_cut(sample, separator)
+        if plain.is_table and plain.agreement == 1 and plain.rows >= 3 and is_meant:
+            return plain
+    if "'" in sample and '"' not in sample:
+        single = _try(sample, separator, is_whole, Quoting.SINGLE)
+        is_better = single.agreement > usual.agreement or _is_in_single_quotes(sample, separator)
+        if single.is_table and single.agreement == 1 and single.rows >= 3 and is_better:
+            return single
+    return usual
+
+
+def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> bool:
+    """Whether every quotation mark is where this quoting allows one."""
+    text = sample if is_whole else sample[: sample.rfind("\n") + 1]
+    try:
+        for _ in csv_rows(io.StringIO(text, newline=""), separator, quoting, strict=True):
+            pass
+    except csv.Error as error:
+        return not is_whole and "unexpected end" in str(error)  # a cell that the end of the sample cuts off
+    return True
+
+
+def _is_cut(sample: str, separator: str) -> bool:
+    """Whether a quotation mark is open at the end, which is usually a mistake in the file."""
+    return any(
+        cells and cells[-1].endswith(_END)
+        for cells in csv_rows([*io.StringIO(sample, newline=""), _END], separator, Quoting.DOUBLED)
+    )
+
+
+def _is_in_single_quotes(sample: str, separator: str) -> bool:
+    rows = [record.cells for record in sample_records(sample, separator, Quoting.NONE)][1:_ROWS]
+    quoted = sum(bool(_ONE_QUOTED.fullmatch(cell)) for row in rows for cell in row)
+    return quoted >= max(3, len(rows))
+
+
+def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting.DOUBLED) -> _Trial:
+    records = list(sample_records(sample, separator, quoting))
+    if not is_whole and len(records) > 1:
+        records.pop()  # may be cut off by the end of the sample
+    if not records:
+        return _Trial(separator, quoting, 0, 0, 1.0, 0)
+    records = without_empty_ends(records)
+    start = first_of_table(records)
+    stop = end_of_table(records, start)
+    table = records[start:stop][:_ROWS]
+    widths = [len(record.cells) for record in table]
+    # Of equally frequent widths the first is taken, so that the header decides in a file of two rows.
+    usual, count = Counter(widths).most_common(1)[0]
+    return _Trial(
+        separator,
+        quoting,
+        widths[0],
+        usual,
+        count / len(widths),
+        len(widths),
+        records[start].line if start or _is_below_separators(sample, records[0], separator) else 1,
+        records[stop].line if stop < len(records) else 0,
+        is_spaced=_is_spaced(table),
+        agreement_below=widths[1:].count(usual) / max(1, len(widths) - 1),
+        quote_fit=_quote_fit(sample, separator) if quoting is Quoting.DOUBLED else -1.0,
+    )
+
+
+def _is_below_separators(sample: str, first: Record, separator: str) -> bool:
+    lines = io.StringIO(sample, newline="")
+    return any(separator in line for line, _ in zip(lines, range(first.line - 1), strict=False))
+
+
+def _quote_fit(sample: str, separator: str) -> float:
+    """The share of quotation marks that may begin or end a cell with this separator, -1 without such marks."""
+    text = sample.replace('""', "")
+    marks = text.count('"')
+    if not marks:
+        return -1.0
+    sign = re.escape(separator)
+    beside = re.compile(rf'(?:(?<=[{sign}\r\n])|\A) *"|"(?= *(?:[{sign}\r\n]|\Z))')
+    return min(1.0, len(beside.findall(text)) / marks)
+
+
+def _is_spaced(table: list[Record]) -> bool:
+    further = [cell for record in table for cell in record.cells[1:] if cell]
+    return sum(cell.startswith(" ") for cell in further) * 2 > len(further)
+
+
+_LEAST_ROWS = 3  # one row may be damaged, and a second one by chance
+_LEAST_SHARE = 0.05  # of all rows
+_MOST_ROWS = 0.8  # share of the rows that are shorter than the header, if that is a habit
+_NO_HABITS = RowHabits()
+_OTHER_WIDTH = message(
+    "The first row names {columns}, but the rows have {cells}. Check that each name is above its own texts."
+)
+_AS_R = message(
+    "The first row names {columns}, but the rows have {cells}. Check that each name is above its own texts. R writes"
+    " tables so, and then the first column has no name."
+)
+
+
+def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
+    """The source with the habits of its rows, as the sample, the beginning of the file, shows them.
+
+    A habit is what at least three rows have in common and one in twenty, or all rows of a table of two. There are
+    notices where a header does not go with the rows.
+    """
+    records = list(sample_records(sample, source.separator, source.quoting, first_line=source.first_line))
+    if not is_whole and len(records) > 1:
+        records.pop()  # may be cut off by the end of the sample
+    rows = records[source.has_header :]
+    notices = tuple(_notices_of_header(records[0], rows, source)) if source.has_header and records else ()
+    return replace(source, habits=_habits(rows, source), notices=(*source.notices, *notices))
+
+
+def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -> Iterator[str]:
+    if doubt_about(header.raw, source.separator, source.quoting, _NO_HABITS):
+        yield message("There is a quotation mark in the first row where none belongs. Check the names of the columns.")
+    names, width = header.reach, len(source.columns)
+    cells = Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else width
+    widest = max((row.reach for row in rows if len(row.cells) == cells), default=width)
+    is_wider = names > cells or (len(header.cells) > cells and names > widest)
+    if is_wider or names < width or len(header.cells) < cells:
+        template = _AS_R if source.columns[0] == "Column 1" else _OTHER_WIDTH
+        yield template.filled(columns=columns_text(names), cells=cells_text(cells))
+
+
+def _habits(rows: Sequence[Record], source: Source) -> RowHabits:
+    stray = sum(doubt_about(row.raw, source.separator, source.quoting, _NO_HABITS) == STRAY_QUOTE for row in rows)
+    broken = sum("\n" in row.raw or "\r" in row.raw for row in rows)
+    return RowHabits(
+        _widths([row.cells for row in rows], len(source.columns)),
+        has_line_breaks=_is_habit(broken, len(rows)) or broken > 1,
+        has_stray_quotes=_is_habit(stray, len(rows)),
+    )
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> tuple[int, ...]:
+    """The numbers of cells that rows have by habit; () if that is only the number of columns.
+
+    Nearly all rows may have fewer cells than the header has names, where empty cells at the end are not written.
+    """
+    counts = Counter(len(cells) for cells in rows if not any(map(str.strip, cells[width:])))
+    usual = [each for each, count in counts.items() if each >= width and _is_habit(count, len(rows))]
+    short = [each for each, count in counts.items() if each < width and count >= max(2, _MOST_ROWS * len(rows))]
+    return tuple(sorted((*usual, *short))) if usual != [width] or short else ()
+
+
+def _is_habit(count: int, rows: int) -> bool:
+    return (count >= _LEAST_ROWS and count >= _LEAST_SHARE * rows) or (count == rows == 2)
 
 
 def open_delimited(source: Source, candidate: Candidate, separator: str) -> Source:

@@ -1,14 +1,84 @@
-"""Distinguish a header from a first row of data, by what the row as a whole has in common with the rows below it."""
+"""The shape of a cell: what it looks like when the particular letters and digits are forgotten.
+
+The cells of one column of data mostly have one shape, or a few, and the column's name seldom has the same.
+"""
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, pairwise
 
-from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
-from cfbatch_gui.core.inputs.recognise.cell_shapes import LONG, NUMBER, TEXT, has_letters, shape_of
+from cfbatch_gui.core.inputs import column_names as vocabulary
+
+NUMBER = "9"
+LONG = "long"  # more than 60 characters without a space
+TEXT = "text"  # three words or more; "text.", "text?" and so on for two or more that end with such a sign
+_LONGEST = 60  # characters
+_FIGURE = re.compile(
+    r"[<>≤≥~±]?\s?[$€£¥]?\s?[-+]?[$€£¥]?[\d.,' \u00a0\u202f]*\d[\d.,' \u00a0\u202f]*(?:[eE][-+]?\d+)?\s?[%€$£¥]?"
+)
+_REPEATED = re.compile(r"(.)\1+", re.DOTALL)
+_PARTED_NUMBER = re.compile(r"9(?:[.,]9)+")
+_WORD = re.compile(r"(?:^|(?<= ))\W?[Aax]")
+_ENDS = {**dict.fromkeys(".!。！।…", "."), **dict.fromkeys("?？؟", "?"), ":": ":", "：": ":"}
+
+
+class _Classes(dict[int, str]):
+    """Unicode characters as "A", "a", "x" for letters of scripts without cases, "9", or themselves."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if category in ("Lu", "Lt"):
+            found = "A"
+        elif category == "Ll":
+            found = "a"
+        elif category[0] in "LM":
+            found = "x"
+        else:
+            found = "9" if category == "Nd" else character
+        self[code] = found
+        return found
+
+
+_CLASSES = _Classes()
+
+
+def shape_of(cell: str) -> str:
+    """The shape of a stripped cell that is not empty: "Aa" for "Berlin", "A9" for "B12", "9" for "-1,204.50"."""
+    if cell.isalpha() and len(cell) <= _LONGEST:  # most texts are words, and these methods take least time
+        if cell.islower():
+            return "a"
+        if cell.isupper():
+            return "A"
+        if cell.istitle():
+            return "Aa"
+    elif cell.isdecimal():
+        return NUMBER
+    if len(cell) > _LONGEST:
+        return _prose(cell[-1]) if " " in cell else LONG
+    return NUMBER if _FIGURE.fullmatch(cell) else _shape_of_text(cell)
+
+
+@lru_cache(maxsize=4096)
+def _shape_of_text(cell: str) -> str:
+    shape = _REPEATED.sub(r"\1", cell.translate(_CLASSES))
+    if " " in shape and (len(_WORD.findall(shape)) > 2 or (shape[-1] in _ENDS and has_letters(shape))):
+        return _prose(shape[-1])
+    return _PARTED_NUMBER.sub("9", shape) if "9" in shape else shape
+
+
+def _prose(last: str) -> str:
+    return TEXT + _ENDS.get(last, "")
+
+
+def has_letters(shape: str) -> bool:
+    return shape == LONG or any(letter in shape for letter in "Aax")
+
 
 # Evidence is the natural logarithm of how much more likely a cell is in a header than in a row of data; that of the
 # columns is added up. The figures were chosen by one half of the tables in benchmarks/header_tables.
@@ -61,7 +131,6 @@ class HeaderJudgement:
 
     @property
     def is_header(self) -> bool:
-        """Whether the first row names the columns."""
         return self.evidence > 0
 
     @property
@@ -74,7 +143,7 @@ _NONE = HeaderJudgement(-_MOST_AGAINST)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first of the rows names the columns."""
+    """Whether the first of the rows names the columns."""
     return judge_header(rows).is_header
 
 
@@ -117,7 +186,7 @@ def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) 
 
 
 def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """Return the names in the first row, with "" in front if R has written row names without a name for their column.
+    """The names in the first row, with "" in front if R has written row names without a name for their column.
 
     In that case every row has one cell more than the first row, and the first cells are all different. Rows that only
     end with a separator do not count.
@@ -256,7 +325,7 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def table_width(rows: Sequence[Sequence[str]], header: bool) -> int:
-    """Return the number of columns: the usual number of cells, or that of the first row if a header has more."""
+    """The number of columns: the usual number of cells, or that of the first row if a header has more."""
     widths = [len(row) for row in rows[header:]]
     usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
     return max(len(rows[0]), usual) if header else usual

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
-from cfbatch_gui.core.inputs.files import compound_file, unsupported_files
-from cfbatch_gui.core.inputs.files.encodings import (
+from cfbatch_gui.core.inputs import unsupported_files
+from cfbatch_gui.core.inputs.encodings import (
     MOST_CHECKED,
     Encoding,
     find_encoding,
@@ -20,7 +20,8 @@ from cfbatch_gui.core.inputs.files.encodings import (
     shown_name,
     unmarked_utf16,
 )
-from cfbatch_gui.core.inputs.files.open_file import (
+from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Row, Source, single_rows
+from cfbatch_gui.core.inputs.open_file import (
     GZIP,
     MOST_TRIED,
     ZIP,
@@ -35,16 +36,15 @@ from cfbatch_gui.core.inputs.files.open_file import (
     regular_file_size,
     unpacked_size,
 )
-from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
-from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, Joined, format_of, table_suffixes
-from cfbatch_gui.core.inputs.readers.json_losses import LostCharacters
-from cfbatch_gui.core.inputs.readers.xlsx_check import archive_names, check_archive
+from cfbatch_gui.core.inputs.readers.json_values import LostCharacters
+from cfbatch_gui.core.inputs.readers.xlsx import archive_names, check_archive
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
 from cfbatch_gui.core.inputs.recognise.workbook import open_workbook
+from cfbatch_gui.core.inputs.unsupported_files import without_rows
 from cfbatch_gui.core.messages import Message, counted_message, message
 
 _NO_OPTIONS = ReadOptions()
@@ -72,7 +72,7 @@ def read_part(path: Path) -> tuple[Source, Iterator[Row]]:
     """Recognise one file of a collection, and read its rows as `file_rows.read_rows` does. Raises InputError."""
     source = open_source(path)
     read = format_of(source).read
-    return source, read.read(source, None, read_part) if isinstance(read, Joined) else read(source, None)
+    return source, single_rows(read.read(source, None, read_part) if isinstance(read, Joined) else read(source, None))
 
 
 def _recognised(path: Path, options: ReadOptions) -> Source:
@@ -90,7 +90,7 @@ def _recognised(path: Path, options: ReadOptions) -> Source:
 
 
 def as_guessed(source: Source, error: EncodingUnknown) -> Source:
-    """Return the source in the encoding that was guessed when reading it as UTF-8 raised `error`; the same source for
+    """The source in the encoding that was guessed when reading it as UTF-8 raised `error`; the same source for
     another file.
     """
     if source.is_encoding_sure or source.path.name != error.file_name:
@@ -101,7 +101,7 @@ def as_guessed(source: Source, error: EncodingUnknown) -> Source:
 
 
 def _by_table(candidate: Candidate) -> Source | None:
-    """Return the source from the first format in `FORMATS` that recognises the bytes, None if none does."""
+    """The source from the first format in `FORMATS` that recognises the bytes, None if none does."""
     found = (each.recognise(candidate) for each in FORMATS.values() if each.recognise)
     return next(filter(None, found), None)
 
@@ -134,7 +134,7 @@ def _open_text(raw: Candidate) -> Source:
         raise without_rows(path)
     with open_bytes(path) as file:
         head = _begin(file)
-    if is_packed and head.startswith(compound_file.MARK):
+    if is_packed and head.startswith(unsupported_files.MARK):
         raise InputError(
             message("{name} holds a workbook or a document. Unpack it, and choose the file in it.", name=path.name)
         )

@@ -1,21 +1,84 @@
-"""Find where a table begins and ends in a text that has other lines above or below it."""
+"""The records at the beginning of a delimited text, and where in it a table begins and ends."""
 
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
-from cfbatch_gui.core.inputs.files.open_file import GZIP, ZIP, open_raw
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
-from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import csv_rows
+from cfbatch_gui.core.inputs.open_file import GZIP, ZIP, open_raw
+from cfbatch_gui.core.inputs.readers.csv_quoting import csv_rows, width_of_line
 from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
-from cfbatch_gui.core.inputs.recognise.sample_records import Record
 from cfbatch_gui.core.messages import Message, counted_message, message, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a sample. `line` is the number of its first line, from 1; `after_blank`: a blank line is above.
+
+    `raw` is how it stands in the file, without the line end at its end.
+    """
+
+    line: int
+    cells: tuple[str, ...]
+    after_blank: bool
+    raw: str = ""
+
+    @property
+    def filled(self) -> int:
+        return sum(1 for cell in self.cells if cell.strip())
+
+    @property
+    def reach(self) -> int:
+        """How many cells there are up to the last that is not blank."""
+        return filled_width(self.cells)
+
+
+def filled_width(cells: Sequence[str]) -> int:
+    """How many cells a row has up to the last that is not blank."""
+    return next((index for index in range(len(cells), 0, -1) if cells[index - 1].strip()), 0)
+
+
+def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line: int = 1) -> Iterator[Record]:
+    """Yield the records of a sample that are not blank, from a line on, up to the first that cannot be read.
+
+    A record that swallows rows, because a quotation mark opens in it and is not closed, is left out: the rows are
+    yielded.
+    """
+    lines = list(io.StringIO(sample, newline=""))
+    above, line, width, after_blank = first_line - 1, first_line, 0, False
+    reader = csv_rows(iter(lines[above:]), separator, quoting)
+    try:
+        while True:
+            cells = next(reader)
+            below = above + reader.line_num + 1
+            if below > line + 1 and len(cells) != width > 1 and _hides_row(lines, line, width, separator, quoting):
+                above, line = line, line + 1
+                reader = csv_rows(iter(lines[above:]), separator, quoting)
+                continue
+            if cells and (len(cells) > 1 or cells[0].strip()):
+                is_blank = not any(cell.strip() for cell in cells)
+                if not is_blank:
+                    raw = "".join(lines[line - 1 : below - 1]).rstrip("\r\n")
+                    yield Record(line, tuple(cells), after_blank, raw)
+                    width = width or len(cells)
+                after_blank = is_blank
+            else:
+                after_blank = True
+            line = below
+    except (csv.Error, StopIteration):
+        return
+
+
+def _hides_row(lines: Sequence[str], line: int, width: int, separator: str, quoting: Quoting) -> bool:
+    """Whether the line below the line of this number is a row of this width by itself."""
+    return line < len(lines) and width_of_line(lines[line], separator, quoting) == width
+
 
 _MOST_ABOVE = 20  # records of a preamble
 _ROWS_OF_UNNAMED = 5  # at least so many rows of several cells are a table even without known column names
@@ -47,7 +110,7 @@ _QUOTING_NOTICES = {
 
 
 def without_empty_ends(records: Sequence[Record]) -> list[Record]:
-    """Return the records without the columns at the end that none of them fills."""
+    """The records without the columns at the end that none of them fills."""
     widest = max((record.reach for record in records), default=0)
     if all(len(record.cells) <= widest for record in records):
         return list(records)
@@ -55,7 +118,7 @@ def without_empty_ends(records: Sequence[Record]) -> list[Record]:
 
 
 def first_of_table(records: Sequence[Record]) -> int:
-    """Return the index of the record where the table begins; 0 unless the records above are clearly not part of it."""
+    """The index of the record where the table begins; 0 unless the records above are clearly not part of it."""
     if begin := _below_comments(records) or below_titles(records):
         return begin
     for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
@@ -80,7 +143,7 @@ def first_of_table(records: Sequence[Record]) -> int:
 
 
 def _is_narrower(record: Record, head: Record) -> bool:
-    """Return whether a record may be above a table with this first one: a line of text, or a padded title."""
+    """Whether a record may be above a table with this first one: a line of text, or a padded title."""
     is_short = len(record.cells) < len(head.cells) and record.reach < head.reach
     return is_short or record.reach * 2 <= len(head.cells)
 
@@ -90,7 +153,7 @@ def _are_rows(records: Sequence[Record]) -> bool:
 
 
 def _below_comments(records: Sequence[Record]) -> int:
-    """Return the index of the record below comments, 0 for none; the last comment may name the columns: "# id,text"."""
+    """The index of the record below comments, 0 for none; the last comment may name the columns: "# id,text"."""
     start = 0
     while start < min(_MOST_ABOVE, len(records) - 2) and _is_comment(records[start].cells):
         start += 1
@@ -107,7 +170,7 @@ def _is_comment(cells: Sequence[str]) -> bool:
 
 
 def below_titles(records: Sequence[Record]) -> int:
-    """Return the index of the record below titles that have as many cells as the table, 0 for none.
+    """The index of the record below titles that have as many cells as the table, 0 for none.
 
     Spreadsheets fill every line up with separators ("Report of May,,,"), and the rows of a sheet have equal lengths.
     """
@@ -124,7 +187,7 @@ def below_titles(records: Sequence[Record]) -> int:
 
 
 def _is_title(record: Record) -> bool:
-    """Return whether only one cell is filled; or two in a table of more than two columns, the first ending with ":"."""
+    """Whether only one cell is filled; or two in a table of more than two columns, the first ending with ":"."""
     is_pair = len(record.cells) > 2 and record.filled == 2 and record.cells[0].rstrip().endswith((":", "："))
     return len(record.cells) > 1 and (record.filled <= 1 or is_pair)
 
@@ -142,7 +205,7 @@ def below_groups(records: Sequence[Record]) -> int:
 
 
 def end_of_table(records: Sequence[Record], start: int) -> int:
-    """Return the index after the table's last record: another table may begin there.
+    """The index after the table's last record: another table may begin there.
 
     It does below a blank line, or where columns of figures become columns of words and the other way round.
     """
@@ -179,7 +242,7 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
 
 
 def _is_turned_round(table: Sequence[Record], below: Sequence[Record]) -> bool:
-    """Return whether names stand first in `below`, and figures where `table` has words, and words where it has figures.
+    """Whether names stand first in `below`, and figures where `table` has words, and words where it has figures.
 
     Only a few rows are compared.
     """
@@ -197,7 +260,7 @@ def _is_turned_round(table: Sequence[Record], below: Sequence[Record]) -> bool:
 
 
 def _differ_both_ways(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether one row has figures where the other has words, and the other way round."""
+    """Whether one row has figures where the other has words, and the other way round."""
     kinds = {is_number_or_date(a) - is_number_or_date(b) for a, b in zip(one, other, strict=True)}
     return {1, -1} <= kinds
 
@@ -209,7 +272,7 @@ def _are_figures(rows: Sequence[Sequence[str]], index: int) -> float:
 
 
 def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a column that has only numbers or dates in `table` has only other texts in `below`."""
+    """Whether a column that has only numbers or dates in `table` has only other texts in `below`."""
     columns = range(min(map(len, (*table, *below)), default=0))
     return len(table) >= 3 and any(
         all(is_number_or_date(row[index]) for row in table) and not any(is_number_or_date(row[index]) for row in below)
@@ -223,7 +286,7 @@ def _usual(records: Sequence[Record]) -> int:
 
 
 def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
-    """Return whether a last record is a sum, a source or a count rather than a row of a table of `width` columns."""
+    """Whether a last record is a sum, a source or a count rather than a row of a table of `width` columns."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     if width < 2 or not filled:
         return not filled
@@ -240,7 +303,7 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
 
 
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
-    """Return the source with its table's end and with notices. `end_line` is the line of another table, or 0 for none.
+    """The source with its table's end and with notices. `end_line` is the line of another table, or 0 for none.
 
     `sample` is the text of `head` without a byte order mark.
     """
@@ -281,7 +344,6 @@ def notice_of_other_tables(begin: str) -> str:
 
 
 def notice_below(lines: list[str]) -> str:
-    """The notice for lines below the table, of which none is blank."""
     return counted_message(
         len(lines),
         "{n:,} line below the table is not read: {first}.",
@@ -320,7 +382,6 @@ def _first_of(lines: list[str]) -> Message:
 
 
 def plain_codec(encoding: str) -> str:
-    """Return the variant of a codec that writes no byte order mark."""
     return {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(encoding, encoding)
 
 
@@ -355,7 +416,7 @@ def _below(source: Source, head: bytes) -> list[str]:
 
 
 def tail_of(source: Source, head: bytes) -> str:
-    """Return the end of the file, or all of a short one; "" if it cannot be read without reading the whole file."""
+    """The end of the file, or all of a short one; "" if it cannot be read without reading the whole file."""
     codec = plain_codec(source.encoding)
     if source.size <= len(head):
         data = head

@@ -1,33 +1,52 @@
-"""Recognise a decoded text: a table, JSON, or plain text."""
+"""Recognise a decoded text: a table, JSON, a drawn table, paragraphs or lines."""
 
+import json
+import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby, islice, pairwise
 from pathlib import Path
+from typing import Any
 
-from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
-from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Source
-from cfbatch_gui.core.inputs.readers.ascii_table import find_ascii_table
+from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, Source
+from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.readers.ascii_table import AsciiTable, end_of_ascii_table, find_ascii_table
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 from cfbatch_gui.core.inputs.readers.formats import FORMATS
-from cfbatch_gui.core.inputs.recognise.ascii_table import open_ascii_table
-from cfbatch_gui.core.inputs.recognise.csv_dialect import (
+from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
+from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, is_frame, notice_for, shape_of
+from cfbatch_gui.core.inputs.readers.json_values import cell_text, notice_of_repeated_keys, parse_array, parse_object
+from cfbatch_gui.core.inputs.recognise.delimited_text import (
     NAMES,
     SEPARATORS,
     SPACE,
     is_clearly_delimited,
     is_separated_by_spaces,
+    open_delimited,
 )
-from cfbatch_gui.core.inputs.recognise.delimited_text import open_delimited
-from cfbatch_gui.core.inputs.recognise.json_text import json_format, open_json
-from cfbatch_gui.core.inputs.recognise.paragraphs import has_paragraphs
-from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width
+from cfbatch_gui.core.inputs.recognise.table_bounds import (
+    lines_of,
+    notice_above,
+    notice_below,
+    notice_of_other_tables,
+    plain_codec,
+    tail_of,
+)
+from cfbatch_gui.core.inputs.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.messages import message
 
 HEAD = 64 * 1024  # bytes
+
+
 _NAMED_AS_WORKBOOK = (".xlsx", ".xls", ".xlsm")  # some programs write text under these names
+
+
 _LIST_SUFFIXES = (".log", ".lst")  # each line is a record, whatever it looks like
+
+
 _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
@@ -63,7 +82,7 @@ def open_text(candidate: Candidate) -> Source:
 
 
 def _by_table(candidate: Candidate) -> Source | None:
-    """Return the source from the first format in `FORMATS` that recognises the text, None if none does."""
+    """The source from the first format in `FORMATS` that recognises the text, None if none does."""
     found = (each.recognise_text(candidate) for each in FORMATS.values() if each.recognise_text)
     return next(filter(None, found), None)
 
@@ -111,3 +130,272 @@ def _with_line_header(source: Source, header: bool) -> Source:
         if next(lines, None) is None:
             raise only_header(source.path)
     return replace(source, columns=complete_names([name or "text"], 1), has_header=True)
+
+
+_SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
+_IDEOGRAPHS = ("\u2e80", "\uac00")  # first, and after the last; a line may be broken after any of them
+_LEAST_IN_BLOCKS = 0.75  # share of all lines that are in blocks of several; titles are blocks of one line
+_LEAST_ENDED = 0.8  # share of these blocks that end with the end of a sentence
+_LEAST_BROKEN = 0.5  # share of lines with another below that end within a sentence
+_LEAST_SMALL = 0.3  # share of further lines that begin with a small letter; half of them do even in German
+_MOST_SMALL = 0.1  # share of first lines that do
+_LEAST_FULL = 0.8  # share of lines that are full
+
+
+def has_paragraphs(sample: str, *, is_whole: bool) -> bool:
+    """Whether a text consists of paragraphs; `is_whole` is whether the sample is all of it."""
+    return _are_paragraphs(_whole_blocks(sample, is_whole=is_whole))
+
+
+def _whole_blocks(sample: str, *, is_whole: bool) -> list[str]:
+    lines = lines_of(sample)
+    if is_whole:
+        return lines
+    last_blank = next((at for at in range(len(lines) - 1, -1, -1) if not lines[at].strip()), 0)
+    return lines[:last_blank]  # the sample may end within the paragraph below
+
+
+def _are_paragraphs(lines: Sequence[str]) -> bool:
+    """Whether the lines are paragraphs, separated by blank lines.
+
+    `lines` must not end within a paragraph. Blank lines alone are not enough, because they also separate the groups of
+    a list. Either every paragraph is one line, and most of the text is sentences; or the last line of a paragraph ends
+    a sentence, while most of its other lines do not: either the next line begins with a small letter, as the first line
+    does not, or the line is so full that the next word did not fit.
+    """
+    blocks = [[line.strip() for line in block] for filled, block in groupby(lines, _is_filled) if filled]
+    several = [block for block in blocks if len(block) > 1]
+    if len(blocks) > 1 and not several:
+        return _are_sentences([line for (line,) in blocks])
+    if len(blocks) < 2 or sum(map(len, several)) < _LEAST_IN_BLOCKS * sum(map(len, blocks)):
+        return False
+    if _share([bool(_SENTENCE_END.search(block[-1])) for block in several]) < _LEAST_ENDED:
+        return False
+    pairs = [pair for block in several for pair in pairwise(block)]
+    if _share([not _SENTENCE_END.search(line) for line, _ in pairs]) < _LEAST_BROKEN:
+        return False
+    return _go_on_small(several, pairs) or _are_full(pairs)
+
+
+def _are_sentences(lines: Sequence[str]) -> bool:
+    """Whether most of the text is in lines that end a sentence; titles do not, but they are short."""
+    ended = [line for line in lines if _may_be_sentence(line) and _SENTENCE_END.search(line)]
+    return sum(map(len, ended)) >= _LEAST_ENDED * sum(map(len, lines))
+
+
+def _is_filled(line: str) -> bool:
+    return bool(line.strip())
+
+
+def _go_on_small(blocks: Sequence[Sequence[str]], pairs: Sequence[tuple[str, str]]) -> bool:
+    is_small = [following[0].islower() and _may_be_sentence(line) for line, following in pairs]
+    return _share(is_small) >= _LEAST_SMALL and _share([block[0][0].islower() for block in blocks]) <= _MOST_SMALL
+
+
+def _are_full(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether lines are wrapped at a fixed width. Words or codes may have one width, but are not sentences."""
+    width = max(len(line) for pair in pairs for line in pair)
+    full = [len(line) + 1 + _first_word(following) > width for line, following in pairs]
+    return _share(full) >= _LEAST_FULL and _share([_may_be_sentence(line) for line, _ in pairs]) >= _LEAST_FULL
+
+
+def _may_be_sentence(line: str) -> bool:
+    return _is_without_spaces(line) or len(line.split()) > 3
+
+
+def _first_word(line: str) -> int:
+    return 1 if _is_without_spaces(line) else len(line.split(maxsplit=1)[0])
+
+
+def _is_without_spaces(line: str) -> bool:
+    return _IDEOGRAPHS[0] <= line[0] < _IDEOGRAPHS[1]
+
+
+def _share(found: Sequence[bool]) -> float:
+    return sum(found) / len(found)
+
+
+def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
+    """The source with its columns, first line and end. Raises InputError for a table without rows.
+
+    `sample` is the decoded `head` without a byte order mark.
+    """
+    lines = lines_of(sample)
+    is_whole = source.size <= len(head)
+    table = find_ascii_table(lines, is_whole=is_whole)
+    if table is None:
+        raise without_rows(source.path)
+    if not any(map(table.is_row, lines[table.rule + 1 : end_of_ascii_table(table, lines)])):
+        raise only_header(source.path)
+    names = [name.strip() for name in table.cells(lines[table.header])]
+    above = notice_above([line for line in lines[: table.header] if not table.is_rule(line)])
+    source = replace(
+        source,
+        columns=complete_names(names, table.columns),
+        has_header=True,
+        first_line=table.header + 1,
+        notices=(above,) if above else (),
+    )
+    return _with_end(source, table, head, lines) if is_whole else _with_far_end(source, table, head)
+
+
+def _with_end(source: Source, table: AsciiTable, head: bytes, lines: list[str]) -> Source:
+    end = end_of_ascii_table(table, lines)
+    rest = [line.strip() for line in lines[end:] if line.strip()]
+    begin = "".join(lines[:end])
+    size = len(begin.encode(source.encoding))
+    if not rest or head[:size].decode(source.encoding, "replace").removeprefix("\ufeff") != begin:
+        return source
+    is_another = find_ascii_table(lines[end:], is_whole=True) is not None
+    notice = notice_of_other_tables(begin) if is_another else notice_below(rest)
+    return replace(source, end=size, notices=(*source.notices, notice))
+
+
+def _with_far_end(source: Source, table: AsciiTable, head: bytes) -> Source:
+    lines = lines_of(tail_of(source, head))
+    last = next((at for at in range(len(lines) - 1, -1, -1) if _is_of(table, lines[at])), None)
+    rest = [line.strip() for line in lines[last + 1 :] if line.strip()] if last is not None else []
+    if last is None or not rest:
+        return source
+    size = sum(len(line.encode(plain_codec(source.encoding))) for line in lines[last + 1 :])
+    return replace(source, end=source.size - size, notices=(*source.notices, notice_below(rest)))
+
+
+def _is_of(table: AsciiTable, line: str) -> bool:
+    return table.is_rule(line) or table.is_row(line)
+
+
+_OBJECTS_FOR_KEYS = 1000
+
+
+def open_json(source: Source, candidate: Candidate) -> Source:
+    """Find the columns of JSON, or of JSON Lines if that is the format of `source`. Raises InputError."""
+    is_lines = source.format == FileFormat.JSON_LINES
+    found = (_with_keys if is_lines else _with_elements)(source, candidate.options.has_header)
+    notices = notice_of_repeated_keys(candidate.text.split("\n") if is_lines else (candidate.text,))
+    return replace(found, notices=(*found.notices, *notices))
+
+
+def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
+    """Return JSON or JSON_LINES for a text that is either, None for another."""
+    is_named = suffix in FORMATS[FileFormat.JSON].all_suffixes + FORMATS[FileFormat.JSON_LINES].all_suffixes
+    begin = sample.lstrip()
+    lines = [line for line in sample.split("\n") if line.strip()]
+    whole_lines = lines if is_whole or len(lines) == 1 else lines[:-1]
+    has_object_lines = begin.startswith("{") and all(isinstance(parse_object(line), dict) for line in whole_lines[:2])
+    only = parse_object(lines[0]) if is_whole and len(lines) == 1 else None
+    is_one = is_envelope(only) or is_frame(only)
+    is_around_others = is_one or (begin.startswith("{") and begin[1:].lstrip().startswith('"requests"'))
+    if has_object_lines and not is_around_others:
+        return FileFormat.JSON_LINES
+    if (
+        begin.startswith("[")
+        and len(whole_lines) > 1
+        and all(parse_array(line) is not None for line in whole_lines[:2])
+    ):
+        return FileFormat.JSON_LINES
+    if is_around_others or (is_named and begin.startswith(("[", "{"))):
+        is_lines = is_named and suffix != ".json" and not is_around_others and _has_object_line(whole_lines)
+        return FileFormat.JSON_LINES if is_lines else FileFormat.JSON
+    if begin.startswith("[") and _is_document(sample, is_whole=is_whole):
+        return FileFormat.JSON
+    return FileFormat.JSON_LINES if is_named else None
+
+
+def _has_object_line(lines: list[str]) -> bool:
+    """Whether one of the first 50 lines is an object, as in JSON Lines with a damaged first line."""
+    return sum(isinstance(parse_object(line), dict) for line in lines[:50]) > 0
+
+
+def _is_document(sample: str, *, is_whole: bool) -> bool:
+    try:
+        json.loads(sample)
+    except json.JSONDecodeError as exc:
+        return not is_whole and exc.pos >= len(sample) - 20 and '"' in sample
+    except (ValueError, RecursionError):
+        return False
+    return '"' in sample
+
+
+def _with_keys(source: Source, has_header: bool | None) -> Source:
+    objects: list[dict[str, Any]] = []
+    arrays: list[list[Any]] = []
+    reason, line_number = "", 0
+    with open_bytes(source.path) as file:
+        for number, line in enumerate(text_lines(file, source.path.name, source.encoding), 1):
+            if number > _OBJECTS_FOR_KEYS:
+                break
+            fields = {} if line.isspace() else parse_object(line)
+            if isinstance(fields, dict):
+                objects.append(fields)
+            elif array := parse_array(line):
+                arrays.append(array)
+            elif not reason:
+                reason, line_number = fields, number
+    if arrays and len(arrays) >= 9 * len(objects):
+        return _of_arrays(source, arrays, has_header)
+    found = _of_objects(source, [fields for fields in objects if fields])
+    if found.columns:
+        return found
+    raise InputError(
+        message(
+            "{name} holds no JSON object on a line of its own. Write one object a line, such as {{“text”: “…”}}.",
+            name=source.path.name,
+        ),
+        detail=f"line {line_number}: {reason}" if reason else "objects without keys",
+    )
+
+
+def _with_elements(source: Source, has_header: bool | None) -> Source:
+    objects: list[dict[str, Any]] = []
+    arrays: list[list[Any]] = []
+    reason = ""
+    with open_bytes(source.path) as file:
+        for value in islice(values_of(file, source), _OBJECTS_FOR_KEYS):
+            if isinstance(value, dict):
+                objects.append(value)
+            elif isinstance(value, str):
+                objects.append({"text": value})
+            elif isinstance(value, list):
+                arrays.append(value)
+            elif isinstance(value, Broken):
+                reason = value.cause
+    if any(arrays) and len(arrays) >= 9 * len(objects):
+        return _of_arrays(source, arrays, has_header)
+    found = _of_objects(source, objects)
+    if found.columns:
+        return found
+    if reason:
+        raise InputError(
+            message(
+                "{name} is not valid JSON: {reason}. Correct it there, and choose it again.",
+                name=source.path.name,
+                reason=reason,
+            )
+        )
+    raise InputError(
+        message(
+            "{name} holds no list of JSON objects. Write an array such as [{{“text”: “…”}}], or one object a line.",
+            name=source.path.name,
+        )
+    )
+
+
+def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
+    shape = shape_of(objects) if objects else Shape.PLAIN
+    notice = notice_for(shape, objects)
+    return replace(source, columns=columns_for(shape, objects), shape=shape, notices=(notice,) if notice else ())
+
+
+def _of_arrays(source: Source, arrays: list[list[Any]], has_header: bool | None) -> Source:
+    """The source of rows that are lists of cells; the first list may name the columns."""
+    rows = [tuple(map(cell_text, array)) for array in arrays]
+    if len(rows) == 1 and has_header is None:
+        has_header = False
+    judgement = judge_header(rows[:ROWS_FOR_HEADER], decided=has_header)
+    header = judgement.is_header
+    if header and len(rows) == 1:
+        raise only_header(source.path)
+    columns = complete_names(rows[0] if header else (), table_width(rows, header))
+    is_sure = not judgement.is_close
+    return replace(source, columns=columns, shape=Shape.ARRAYS, has_header=header, is_header_sure=is_sure)

@@ -7,15 +7,13 @@ from itertools import islice
 from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
-from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
-from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
-from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
+from cfbatch_gui.core.inputs.readers.xlsx import is_xlsx, read_records, sheets_of
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, has_header, judge_header
-from cfbatch_gui.core.inputs.recognise.sample_records import Record
-from cfbatch_gui.core.inputs.recognise.table_bounds import below_groups, below_titles, notice_of_rows_above
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_of_rows_above
+from cfbatch_gui.core.inputs.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.messages import cut_list, message, quoted
 
 Cells = Sequence[str]
@@ -30,7 +28,7 @@ _SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
 
 
 def _is_note(name: str, rows: Sequence[Cells]) -> bool:
-    """Return whether a sheet is a note rather than data. `rows` are its first rows, including blank ones.
+    """Whether a sheet is a note rather than data. `rows` are its first rows, including blank ones.
 
     A note has no table, and either a blank row below its title, or only few rows: a title above sentences or figures.
     A list of texts is data.
@@ -49,7 +47,7 @@ def _is_note(name: str, rows: Sequence[Cells]) -> bool:
 
 
 def is_table(name: str, rows: Sequence[Cells]) -> bool:
-    """Return whether the rows are certainly a table: several columns in most rows, below a header."""
+    """Whether the rows are certainly a table: several columns in most rows, below a header."""
     filled = [row for row in rows if _filled(row)]
     return not _is_note_name(name) and len(filled) > 2 and _share_wide(filled) > 0.7 and has_header(filled)
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import chain
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.named_texts import context_name, fill_named, query_name, text_name

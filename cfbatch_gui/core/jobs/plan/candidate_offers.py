@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from cfbatch_gui.core.inputs.file_rows import read_collection_texts
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Source
-from cfbatch_gui.core.inputs.readers.collection import CollectionTexts
-from cfbatch_gui.core.inputs.readers.collection_candidates import have_contrast, is_relevant
+from cfbatch_gui.core.inputs.readers.collection import CollectionTexts, have_contrast, is_relevant
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper

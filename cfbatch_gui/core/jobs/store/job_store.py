@@ -18,7 +18,7 @@ from cfbatch_gui.core.system.paths import Paths
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.workers_ai.client import WorkersAI
-    from cfbatch_gui.core.workers_ai.probe.probing import Accepted
+    from cfbatch_gui.core.workers_ai.probe import Accepted
 
 T = TypeVar("T")
 

@@ -1,14 +1,18 @@
-"""The values and functions that all export targets share."""
+"""What all export targets share: values, and files that are read back after writing."""
 
 import hashlib
+import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from io import BufferedRandom
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn, cast
 
 import msgspec
 
@@ -16,7 +20,7 @@ from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import comma_list, message, quoted
-from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import JobMetadata
 
 Progress = Callable[[int, int], None]
 Cell = str | int | float | None
@@ -193,3 +197,53 @@ def indices_of(wanted: Sequence[str] | None, there: Sequence[str]) -> tuple[int,
         known = comma_list([quoted(name) for name in there]) if there else message("none to choose from")
         raise UsageError(message("This job has no column “{name}”. There are: {known}.", name=unknown[0], known=known))
     return tuple(index_of[name] for name in dict.fromkeys(wanted))
+
+
+_CHUNK = 1 << 20
+
+
+class CheckedStream:
+    """A file that is written from its beginning. `path` is its final path, for messages."""
+
+    def __init__(self, stream: BinaryIO, path: Path) -> None:
+        self._stream = stream
+        self._path = path
+        self._checksum = 0
+        self.size = 0
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write all of `data`; returns its length in bytes."""
+        self._stream.write(data)
+        self._checksum = zlib.crc32(data, self._checksum)
+        self.size += memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+    def flush(self) -> None:
+        """Flush the buffer to the operating system."""
+        self._stream.flush()
+
+    def compare(self, work: Work, items: int) -> None:
+        """Read the whole file back; it counts as `items` in the progress. Raises ExportError if it differs."""
+        self._stream.flush()
+        self._stream.seek(0)
+        work.tick_back(0)
+        checksum = size = 0
+        chunk = memoryview(bytearray(_CHUNK))
+        while count := cast(BufferedRandom, self._stream).readinto(chunk):
+            checksum = zlib.crc32(chunk[:count], checksum)
+            size += count
+            work.tick_back(items * size // max(1, self.size))
+        if (size, checksum) != (self.size, self._checksum):
+            not_as_written(self._path, f"{size} bytes with checksum {checksum:08x}")
+
+
+@contextmanager
+def checked_file(folder: Path, name: str, work: Work) -> Iterator[CheckedStream]:
+    """A new file in an unfinished folder, compared and flushed to the disk at the end of the block."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("x+b") as stream:
+        checked = CheckedStream(stream, work.path / name)
+        yield checked
+        checked.compare(work, 0)
+        os.fsync(stream.fileno())

@@ -1,26 +1,230 @@
-"""Rankings as an Excel workbook for people: the user's own columns under their own headers, beside rank and score.
+"""Workbooks that people read: their own columns under their own headers, beside ours that add something.
 
-Sheets: Ranking, Problems where rows have no score, Per query, About.
+A ranking has the sheets Ranking, Problems where rows have no score, Per query and About; vectors have Embeddings and
+About. Columns that are empty throughout are left out, unless they were chosen by name.
 """
 
-from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import compress
 from typing import TYPE_CHECKING
 
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Cell, Work, Written
-from cfbatch_gui.core.results.exports.export_manifest import about
-from cfbatch_gui.core.results.exports.people_columns import PeopleColumn, people_columns
-from cfbatch_gui.core.results.exports.score_rows import ScoreRows
-from cfbatch_gui.core.results.exports.workbooks import Sheet, fill, read_back, workbook
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, Work, Written
+from cfbatch_gui.core.results.exports.score_rows import COLUMNS, Block, ScoreRows
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows, shortest
+from cfbatch_gui.core.results.exports.workbooks import MOST_COLUMNS, MOST_ROWS, Sheet, fill, read_back, workbook
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
-from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.original_columns import column_mapping
+from cfbatch_gui.core.results.outcomes import JobMetadata, count_items
+from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.files import atomic_writer
 
 if TYPE_CHECKING:
     import xlsxwriter
 
-ABOUT, ABOUT_WIDTHS = message("About"), (24, 80)
+
+_OURS = {"rank": message("Rank"), "score": message("Score"), "error": message("Reason"), PART: message("Part")}
+_FIRST = ("query", "rank", "score", "text", "doc_id", "query_id", "label", PART)
+_BY_ROLE: dict[str, tuple[tuple[Role, ...], str]] = {
+    "query": ((Role.QUERY,), message("Query")),
+    "text": ((Role.CONTEXT, Role.TEXT), message("Text")),
+    "doc_id": ((Role.ID,), message("ID")),
+    "query_id": ((Role.ID,), message("Query ID")),
+    "label": ((Role.LABEL,), message("Label")),
+}
+_OTHERS = {
+    "query": message("Query"),
+    "text": message("Text"),
+    "doc_id": message("Doc id"),
+    "query_id": message("Query id"),
+    "label": message("Label"),
+    "tie_group": message("Tie group"),
+    "initial_rank": message("Initial rank"),
+    "rank_change": message("Rank change"),
+    "external_reference": message("External reference"),
+    "request_id": message("Request id"),
+    "status": message("Status"),
+    SOURCE_JOB: message("From job"),
+}
+_ADDED = ("rank", "score", PART, "error")  # to the user's own sheet
+_SHOWN_AGAIN = re.compile(r"(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?")
+_MOST_DIGITS = 15
+_MEASURED = 200  # rows from which a column's width is taken
+_NARROWEST, _WIDEST = 6, 60  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleColumn:
+    """A column: where it is in `ScoreRows.columns`, its header, and a width in characters that suits its content.
+
+    `decimals` is None for texts; else the column holds numbers, which the user's file writes with so many decimals, 0
+    for whole ones. A cell that is no such number is a text all the same. `is_of_scores` is False for a column that only
+    rows without a score have something in.
+    """
+
+    index: int
+    name: str
+    header: str
+    width: int
+    decimals: int | None = None
+    is_of_scores: bool = True
+
+    def cell(self, row: Sequence[Cell]) -> Cell:
+        """The cell of this column in a row of `ScoreRows`, as a number if it is one."""
+        return as_number(row[self.index], self.decimals)
+
+
+def people_columns(
+    folder: JobFolder,
+    table: ScoreRows,
+    chosen: Sequence[str] | None = None,
+    say: Callable[[str], str] = str,
+    *,
+    as_in_file: bool = False,
+) -> tuple[PeopleColumn, ...]:
+    """The columns of a ranking in the order in which people read them, or as they were chosen by their names.
+
+    With `as_in_file` they are those of the user's file, in its order and also where they are empty, before ours.
+    `table` has all columns; `say` words our own headers.
+    """
+    names, are_chosen = table.columns, chosen is not None
+    own = _as_in_file(folder, table) if as_in_file else ()
+    rest = [name for name in _usual(names) if name not in own]
+    if as_in_file:
+        rest = [*(name for name in rest if name not in _ADDED), *(name for name in _ADDED if name in names)]
+    wanted: Sequence[str] = (*own, *rest) if chosen is None else chosen
+    headers = _headers(folder, table, say)
+    blocks = table.in_file_order() if as_in_file else table.blocks()
+    found = looked_at(blocks, [names.index(name) for name in wanted], stop_early=not are_chosen)
+    columns = []
+    taken: set[str] = set()
+    for name in sorted(wanted, key=lambda each: each in _OURS):  # the user's own headers stay as they are
+        index = names.index(name)
+        is_always = are_chosen or name in own or name in ("rank", "score")
+        if not is_always and index not in found.filled:
+            continue
+        header = headers[name]
+        while header.casefold() in taken:
+            header += " (CF Batch)" if name in _OURS else " (2)"
+        taken.add(header.casefold())
+        width = found.width(index, header)
+        decimals = None if name in ("query", "text") else found.decimals.get(index)
+        is_of_scores = is_always or index in found.of_scores
+        columns.append(PeopleColumn(index, name, header, width, decimals, is_of_scores))
+    order = {name: place for place, name in enumerate(wanted)}
+    return tuple(sorted(columns, key=lambda column: order[column.name]))
+
+
+def _usual(names: Sequence[str]) -> list[str]:
+    first = [name for name in _FIRST if name in names]
+    return [*first, *(name for name in names if name not in (*COLUMNS, PART, SOURCE_JOB))]
+
+
+def _as_in_file(folder: JobFolder, table: ScoreRows) -> tuple[str, ...]:
+    """The names of the columns of the first file in its order, as far as the results have them; each once."""
+    with folder.open(read_only=True) as database:
+        roles = column_mapping(database).get("file 1", {})
+        layout = schema.metadata_value(database, "layout")
+    texts = "doc_id" if layout == Layout.LONG else "query_id"
+    by_role = {Role.QUERY: "query", Role.CONTEXT: "text", Role.TEXT: "text", Role.ID: texts, Role.LABEL: "label"}
+    own = {header: name for name, header in reversed(table.own_names.items())}
+    found = (by_role.get(Role(role)) or own.get(header, "") for header, role in roles.items())
+    return tuple(dict.fromkeys(name for name in found if name in table.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """By the indices of columns: which hold anything, their widths in characters, and the decimals of their numbers."""
+
+    filled: set[int]
+    of_scores: set[int]  # filled in rows with a score
+    widths: dict[int, int]
+    decimals: dict[int, int]
+
+    def width(self, index: int, header: str) -> int:
+        """A width that suits a column with this header, which has the button of the filter beside it."""
+        return min(_WIDEST, max(_NARROWEST, len(header) + 4, self.widths.get(index, 0) + 2))
+
+
+def looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: bool) -> Looked:
+    """Which columns hold anything, and how wide the first rows are and what numbers; read as far as is needed."""
+    filled: set[int] = set()
+    of_scores: set[int] = set()
+    widths: dict[int, int] = {}
+    decimals: dict[int, int] = {}
+    for block in blocks:
+        if not widths:
+            forms = {index: _decimals_of_all([row[index] for row in block.rows]) for index in indices}
+            decimals = {index: form for index, form in forms.items() if form is not None}
+        for row in block.rows[:_MEASURED] if not widths else ():
+            for index in indices:
+                widths[index] = max(widths.get(index, 0), _width(row[index]))
+        scored = list(compress(block.rows, block.are_scored))
+        for found, rows in ((filled, block.rows), (of_scores, scored)):
+            missing = [index for index in indices if index not in found]
+            found.update(index for index in missing if any(row[index] not in (None, "") for row in rows))
+        if not stop_early or len(of_scores) == len(indices):
+            break
+    return Looked(filled, of_scores, widths, decimals)
+
+
+def as_number(cell: Cell, decimals: int | None) -> Cell:
+    """A text as the number that it writes with so many decimals; itself where it is none, or without `decimals`."""
+    if decimals is None or not isinstance(cell, str) or _decimals_of(cell) != decimals:
+        return cell
+    return float(cell) if decimals else int(cell)
+
+
+def _decimals_of_all(cells: Sequence[Cell]) -> int | None:
+    """How many decimals all of these texts have as numbers; None if one is no number, or they differ."""
+    found: set[int | None] = set()
+    for cell in cells:
+        if cell not in (None, ""):
+            found.add(_decimals_of(cell) if isinstance(cell, str) else None)
+        if None in found or len(found) > 1:
+            return None
+    return found.pop() if found else None
+
+
+def _decimals_of(text: str) -> int | None:
+    """The decimals of a number that a spreadsheet shows again exactly as it is written; None for other texts.
+
+    So "007", "+1" and a number of more digits than a spreadsheet keeps are texts.
+    """
+    found = _SHOWN_AGAIN.fullmatch(text)
+    return None if found is None or sum(map(str.isdigit, text)) > _MOST_DIGITS else len(found[1] or "")
+
+
+def _width(cell: Cell) -> int:
+    if isinstance(cell, float):
+        return 8
+    return min(_WIDEST, max(map(len, str(cell).split("\n")))) if cell is not None else 0
+
+
+def _headers(folder: JobFolder, table: ScoreRows, say: Callable[[str], str]) -> dict[str, str]:
+    """The header of each column, by its name: the user's own where one column of the file has that role."""
+    with folder.open(read_only=True) as database:
+        files = column_mapping(database)
+    headers = {name: table.own_names.get(name) or say(_OTHERS[name]) for name in table.columns if name not in _OURS}
+    headers |= {name: say(words) for name, words in _OURS.items()}
+    for name, (roles, usual) in _BY_ROLE.items():
+        of_query = name in ("query", "query_id")
+        file = files.get("file 1", {}) if of_query or "file 2" not in files else files["file 2"]
+        own = [header for header, role in file.items() if role in roles]
+        is_shared = name == "query_id" and "file 2" not in files  # the id of the only file is the text's
+        headers[name] = own[0] if len(own) == 1 and own[0] and not is_shared else say(usual)
+    return headers
+
+
+_ABOUT, _ABOUT_WIDTHS = message("About"), (24, 80)
 _RANKING, _PROBLEMS, _PER_QUERY_SHEET = message("Ranking"), message("Problems"), message("Per query")
 _QUERY, _REASON = message("Query"), message("Reason")
 _PER_QUERY = (message("Texts"), message("With a score"), message("Best score"), message("Margin"))
@@ -30,7 +234,7 @@ _REASON_WIDTH = 60
 _DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, "part": 0}
 
 
-def write(work: Work) -> Written:
+def write_rankings(work: Work) -> Written:
     """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
     (table, chosen), say = _table(work), work.say
     every = people_columns(work.folder, table, chosen, say)
@@ -57,8 +261,8 @@ def write(work: Work) -> Written:
                 book, say(_PER_QUERY_SHEET), (query, *map(say, _PER_QUERY)), _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS
             )
             fill(per_query, _per_query(work, table.asked))
-            about_sheet = Sheet(book, say(ABOUT), (say(ABOUT), ""), ABOUT_WIDTHS)
-            fill(about_sheet, about(work.metadata, work.folder, say))
+            about_sheet = Sheet(book, say(_ABOUT), (say(_ABOUT), ""), _ABOUT_WIDTHS)
+            fill(about_sheet, _about(work.metadata, work.folder, say))
             sheets = [ranking, *([problems] if problems is not None else []), per_query, about_sheet]
             for sheet in sheets:
                 sheet.finish()
@@ -83,8 +287,8 @@ def write_in_file_order(work: Work) -> Written:
                 fill(ranking, (_said(say, columns, row) for row in block.rows))
                 done += block.items
                 work.tick(done)
-            about_sheet = Sheet(book, say(ABOUT), (say(ABOUT), ""), ABOUT_WIDTHS)
-            fill(about_sheet, about(work.metadata, work.folder, say))
+            about_sheet = Sheet(book, say(_ABOUT), (say(_ABOUT), ""), _ABOUT_WIDTHS)
+            fill(about_sheet, _about(work.metadata, work.folder, say))
             for sheet in (ranking, about_sheet):
                 sheet.finish()
         read_back(work, stream, (ranking, about_sheet))
@@ -121,3 +325,105 @@ def _per_query(work: Work, asked: Container[int]) -> Iterator[Sequence[Cell]]:
         if work.options.items is not None and query.query_no not in asked:
             continue
         yield query.text, query.contexts, query.scored, query.best, query.margin
+
+
+_EMBEDDINGS, _ROW = message("Embeddings"), message("Row")
+_NUMBER_WIDTH = 11  # characters
+
+
+def write_vectors(work: Work) -> Written:
+    """Write and read back. Raises ExportError if there are more rows or columns than Excel accepts."""
+    numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
+    first = _header_of_ids(work, numbers)
+    table = VectorRows(work, reserved=(first, *numbers))
+    own = [first, *table.columns]
+    _check_size(table.count, len(own) + len(numbers))
+    found = looked_at(_blocks(table), range(len(own)), stop_early=work.options.columns is None)
+    kept = [index for index in range(len(own)) if index in found.filled or index == 0 or work.options.columns]
+    decimals = [found.decimals.get(index) for index in kept]
+    columns = [own[index] for index in kept]
+    widths = [*(found.width(index, own[index]) for index in kept), *(_NUMBER_WIDTH for _ in numbers)]
+    done = 0
+    with atomic_writer(work.path) as stream:
+        with workbook(stream) as book:
+            of_numbers = {at: count for at, count in enumerate(decimals) if count is not None}
+            vectors_sheet = Sheet(book, work.say(_EMBEDDINGS), [*columns, *numbers], widths, of_numbers)
+            about_sheet = Sheet(book, work.say(_ABOUT), (work.say(_ABOUT), ""), _ABOUT_WIDTHS)
+            for texts, vectors in table.blocks():
+                for text, shown in zip(texts, shortest(vectors).tolist(), strict=True):
+                    cells = _vector_cells(table, text)
+                    named = [as_number(cells[index], count) for index, count in zip(kept, decimals, strict=True)]
+                    vectors_sheet.add([*named, *shown])
+                done += len(texts)
+                work.tick(done)
+            fill(about_sheet, _about(work.metadata, work.folder, work.say))
+            vectors_sheet.finish()
+        read_back(work, stream, (vectors_sheet, about_sheet))
+        work.tick_end()
+    sheets = {sheet.name: sheet.rows for sheet in (vectors_sheet, about_sheet)}
+    return Written(done, (work.path,), {**table.notes, "sheets": sheets})
+
+
+def _header_of_ids(work: Work, numbers: list[str]) -> str:
+    """The header of the column of ids in the user's file; "Row" where it has none, "id" where it has several."""
+    with work.folder.open(read_only=True) as database:
+        roles = column_mapping(database).get("file 1", {})
+    found = [header for header, role in roles.items() if role == Role.ID]
+    if not found:
+        return work.say(_ROW)
+    return found[0] if len(found) == 1 and found[0] and found[0] not in numbers else "id"
+
+
+def _vector_cells(table: VectorRows, text: EmbeddedText) -> tuple[Cell, ...]:
+    return table.id_of(text), *table.cells(text)
+
+
+def _blocks(table: VectorRows) -> Iterator[Block]:
+    for texts in table.texts():
+        yield Block(len(texts), [_vector_cells(table, text) for text in texts], [True] * len(texts))
+
+
+def _check_size(rows: int, columns: int) -> None:
+    most_rows, most_columns = MOST_ROWS - 1, MOST_COLUMNS
+    if rows > most_rows or columns > most_columns:
+        raise ExportError(
+            message(
+                "Excel takes {most_rows:,} rows of {most_columns:,} columns below a header, and these are {rows:,} "
+                "of {columns:,}. Nothing was written. Choose CSV or Parquet.",
+                most_rows=most_rows,
+                most_columns=most_columns,
+                rows=rows,
+                columns=columns,
+            )
+        )
+
+
+def _about(metadata: JobMetadata, folder: JobFolder, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """What people want to know of the origin of a workbook, as rows (name, value); the manifest has the rest.
+
+    The time of the export is left out, so that two exports of the same results are identical.
+    """
+    is_ranking = metadata.kind is Kind.RANK
+    yield say(message("Made with")), f"CF Batch {metadata.program_version}".rstrip()
+    yield say(message("Job")), metadata.name
+    yield say(message("File")), metadata.source_name
+    yield say(message("Model")), metadata.model
+    yield say(message("Connection")), metadata.connection
+    if metadata.sent_at:
+        yield say(message("Sent")), f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
+    with folder.open(read_only=True) as database:
+        counts = count_items(database, metadata.failed_batches)
+    yield say(message("Texts with a score") if is_ranking else message("Texts with a vector")), str(counts.done)
+    missing = {
+        message("Failed"): counts.failed,
+        message("Not back yet"): counts.waiting,
+        message("Left out"): counts.left_out + counts.skipped,
+        message("Sent although doubtful"): counts.doubtful_sent,
+    }
+    yield from ((say(name), str(count)) for name, count in missing.items() if count)
+    if is_ranking:
+        yield (
+            say(message("Ranks")),
+            say(message("Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4.")),
+        )
+        yield say(message("Scores")), say(message("Compare scores within one query; they are not percentages."))

@@ -16,8 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Cell, Work, Written
-from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.exports.base import Cell, CheckedStream, Work, Written
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
 

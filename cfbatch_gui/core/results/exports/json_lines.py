@@ -1,17 +1,15 @@
 """JSON Lines: one ranked query or one embedded text per line, with the user's own columns under "columns".
 
-A query's line has all its contexts. Rows that were never sent belong to no query and are left out; the manifest counts
-them.
+A query's line has all its contexts; rows that were never sent are left out. Vectors are also written as the lines that
+an OpenAI batch answers with.
 """
 
 import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written
-from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, CheckedStream, Work, Written
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, ScoreRows
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows
-from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_texts
 from cfbatch_gui.core.system.files import atomic_writer
 
 _OF_QUERY = ("query_id", "query")
@@ -67,6 +65,34 @@ def _write_embeddings(work: Work) -> Written:
                 cells = dict(zip(table.columns, table.cells(text), strict=True))
                 head = encoder.encode(_EmbeddedText(table.id_of(text), text.text, text.label, cells, []))
                 lines.append(head.removesuffix(b"[]}") + decimals + b"}\n")
+            stream.write(b"".join(lines))
+            done += len(texts)
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(done, (work.path,), table.notes)
+
+
+_LINE = (
+    b'{"id":%b,"custom_id":%b,"response":{"status_code":200,"request_id":%b,"body":{"object":"list","data":'
+    b'[{"object":"embedding","index":0,"embedding":%b}],"model":%b}},"error":null}\n'
+)
+
+
+def write_openai(work: Work) -> Written:
+    """Write and read back."""
+    table = VectorRows(work)
+    encode = msgspec.json.Encoder().encode
+    model = encode(work.metadata.model)
+    done = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        for texts, vectors in table.blocks():
+            lines = []
+            for text, vector in zip(texts, vector_texts(vectors), strict=True):
+                request = encode(work.metadata.request_ids.get(text.batch, ""))
+                number = encode(f"{work.metadata.id}-{text.item_no}")
+                lines.append(_LINE % (number, encode(table.id_of(text)), request, vector, model))
             stream.write(b"".join(lines))
             done += len(texts)
             work.tick(done)

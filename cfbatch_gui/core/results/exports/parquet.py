@@ -1,5 +1,7 @@
-"""Parquet: `id`, `text`, the user's other columns and `vector`, a fixed-size list of float32; or the long table of a
-ranking. LanceDB, DuckDB, Polars, Embedding Atlas and Hugging Face datasets read these files.
+"""Parquet: the long table of a ranking, or `id`, `text`, the user's columns and `vector`, a fixed-size list of float32.
+
+For Embedding Atlas vectors have their points on the map and their nearest neighbours besides: the t-SNE map if one is
+kept with the job, as the user has seen that one, else the PCA map. Neighbours are rows of the file, from 0.
 
 arro3 writes either a whole table or an Arrow IPC stream; only the stream keeps memory use constant. A Python exception
 that is raised in a callback from arro3 makes arro3 panic. So the source and the sink store the first exception and end
@@ -7,17 +9,22 @@ the stream early, and it is raised after arro3 has returned.
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import IO, Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports import atlas
-from cfbatch_gui.core.results.exports.base import Work, Written, command, not_as_written
-from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.exports.base import CheckedStream, Work, Written, command, not_as_written
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map
+from cfbatch_gui.core.results.unit_vectors import UnitVectors, unit_vectors
 from cfbatch_gui.core.system.files import atomic_writer
 
 _ROWS_AT_ONCE = 8192  # in a row group, which arro3 holds in memory: 32 MB for vectors of 1,024 numbers
@@ -54,11 +61,11 @@ def _check_installed() -> None:
 def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
     from arro3.core import Array, DataType, Field, RecordBatch, Schema, fixed_size_list_array
 
-    table = VectorRows(work, reserved=(*_FIXED, *atlas.NAMES), has_text_column=True)
+    table = VectorRows(work, reserved=(*_FIXED, *NAMES), has_text_column=True)
     names = ("id", "text", *table.columns)
     vector_type = DataType.list(Field("item", DataType.float32()), table.dimension)
     fields = [*(Field(name, DataType.utf8()) for name in names), Field("vector", vector_type)]
-    more = atlas.AtlasColumns(work, table) if for_atlas else None
+    more = AtlasColumns(work, table) if for_atlas else None
     schema = Schema([*fields, *(more.fields if more else ())])
 
     def batches() -> Iterator[tuple[int, Any]]:
@@ -209,3 +216,126 @@ def _stream(data: Any) -> memoryview:
     buffer = io.BytesIO()
     write_ipc_stream(data, buffer)
     return buffer.getbuffer()
+
+
+NAMES = ("projection_x", "projection_y", "neighbors")
+_NEIGHBOURS = 15  # as many as Embedding Atlas itself computes
+_NOWHERE = (None, None)
+_PROJECTIONS = {
+    Layout.NEIGHBOURS: "by neighbours (t-SNE): the map that is kept with the job",
+    Layout.DIRECTION: "by direction (PCA): no map by neighbours is kept with the job",
+}
+MOST_TEXTS = 20_000  # of 1,024 numbers: some ten seconds on two cores
+_BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together, and texts they are compared with
+
+
+@dataclass(frozen=True, eq=False)
+class NearestRows:
+    """`of_row[row]` is an index into `rows` and `distances`, both (m, k), or -1 for a row without a direction.
+
+    `rows` (int32) are row numbers from 0, the nearest first, never the row itself; `distances` (float32) are
+    1 − cosine, 0 to 2.
+    """
+
+    of_row: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    distances: NDArray[np.float32]
+
+
+def find_nearest_rows(
+    unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, tell: Callable[[int], None]
+) -> NearestRows:
+    """Up to `count` neighbours of each row; `item_numbers` are the texts of the rows, ascending.
+
+    Blocking for seconds. `tell` gets the number of rows that are done; an exception from it is passed on. Raises
+    DataError.
+    """
+    indices = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
+    row_of = np.searchsorted(item_numbers, unit.item_numbers[indices])
+    of_row = np.full(len(item_numbers), -1, dtype=np.int64)
+    of_row[row_of] = np.arange(len(indices))
+    most = max(0, min(count, len(indices) - 1))
+    nearest = np.zeros((len(indices), most), dtype=np.int64)
+    cosines = np.zeros((len(indices), most), dtype=np.float32)
+    for start in range(0, len(indices) if most else 0, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        tell(start)
+        nearest[block], cosines[block] = _nearest(unit, indices, block, most)
+    distances = np.clip(np.float32(1) - cosines, 0, 2)
+    return NearestRows(of_row, row_of[nearest].astype(np.int32), distances)
+
+
+def _nearest(
+    unit: UnitVectors, indices: NDArray[np.int64], block: slice, most: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """For a block of `indices`: indices into it and cosines, both (block, most), the highest first, ties in order."""
+    lines = unit.rows(indices[block])
+    numbers = np.arange(len(lines))[:, None]
+    found = np.zeros((len(lines), most), dtype=np.int64)
+    best = np.full((len(lines), most), -np.inf, dtype=np.float32)
+    for first in range(0, len(indices), _CHUNK):
+        chunk = unit.rows(indices[first : first + _CHUNK])
+        product = lines @ chunk.T
+        here = np.arange(block.start, block.start + len(lines)) - first
+        own = np.flatnonzero((here >= 0) & (here < len(chunk)))
+        product[own, here[own]] = -np.inf
+        some = min(most, len(chunk))
+        columns = np.argpartition(product, len(chunk) - some, axis=1)[:, len(chunk) - some :]
+        candidates = np.hstack([found, columns + first])
+        values = np.hstack([best, product[numbers, columns]])
+        order = np.lexsort((candidates, -values))[:, :most]
+        found, best = candidates[numbers, order], values[numbers, order]
+    return found, best
+
+
+class AtlasColumns:
+    """The columns of one export, computed by the constructor. `fields` are arro3's; `options` are for the command."""
+
+    def __init__(self, work: Work, table: VectorRows) -> None:
+        from arro3.core import DataType, Field
+
+        embeddings = Embeddings(work.folder, work.metadata.failed_batches)
+        kept = cached_map(work.folder, embeddings)
+        found = make_map(embeddings, lambda _share: work.tick(0)) if kept is None else kept
+        points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
+        self._point_of = dict(zip(found.item_numbers.tolist(), points, strict=True))
+        self._nearest: NearestRows | None = None
+        x, y, neighbours = NAMES
+        self.fields = [Field(x, DataType.float32()), Field(y, DataType.float32())]
+        self.options: tuple[str, ...] = ("--x", x, "--y", y)
+        self.notes: dict[str, object] = {
+            "projection": _PROJECTIONS[found.layout],
+            "neighbors": f"left out: there are more than {MOST_TEXTS:,} texts",
+        }
+        if table.count > MOST_TEXTS:
+            return
+        self._nearest = find_nearest_rows(unit_vectors(embeddings), table.item_numbers, _NEIGHBOURS, work.tick)
+        parts = [
+            Field("ids", DataType.list(Field("item", DataType.int32()))),
+            Field("distances", DataType.list(Field("item", DataType.float32()))),
+        ]
+        self.fields.append(Field(neighbours, DataType.struct(parts)))
+        self.options += ("--neighbors", neighbours)
+        self.notes["neighbors"] = f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"
+
+    def arrays(self, first: int, texts: Sequence[EmbeddedText]) -> list[Any]:
+        """An arro3 array for each of `fields`; `first` is the row of the first text, from 0."""
+        from arro3.core import Array, DataType
+
+        indices = [self._point_of.get(text.item_no, _NOWHERE) for text in texts]
+        arrays: list[Any] = [Array(list(axis), DataType.float32()) for axis in zip(*indices, strict=True)]
+        return arrays if self._nearest is None else [*arrays, self._neighbours(self._nearest, first, len(texts))]
+
+    def _neighbours(self, nearest: NearestRows, first: int, count: int) -> Any:
+        from arro3.core import Array, list_array, struct_array
+
+        lines = nearest.of_row[first : first + count]
+        lengths = np.where(lines >= 0, nearest.rows.shape[1], 0)
+        offsets = Array.from_numpy(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+        there = lines[lines >= 0]
+        parts = self.fields[-1].type.fields
+        lists = [
+            list_array(offsets, Array.from_numpy(np.ascontiguousarray(values[there]).reshape(-1)), type=part.type)
+            for part, values in zip(parts, (nearest.rows, nearest.distances), strict=True)
+        ]
+        return struct_array(lists, fields=parts)

@@ -9,10 +9,8 @@ from collections.abc import Iterable
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Work, Written
-from cfbatch_gui.core.results.exports.checked_stream import checked_file
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows
-from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.results.exports.base import Work, Written, checked_file
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_texts
 from cfbatch_gui.core.system.files import atomic_folder
 
 _VECTORS, _METADATA, _CONFIG = "vectors.tsv", "metadata.tsv", "projector_config.json"

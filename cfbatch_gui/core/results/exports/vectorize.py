@@ -11,11 +11,9 @@ import msgspec
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Work, Written, command, slug
-from cfbatch_gui.core.results.exports.checked_stream import CheckedStream, checked_file
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows
-from cfbatch_gui.core.results.exports.vector_text import vector_texts
-from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.exports.base import CheckedStream, Work, Written, checked_file, command, slug
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_texts
 from cfbatch_gui.core.system.files import atomic_folder
 from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,

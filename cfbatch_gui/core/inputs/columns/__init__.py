@@ -1,1 +1,0 @@
-"""What the columns are for, and how rows become texts."""

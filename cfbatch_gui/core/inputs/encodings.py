@@ -1,0 +1,475 @@
+"""Find a text file's encoding: a byte order mark, escapes, valid UTF-8, or UTF-16; otherwise a guess."""
+
+import codecs
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO
+
+from cfbatch_gui.core.errors import EncodingUnknown, UsageError
+from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.messages import message
+
+# The encodings that the user may choose, the most likely first: Python codec and common name.
+CHOICES: tuple[tuple[str, str], ...] = (
+    ("utf-8", message("Unicode (UTF-8)")),
+    ("cp1252", message("Western European (Windows-1252)")),
+    ("cp1250", message("Central European (Windows-1250)")),
+    ("cp1251", message("Cyrillic (Windows-1251)")),
+    ("cp1253", message("Greek (Windows-1253)")),
+    ("cp1254", message("Turkish (Windows-1254)")),
+    ("cp1255", message("Hebrew (Windows-1255)")),
+    ("cp1256", message("Arabic (Windows-1256)")),
+    ("cp1257", message("Baltic (Windows-1257)")),
+    ("cp1258", message("Vietnamese (Windows-1258)")),
+    ("cp874", message("Thai (Windows-874)")),
+    ("cp932", message("Japanese (Shift-JIS)")),
+    ("euc_jp", message("Japanese (EUC-JP)")),
+    ("iso2022_jp", message("Japanese (ISO-2022-JP)")),
+    ("gb18030", message("Chinese, simplified (GB18030)")),
+    ("big5", message("Chinese, traditional (Big5)")),
+    ("cp949", message("Korean (Windows-949)")),
+    ("koi8_r", message("Cyrillic (KOI8-R)")),
+    ("koi8_u", message("Ukrainian (KOI8-U)")),
+    ("cp866", message("Cyrillic (CP866, DOS)")),
+    ("iso8859_5", message("Cyrillic (ISO 8859-5)")),
+    ("mac_roman", message("Western European (Mac Roman)")),
+    ("cp850", message("Western European (CP850, DOS)")),
+    ("iso8859_2", message("Central European (ISO 8859-2)")),
+    ("cp852", message("Central European (CP852, DOS)")),
+    ("iso8859_6", message("Arabic (ISO 8859-6)")),
+    ("utf-16-le", message("Unicode (UTF-16)")),
+    ("utf-16-be", message("Unicode (UTF-16, big-endian)")),
+)
+
+_MARKS = (  # UTF-32's little-endian mark begins with UTF-16's
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# The escapes of ISO 2022 are all of 7 bits, so that a text in it is valid UTF-8.
+_ESCAPES = re.compile(rb"\x1b(?:\$[@B]|\$\([DQP]|\([JI]|\$\)C)")
+_ESCAPED = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_3", "iso2022_jp_ext", "iso2022_kr")
+MOST_CHECKED = 64 * 1024 * 1024  # bytes; the rest is checked when it is read
+_PIECE = 1024 * 1024
+_SAMPLE = 64 * 1024  # bytes that a guess is made from
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a file's letters are encoded. `other_codecs` give about as likely a reading where the codec is a guess."""
+
+    codec: str
+    is_guessed: bool = False
+    other_codecs: tuple[str, ...] = ()
+
+
+def marked_encoding(head: bytes) -> str:
+    """The codec that a byte order mark stands for, "" without one."""
+    return next((codec for mark, codec in _MARKS if head.startswith(mark)), "")
+
+
+def shown_name(codec: str) -> str:
+    """The common name of a codec: "UTF-8", "Windows-1252"; "" for a workbook."""
+    plain = codec.removesuffix("-sig")
+    label = dict(CHOICES).get(plain, "")
+    if label.endswith(")"):
+        return label[label.rindex("(") + 1 : -1].partition(",")[0]
+    return plain.upper().replace("_", "-")
+
+
+def known_encoding(name: str, head: bytes) -> str:
+    """The codec of an encoding the user has chosen for a file that begins so, as it is named in `CHOICES` or by
+    Python. Raises UsageError.
+    """
+    try:
+        info = codecs.lookup(name)
+        b"text".decode(info.name, "replace")  # refuses codecs that are not encodings of text
+    except (LookupError, UnicodeError, ValueError) as exc:
+        raise _no_encoding(name, str(exc)) from exc
+    if info.incrementaldecoder is None:
+        raise _no_encoding(name, "no incremental decoder")
+    if info.name in ("utf-16", "utf-32") and marked_encoding(head) != info.name:
+        return f"{info.name}-le"  # without a mark the plain names do not decode
+    plain = info.name.replace("-", "_")
+    return next((codec for codec, _ in CHOICES if codec.replace("-", "_") == plain), info.name)
+
+
+def _no_encoding(name: str, detail: str) -> UsageError:
+    return UsageError(
+        message("“{name}” is not the name of an encoding. Try utf-8, cp1252 or shift_jis.", name=name), detail=detail
+    )
+
+
+def find_encoding(path: Path, most_checked: int = 0) -> Encoding:
+    """The encoding of a text file: by its mark, by escapes, else UTF-8 if so many bytes are valid, by default
+    `MOST_CHECKED`, or if nearly all are; else a guess.
+    """
+    with open_bytes(path) as file:
+        return encoding_of(file, most_checked)
+
+
+def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
+    """The encoding as `find_encoding` does, of a file that is open at its beginning."""
+    data = file.read(_PIECE)
+    if marked := marked_encoding(data):
+        return Encoding(marked)
+    if found := unmarked_utf16(data[:_SAMPLE]):
+        return Encoding(found)
+    decoder = codecs.getincrementaldecoder("utf-8")("strict")
+    position = 0
+    try:
+        while data and position < (most_checked or MOST_CHECKED):
+            decoder.decode(data)
+            if (escape := _ESCAPES.search(data)) and (found := _escaped(data[escape.start() :][:_SAMPLE])):
+                return Encoding(found)
+            position += len(data)
+            data = file.read(_PIECE)
+        if not data:
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError as exc:
+        return _guess(file, position + exc.start)
+    return Encoding("utf-8")
+
+
+def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
+    """The error for a file that was taken for UTF-8 until this sample from within it was read."""
+    found = _guess_from(sample, is_cut=True)
+    return EncodingUnknown(
+        message(
+            "{name} is not UTF-8 as it begins, but perhaps {encoding}. Choose the encoding in which its text "
+            "looks right.",
+            name=name,
+            encoding=shown_name(found.codec),
+        ),
+        file_name=name,
+        guess=found.codec,
+        others=found.other_codecs,
+        detail=detail,
+    )
+
+
+def _escaped(sample: bytes) -> str:
+    """The variant of ISO 2022 in which a sample decodes that begins with an escape, "" for none."""
+    for codec in _ESCAPED:
+        try:
+            text = codecs.getincrementaldecoder(codec)("strict").decode(sample)
+        except UnicodeDecodeError:
+            continue
+        if not text.isascii():
+            return codec
+    return ""
+
+
+def unmarked_utf16(sample: bytes) -> str:
+    """The codec if a text begins so in UTF-16 without a mark, "" if that is not sure.
+
+    A space or a line end is a zero and a byte; read in the wrong order it is another character or none.
+    """
+    if len(sample) < 4 or 0 not in sample or _is_utf8_with_zeros(sample):
+        return ""
+    plain = {}
+    for codec in ("utf-16-le", "utf-16-be"):
+        try:
+            text = codecs.getincrementaldecoder(codec)("strict").decode(sample)
+        except UnicodeDecodeError:
+            continue
+        if not any(_is_no_text(sign) for sign in set(text)):
+            plain[codec] = sum(sign < "\x7f" for sign in text)
+    best = max(plain, key=lambda codec: plain[codec], default="")
+    return best if best and plain[best] > 8 * sum(plain[each] for each in plain if each != best) else ""
+
+
+def _is_utf8_with_zeros(sample: bytes) -> bool:
+    try:
+        if not codecs.getincrementaldecoder("utf-8")("strict").decode(sample).isascii():
+            return True
+    except UnicodeDecodeError:
+        pass
+    # In UTF-16 every other byte of Latin letters is a zero, and of kana "0"; of other scripts it is no sign of ASCII.
+    counts = Counter(sample)
+    printable = sum(count for byte, count in counts.items() if 31 < byte < 127 or byte in b"\t\n\r")
+    return printable > 0.7 * len(sample) and max(counts.values()) < 0.3 * len(sample)
+
+
+def _is_no_text(sign: str) -> bool:
+    return sign not in "\t\n\r\f\x0b" and unicodedata.category(sign) in ("Cc", "Cn", "Co", "Cs")
+
+
+def _guess(file: BinaryIO, at: int) -> Encoding:
+    start = max(0, at - _SAMPLE // 2)
+    file.seek(start)
+    return _guess_from(file.read(_SAMPLE), is_cut=start > 0)
+
+
+def _guess_from(sample: bytes, *, is_cut: bool) -> Encoding:
+    if few_are_broken(sample):
+        return Encoding("utf-8")
+    found = guess_encoding(sample, is_cut=is_cut)
+    return Encoding(found.codec, True, found.close)
+
+
+FALLBACK = "cp1252"  # where nothing decides
+_WITHOUT_GAPS = "mac_roman"  # every byte has a character
+
+# chardet's names of the encodings that are considered, each with the Python codec that it is read with: where Windows
+# has a superset, or its own variant that programs mean by the name, that one.
+_CODECS = {
+    "iso8859-1": "cp1252",
+    "cp1252": "cp1252",
+    "cp1250": "cp1250",
+    "cp1251": "cp1251",
+    "cp1253": "cp1253",
+    "iso8859-9": "cp1254",
+    "cp1254": "cp1254",
+    "cp1255": "cp1255",
+    "cp1256": "cp1256",
+    "cp1257": "cp1257",
+    "cp1258": "cp1258",
+    "tis-620": "cp874",
+    "cp874": "cp874",
+    "shift_jis_2004": "cp932",
+    "cp932": "cp932",
+    "euc_jis_2004": "euc_jp",
+    "gb18030": "gb18030",
+    "big5hkscs": "big5",
+    "euc_kr": "cp949",
+    "cp949": "cp949",
+    "koi8-r": "koi8_r",
+    "koi8-u": "koi8_u",
+    "mac-roman": "mac_roman",
+    "cp850": "cp850",
+    "cp852": "cp852",
+    "cp866": "cp866",
+    "iso8859-2": "iso8859_2",
+    "iso8859-5": "iso8859_5",
+    "iso8859-6": "iso8859_6",
+}
+_WIDER = {"big5": "big5hkscs"}  # read with the second where the first cannot: the characters of Hong Kong
+_WIDE = ("cp932", "euc_jp", "gb18030", "big5", "cp949")
+_KANA = ("cp932", "euc_jp")
+_RARER = frozenset({"mac_roman", "cp850", "cp852", "cp866", "iso8859_2", "iso8859_5", "iso8859_6", "koi8_r", "koi8_u"})
+# Subtracted from a likelihood, as a share of it, and divided by the bytes of the sample: an encoding is this much less
+# likely than Windows-1252 before anything is read, in the unit of what one character of the sample tells.
+_LESS_IF_OTHER, _LESS_IF_RARER = 0.5, 0.7
+_LESS_CLOSE = 1.5  # further subtracted from a rarer one before it is held against one that is not
+_LESS_IF_ODD = 0.9  # share of the likelihood that is lost when all characters stand where they cannot
+# A reading is close to the best one if its likelihood is this share lower at most, for a sample of so many bytes. In a
+# longer sample the share that one character makes up is smaller, and there is more to tell the readings apart by: the
+# power was fitted to wrong and right guesses of 43,000 samples of 50 to 500 bytes.
+_CLOSE_SHARE, _CLOSE_BYTES, _CLOSE_POWER = 0.1, 50, 0.75
+_TOLD_BY_ONE = 400  # bytes; more do not tell more for each byte beyond ASCII
+_MOST_CLOSE = 2  # readings besides the guess that a user is asked about
+_LEAST_BYTES, _MOST_BYTES = 150, 16 * 1024  # of a sample; chardet's scores use no more
+_CONTROLS = bytes(each for each in range(32) if each not in b"\t\n\r")
+_NEVER_WITHIN_CHARACTERS = re.compile(rb"[\0-\x2f]")
+_PIECES = re.compile(rb".{100,}?[\0-\x2f]|.+", re.DOTALL)
+_MOST_BROKEN = 200  # at most one of so many characters beyond ASCII may be broken
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The likeliest codec, and those whose different reading of the same bytes is about as likely, likeliest first."""
+
+    codec: str
+    close: tuple[str, ...] = ()
+
+
+def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
+    """The codec that gives the most plausible text, `FALLBACK` where nothing decides.
+
+    The sample decodes in it, but for few broken characters. `is_cut` is whether the sample begins within a text, and so
+    perhaps within a character; it may always end within one. The first call loads chardet, which takes 0.2 s.
+    """
+    sample = _whole_characters(sample, is_cut=is_cut).translate(None, _CONTROLS)
+    telling = _without_broken_lines(_telling_part(sample))
+    readings = _likely_readings(telling, sample) if telling else []
+    if not readings:
+        return Guess(next(codec for codec in (FALLBACK, _WITHOUT_GAPS) if _decodes_mostly(sample, codec)))
+    best = readings[0]
+    least = (1 - _margin(telling)) * best.likelihood
+    is_usual = _decoded(telling, FALLBACK) == best.text and _decodes_mostly(sample, FALLBACK)
+    close: dict[str, str] = {}  # codecs by their text: several encodings may agree on a sample
+    for each in readings[1:]:
+        less = _LESS_CLOSE if each.codec in _RARER and best.codec not in _RARER else 0.0
+        if each.text != best.text and each.likelihood * (1 - less / len(telling)) > least:
+            close.setdefault(each.text, each.codec)
+    return Guess(FALLBACK if is_usual else best.codec, tuple(close.values())[:_MOST_CLOSE])
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    codec: str
+    likelihood: float
+    text: str
+
+
+def _likely_readings(telling: bytes, sample: bytes) -> list[_Reading]:
+    """The encodings in which the sample decodes and that are the likeliest, or close to it; the likeliest first.
+
+    `telling` is the part of the sample that the likelihoods are of.
+    """
+    readings: list[_Reading] = []
+    least = 0.0
+    for codec, confidence in sorted(_confidences(telling).items(), key=lambda found: found[1], reverse=True):
+        if confidence < least:
+            break  # what is added only makes it less likely
+        for tried in filter(None, (codec, _WIDER.get(codec))):
+            text = _decoded(telling, tried)
+            if text is not None and _decodes_mostly(sample, tried):
+                likelihood = confidence * _factor(codec, text, len(telling))
+                readings.append(_Reading(tried, likelihood, text))
+                least = max(least, (1 - _margin(telling)) * likelihood)
+                break
+    return sorted(readings, key=lambda reading: reading.likelihood, reverse=True)
+
+
+def _confidences(sample: bytes) -> dict[str, float]:
+    """The codecs that chardet considers, each with its likelihood between 0 and 1."""
+    import chardet  # loads slowly, and most files are UTF-8
+
+    found: dict[str, float] = {}
+    for each in chardet.detect_all(sample, True, compat_names=False, include_encodings=_CODECS):
+        codec = _CODECS.get(each["encoding"] or "", "")
+        if codec:
+            found[codec] = max(found.get(codec, 0.0), each["confidence"])
+    for codec in _KANA:
+        if codec not in found and _is_kana(_decoded(sample, codec) or ""):
+            found[codec] = 1.0  # for chardet their bytes are too much alike to be Japanese
+    return found
+
+
+def _decoded(sample: bytes, codec: str) -> str | None:
+    """The text, perhaps without a character that the sample ends within; None if the codec cannot decode it."""
+    try:
+        return codecs.getincrementaldecoder(codec)("strict").decode(sample)
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_kana(text: str) -> bool:
+    beyond = [sign for sign in text if sign > "\x7f"]
+    return sum("\u3041" <= sign <= "\u30fe" for sign in beyond) * 2 > len(beyond)
+
+
+def _factor(codec: str, text: str, size: int) -> float:
+    less = 0.0 if codec == FALLBACK else _LESS_IF_RARER if codec in _RARER else _LESS_IF_OTHER
+    return (1 - _LESS_IF_ODD * odd_share(text)) * max(0.5, 1 - less / max(1, size))
+
+
+def _margin(sample: bytes) -> float:
+    size = len(sample)
+    telling = min(size, _TOLD_BY_ONE * max(1, sum(byte > 127 for byte in sample)))
+    power: float = (_CLOSE_BYTES / telling) ** _CLOSE_POWER
+    return _CLOSE_SHARE * _CLOSE_BYTES / size * power
+
+
+def _whole_characters(sample: bytes, *, is_cut: bool) -> bytes:
+    if not is_cut:
+        return sample
+    first = _NEVER_WITHIN_CHARACTERS.search(sample)
+    return sample[sample.find(b"\n") + 1 or (first.end() if first else 0) :]
+
+
+def _telling_part(sample: bytes) -> bytes:
+    """As much as chardet looks at, of what is around bytes beyond ASCII: other parts may be in another language."""
+    if len(sample) <= 2 * _LEAST_BYTES:
+        return sample
+    pieces: list[bytes] = _PIECES.findall(sample)
+    telling = b"".join(piece for piece in pieces if not piece.isascii())
+    rest = b"".join(piece for piece in pieces if piece.isascii())
+    return (telling + rest[: max(0, _LEAST_BYTES - len(telling))])[:_MOST_BYTES]
+
+
+def _decodes_mostly(sample: bytes, codec: str) -> bool:
+    text = codecs.getincrementaldecoder(codec)("replace").decode(sample)
+    broken = text.count("\ufffd")
+    return broken == 0 or _are_few(broken, text)
+
+
+def _are_few(broken: int, text: str) -> bool:
+    return broken * _MOST_BROKEN <= sum(sign > "\x7f" for sign in text)
+
+
+def _without_broken_lines(sample: bytes) -> bytes:
+    """Leave out lines with half a character, which a program left that cuts cells after a number of bytes.
+
+    chardet would not consider an encoding any more for one broken character among thousands.
+    """
+    for codec in _WIDE:
+        text = sample.decode(codec, "replace")
+        broken = text.count("\ufffd")
+        if broken and _are_few(broken, text):
+            return b"".join(line for line in sample.splitlines(keepends=True) if _decoded(line, codec) is not None)
+    return sample
+
+
+_IDEOGRAPHIC = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC"})
+_WITHIN_WORDS = frozenset("’·´-\xad\xa0")
+
+
+def odd_share(text: str) -> float:
+    """The share of the characters beyond ASCII that stand where no language has them.
+
+    These are letters beside those of another script, capitals after small letters, small ones before capitals, signs
+    within words, single letters of another script in a text of Latin ones, and what is no character of a text.
+    """
+    is_latin = _is_mostly_latin(text)
+    padded = f" {text} "
+    odd = seen = 0
+    for index, sign in enumerate(text):
+        if sign > "\x7f":
+            seen += 1
+            odd += _is_odd(padded[index], sign, padded[index + 2], is_latin=is_latin)
+    return odd / seen if seen else 0.0
+
+
+def _is_mostly_latin(text: str) -> bool:
+    latin = sum(sign.isascii() and sign.isalpha() for sign in text)
+    others = sum(sign > "\x7f" and _script(sign) not in ("", "LATIN") for sign in text)
+    return latin > 2 * others
+
+
+def _is_odd(left: str, sign: str, right: str, *, is_latin: bool) -> bool:
+    category, script = unicodedata.category(sign), _script(sign)
+    if category in ("Cc", "Cn", "Co", "Cs") or sign == "\ufffd" or _is_drawn(sign):
+        return True
+    if not script:
+        is_sign = sign not in _WITHIN_WORDS and sign not in "ªºµ"
+        return is_sign and bool(_script(left) and _script(right)) and _script(left) not in _IDEOGRAPHIC
+    if script in _IDEOGRAPHIC:
+        return _script(left) == _script(right) == "LATIN"
+    if category == "Mn":
+        return False
+    if any(_script(beside) not in ("", script, *_IDEOGRAPHIC) for beside in (left, right)):
+        return True
+    if category == "Lu" and left.isalpha() and (left.islower() or right.islower()):
+        return True
+    if category == "Lu" and script == "LATIN" and right.isdigit() and not left.isalnum():
+        return True  # a currency sign
+    if category == "Ll" and right.isupper() and not left.isupper():
+        return True
+    return is_latin and script != "LATIN" and not _script(left) and not _script(right)
+
+
+def _is_drawn(sign: str) -> bool:
+    return "\u2500" <= sign <= "\u259f"  # lines and blocks of DOS
+
+
+@lru_cache(maxsize=4096)
+def _script(sign: str) -> str:
+    """The first word of a letter's name in Unicode, which is its script; "" for what is no letter."""
+    if not sign.isalpha() or sign in "ªºµ":
+        return ""
+    return unicodedata.name(sign, "").partition(" ")[0].partition("-")[0]
+
+
+def few_are_broken(sample: bytes) -> bool:
+    """Whether a sample that is not valid UTF-8 is UTF-8 with a few broken bytes."""
+    broken = len(sample) - len(sample.decode("utf-8", "ignore").encode())
+    return broken * 20 < sum(byte > 127 for byte in sample)

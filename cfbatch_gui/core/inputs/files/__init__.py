@@ -1,1 +1,0 @@
-"""From a path to bytes, and from bytes to text."""

@@ -1,0 +1,285 @@
+"""Open a file for reading, compressed or not; failures are InputErrors with a sentence for the user."""
+
+import gzip
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from cfbatch_gui.core.errors import Action, InputError
+from cfbatch_gui.core.messages import message
+
+GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
+PACKED_SUFFIXES = (".gz", ".zip")
+_MOST_UNPACKED = 64 * 1024**3  # bytes
+_MOST_RATIO = 300  # unpacked to packed; text comes to 3 to 30, a table of the same row over and over to 200
+_RATIO_COUNTS_FROM = 256 * 1024**2
+MOST_TRIED = 16 * 1024**2  # bytes of a packed file that are unpacked before its first rows are shown
+_GZIP_ROUND = 2**32  # gzip stores the size modulo this number
+_PIECE = 1024 * 1024
+# What the standard library raises on packed files that are cut, altered, encrypted, or packed in unknown ways.
+_DAMAGE = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+
+
+def regular_file_size(path: Path) -> int:
+    """The size in bytes. Raises InputError if it is missing, a folder, or not an ordinary file."""
+    status = _status(path)
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(message("{name} is a folder. Choose a file in it.", name=path.name or path), detail=str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(
+            message(
+                "{name} is a device or a pipe, not a file. Save its data to a file and choose that.", name=path.name
+            ),
+            detail=str(path),
+        )
+    return status.st_size
+
+
+def is_folder(path: Path) -> bool:
+    """Whether the path is a folder. Raises InputError if it does not exist."""
+    return stat.S_ISDIR(_status(path).st_mode)
+
+
+def check_name(path: Path) -> None:
+    """Raise InputError for a path that is not in UTF-8: what is kept of a job is, so it could not be found again."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError as exc:
+        shown = path.name.encode("utf-8", "replace").decode()
+        raise InputError(
+            message(
+                "The name of “{name}”, or of a folder that it is in, is not in UTF-8, as from an old disk or archive. "
+                "Rename it, and open it again.",
+                name=shown,
+            ),
+            detail=ascii(str(path)),
+        ) from exc
+
+
+def _status(path: Path) -> os.stat_result:
+    with looking_at(path):
+        return path.stat()
+
+
+@contextmanager
+def looking_at(path: Path) -> Iterator[None]:
+    """Raise an InputError about the file or folder for an OSError within the block."""
+    try:
+        yield
+    except (OSError, ValueError) as exc:  # a ValueError: a name that cannot be one
+        raise _cannot_open(path, exc) from exc
+
+
+@contextmanager
+def open_raw(path: Path) -> Iterator[BinaryIO]:
+    """Open a file as it is; an OSError on opening it, or within the block, becomes an InputError."""
+    regular_file_size(path)
+    try:
+        with path.open("rb", buffering=0) as file:
+            yield cast(BinaryIO, file)
+    except OSError as exc:
+        raise _cannot_open(path, exc) from exc
+
+
+@contextmanager
+def open_bytes(path: Path, end: int = 0) -> Iterator[BinaryIO]:
+    """Open the content of a file: a gzip file, or the only file in a zip archive, is decompressed.
+
+    With `end` only the bytes before it are read. Raises InputError as `open_raw` does, and for damage and bombs.
+    """
+    with open_raw(path) as raw:
+        head = raw.read(4)
+        raw.seek(0)
+        if not head.startswith((GZIP, ZIP)):
+            yield cast(BinaryIO, _Until(raw, end)) if end else raw
+            return
+        packed = regular_file_size(path)
+        with _unpacking(path):
+            if head.startswith(GZIP):
+                with gzip.GzipFile(fileobj=raw) as unpacked:
+                    yield cast(BinaryIO, _Unpacked(cast(BinaryIO, unpacked), path, packed, end))
+            else:
+                with zipfile.ZipFile(raw) as archive, archive.open(_the_member(path, archive)) as member:
+                    yield cast(BinaryIO, _Unpacked(cast(BinaryIO, member), path, packed, end))
+
+
+@contextmanager
+def _unpacking(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as exc:
+        raise InputError(
+            message(
+                "{name} is damaged or protected by a password. Unpack it yourself, and choose the file in it.",
+                name=path.name,
+            ),
+            detail=f"{type(exc).__name__}: {exc}",
+        ) from exc
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive. Raises InputError for a damaged one."""
+    with open_raw(path) as raw, _unpacking(path), zipfile.ZipFile(raw) as archive:
+        yield archive
+
+
+@contextmanager
+def open_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[BinaryIO]:
+    """Open a file of the archive at `path`. Raises InputError for damage, passwords and bombs."""
+    with _unpacking(path), archive.open(member) as file:
+        yield cast(BinaryIO, _Unpacked(cast(BinaryIO, file), path, regular_file_size(path), 0))
+
+
+def content_name(path: Path, head: bytes) -> str:
+    """The name of what is read: without .gz, or of the only file in a zip archive. `head` is the raw beginning."""
+    if head.startswith(GZIP):
+        return path.stem if path.suffix.lower() in (".gz", ".gzip") else path.name
+    if head.startswith(ZIP):
+        with open_raw(path) as raw, zipfile.ZipFile(raw) as archive:
+            return PurePosixPath(_the_member(path, archive).filename).name
+    return path.name
+
+
+def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    """The only file in a zip archive that is no by-product of the program that packed it. Raises InputError."""
+    members = members_of(archive)
+    if len(members) == 1:
+        return members[0]
+    raise InputError(
+        message(
+            "{name} holds {n:,} files. Unpack it, and choose a file that was in it.", name=path.name, n=len(members)
+        )
+        if members
+        else message("{name} holds no file. Unpack it, and choose a file that was in it.", name=path.name)
+    )
+
+
+def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The files in a zip archive, without by-products of the program that packed it.
+
+    Their names have "/" between folders: some programs of Windows write the other slash, which Python reads as this one
+    on Windows alone.
+    """
+    for member in archive.infolist():
+        member.filename = member.filename.replace("\\", "/")  # it is found by its first name all the same
+    return [
+        member
+        for member in archive.infolist()
+        if member.filename
+        and not member.is_dir()
+        and not any(part.startswith((".", "__MACOSX")) for part in member.filename.split("/"))
+    ]
+
+
+def unpacked_size(path: Path, head: bytes) -> tuple[int, bool]:
+    """The bytes that `open_bytes` gives, and whether that is certain. `head` is the raw beginning.
+
+    The first `MOST_TRIED` bytes of a compressed file are decompressed, which shows that a shorter file is sound. The
+    size of a longer one is the archive's, or for gzip an estimate from the beginning; it is always above `MOST_TRIED`.
+    """
+    if not head.startswith((GZIP, ZIP)):
+        return regular_file_size(path), True
+    size = 0
+    with open_bytes(path) as file:
+        while size <= MOST_TRIED:
+            data = file.read(_PIECE)
+            if not data:
+                return size, True
+            size += len(data)
+    return max(size, _likely_size(path, head)), False
+
+
+def _likely_size(path: Path, head: bytes) -> int:
+    if head.startswith(ZIP):
+        with open_archive(path) as archive:
+            return _the_member(path, archive).file_size
+    packed = regular_file_size(path)
+    with open_raw(path) as raw, _unpacking(path), gzip.GzipFile(fileobj=raw) as file:
+        size = 0
+        while size <= MOST_TRIED and (data := file.read(_PIECE)):
+            size += len(data)
+        likely = size * packed // raw.tell()
+        raw.seek(packed - 4)
+        rest = int.from_bytes(raw.read(4), "little")  # the size without the part above 4 GB, if packed in one piece
+    said = rest + max(0, round((likely - rest) / _GZIP_ROUND)) * _GZIP_ROUND
+    return said if abs(said - likely) < likely // 2 else likely
+
+
+class _Until:
+    """A file whose reading stops before byte `end`."""
+
+    def __init__(self, file: BinaryIO, end: int) -> None:
+        self._file, self._end = file, end
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(max(0, min(size, self._end - self._file.tell())))
+
+
+class _Unpacked:
+    """The unpacked bytes of a file; raises InputError above the limit of `_MOST_RATIO`."""
+
+    def __init__(self, file: BinaryIO, path: Path, packed: int, end: int) -> None:
+        self._file, self._path, self._end = file, path, end
+        self._most = min(_MOST_UNPACKED, max(_RATIO_COUNTS_FROM, _MOST_RATIO * packed))
+        self._position = 0
+
+    def read(self, size: int) -> bytes:
+        if self._end:
+            size = max(0, min(size, self._end - self._position))
+        data = self._file.read(size)
+        self._position += len(data)
+        if self._position > self._most:
+            raise InputError(
+                message(
+                    "{name} unpacks to more than {most:,.1f} GB, far more than a file of its size holds, so it was "
+                    "not read. If you trust it, unpack it yourself, and choose the file in it.",
+                    name=self._path.name,
+                    most=self._most / 1e9,
+                ),
+            )
+        return data
+
+    def seek(self, position: int) -> int:
+        self._position = self._file.seek(position)
+        return self._position
+
+
+def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
+    detail = f"{path}: {exc}"
+    if isinstance(exc, FileNotFoundError | NotADirectoryError):
+        return InputError(
+            message("There is no file {name}. Was it moved or renamed? Choose it again.", name=path.name or path),
+            detail=detail,
+        )
+    if isinstance(exc, PermissionError) and os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir never raises
+        return InputError(
+            message(
+                "{name} is a folder that this account may not open. Ask its owner for access, or choose a copy.",
+                name=path.name or path,
+            ),
+            detail=detail,
+        )
+    if isinstance(exc, PermissionError):
+        return InputError(
+            message(
+                "{name} cannot be opened: this account may not read it, or another program holds it. Close it "
+                "there, or choose a copy.",
+                name=path.name,
+            ),
+            detail=detail,
+        )
+    return InputError(
+        message(
+            "{name} cannot be read from its disk. Check that the disk is connected, then choose the file again.",
+            name=path.name,
+        ),
+        detail=detail,
+        action=Action.RETRY,
+    )

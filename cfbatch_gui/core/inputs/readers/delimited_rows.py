@@ -1,0 +1,431 @@
+"""Delimited text: CSV and its relatives, in each way of quoting, with a doubt about rows that may be misread."""
+
+import csv
+import json
+import operator
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, compress, islice, repeat
+from typing import Any, BinaryIO
+
+from cfbatch_gui.core.inputs.input_values import (
+    Block,
+    ProblemKind,
+    Quoting,
+    Row,
+    Source,
+    fitted,
+    single_rows,
+    unusual_row,
+    width_problem,
+)
+from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.readers.csv_quoting import (
+    BACKSLASH,
+    CHECKED,
+    CUT_SHORT,
+    LINE_BREAK,
+    LONGEST_CELL,
+    copied,
+    csv_rows,
+    doubt_about,
+    has_sound_quotes,
+    is_fused,
+    is_made_of_rows,
+    is_repeated,
+    rows_of_header,
+    width_of_line,
+)
+from cfbatch_gui.core.inputs.readers.decoded_text import CUT_MARK, END_MARK, text_pieces
+from cfbatch_gui.core.inputs.readers.raw_records import RawRecords, is_split_faster, lines_of
+from cfbatch_gui.core.messages import message
+
+_TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordProblem:
+    """Why a record is not used as it stands, and of which kind that is."""
+
+    reason: str
+    kind: ProblemKind = ProblemKind.UNREADABLE_ROW
+
+
+class RecordChecks:
+    """Checks the records of one reading of a file, block by block.
+
+    Whether quotation marks are sound is checked for whole pieces of the text by one regular expression, and for each
+    record only in pieces that are not.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._separator, self._quoting, self._habits = source.separator, source.quoting, source.habits
+        self._width = len(source.columns)
+        self._widths = frozenset(source.habits.widths or (self._width,))
+        self._usual = self._widths | {0}  # a blank line has no cells
+        self._is_wide = self._widths != {self._width}
+        self._is_suspicious = False  # the piece that the reader is in
+
+    def begin(self) -> None:
+        self._is_suspicious = False
+
+    def problems_of(
+        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+    ) -> dict[int, RecordProblem]:
+        """The problems of a block of records by their index, in order.
+
+        `numbers` are the lines in which the records begin, and the line below the last.
+        """
+        suspects = self._suspects(numbers, len(rows), text)
+        found = dict(self._of_unusual_width(rows))
+        if numbers[-1] - numbers[0] != len(rows):
+            found |= dict(self._of_several_lines(numbers, rows, text))
+        for index in suspects:
+            if index not in found and (problem := self._of_record(numbers[index], numbers[index + 1], text)):
+                found[index] = problem
+        return dict(sorted(found.items()))
+
+    def hides_rows(self, text: RawRecords, number: int) -> bool:
+        """Whether the line below the line `number` is a row by itself."""
+        if self._width == 1 and self._habits.has_line_breaks:
+            return False
+        line = text.raw(number + 1, number + 2)
+        return bool(line) and width_of_line(line, self._separator, self._quoting) in self._widths
+
+    def _suspects(self, numbers: Sequence[int], count: int, text: RawRecords) -> Sequence[int]:
+        """The indices of the records whose quotation marks must be looked at one by one."""
+        was_suspicious, begun = self._is_suspicious, text.pulled()
+        if not begun:
+            return range(count) if was_suspicious else ()
+        first, last, below = numbers[0], numbers[-2], numbers[-1]
+        newest = begun[-1]
+        is_across = last < newest.first  # the last record began in an earlier piece and ends in this one
+        self._is_suspicious = not self._is_sound(newest.text_from(below if is_across else max(newest.first, first)))
+        if first >= newest.first:
+            return range(count) if self._is_suspicious else ()
+        if len(begun) > 1 and first >= begun[0].first:  # the block began with a piece, and the next ended it
+            was_suspicious = not self._is_sound(begun[0].text_from(first))
+        if was_suspicious:
+            return range(count)
+        return (count - 1,) if is_across or self._is_suspicious else ()
+
+    def _is_sound(self, text: str) -> bool:
+        return CUT_MARK not in text and has_sound_quotes(text, self._separator, self._quoting)
+
+    def _of_unusual_width(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, RecordProblem]]:
+        if not self._is_wide and self._usual.issuperset(map(len, rows)):
+            return
+        for index, cells in enumerate(rows):
+            if cells and (len(cells) not in self._widths or any(map(str.strip, cells[self._width :]))):
+                is_cut = cells[-1].endswith(CUT_MARK)
+                yield index, RecordProblem(_TOO_LONG if is_cut else width_problem(len(cells), self._width))
+
+    def _of_several_lines(
+        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+    ) -> Iterator[tuple[int, RecordProblem]]:
+        for index, cells in enumerate(rows):
+            number, below = numbers[index], numbers[index + 1]
+            if below == number + 1 or not cells:
+                continue
+            if self._is_cut_short(below, text):
+                yield index, RecordProblem(CUT_SHORT, ProblemKind.DOUBTFUL_ROW)
+            elif is_fused(cells, below - number - 1, self._separator) and self._may_be_rows(number, below, text):
+                yield index, RecordProblem(LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
+
+    def _may_be_rows(self, number: int, below: int, text: RawRecords) -> bool:
+        if not self._habits.has_line_breaks:
+            return True
+        raw = text.raw(number, below, longest=LONGEST_CELL)
+        return self._width > 2 and is_made_of_rows(raw, self._width, self._separator, self._quoting)
+
+    def _is_cut_short(self, below: int, text: RawRecords) -> bool:
+        """Whether the line below a record of several lines seems to be its rest, with the mark that should close it."""
+        if self._quoting not in CHECKED:
+            return False
+        line = text.line(below)
+        is_odd = line.replace('""', "").count('"') % 2 == 1
+        return is_odd and not has_sound_quotes(line, self._separator, self._quoting)
+
+    def _of_record(self, number: int, below: int, text: RawRecords) -> RecordProblem | None:
+        raw = text.raw(number, below, longest=LONGEST_CELL)
+        if CUT_MARK in raw:
+            return RecordProblem(_TOO_LONG)
+        doubt = doubt_about(raw, self._separator, self._quoting, self._habits)
+        return RecordProblem(doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None
+
+
+_MOST_MANIFEST_BYTES = 4 * 1024 * 1024
+_MARKED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def marked_columns(source: Source) -> Source:
+    """The source with `marked` set, according to its manifest, to the columns with added apostrophes."""
+    manifest = source.path.with_name(f"{source.path.name}.manifest.json")
+    try:
+        if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:
+            return source
+        content = json.loads(manifest.read_bytes())
+        export = content["export"].get(source.path.name) or content["export"]  # one of several files, or the only one
+        found = export.get("formulas_made_harmless") or {}
+        is_ours = str(content["program"]).startswith("CF Batch") and found.get("mark") == "'" and found.get("cells")
+        names = {str(name) for name in found.get("columns", ())} if is_ours else set()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return source  # not a manifest of CF Batch
+    marked = tuple(index for index, name in enumerate(source.columns) if name in names)
+    if not marked:
+        return source
+    notice = message("CF Batch wrote this file for Excel: the apostrophes it put before formulas are taken away again.")
+    return replace(source, marked=marked, notices=(*source.notices, notice))
+
+
+def unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
+    """Remove the apostrophes before cells that look like formulas in these columns."""
+    for row in rows:
+        if any(cell.startswith("'") for cell in row.cells):
+            cells = [
+                cell[1:] if index in columns and _MARKED.match(cell) else cell for index, cell in enumerate(row.cells)
+            ]
+            yield Row(row.number, tuple(cells), row.problem, row.problem_kind, row.raw)
+        else:
+            yield row
+
+
+_SWALLOWS_ROWS = message(
+    "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
+)
+_REPEATED = message("This row repeats the names of the columns.")
+_MOST_AT_ONCE = 1_500  # records; reading them holds Python for 3 ms, for which the window waits
+_MOST_REFUSED = 8
+_MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
+
+Progress = Callable[[int], None] | None
+
+
+def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
+    """Yield the rows. One with too few or too many cells is a problem, unless empty cells at its end are a habit.
+
+    A row whose quotation marks or line breaks look misplaced is doubtful; where a quotation mark that opens in a row
+    swallows the rows below, that row is a problem, and reading goes on below it. Blank lines are no rows.
+    """
+    width = len(source.columns)
+    is_usual = not source.habits.widths or source.habits.widths == (width,)
+    with open_bytes(source.path, source.end) as file:
+        reading = _Records(file, source, progress, RecordChecks(source))
+        records = reading.blocks()
+        if source.has_header:
+            records = _without_repeated(records, lambda: reading.header)
+        if source.marked:
+            records = unmarked(single_rows(records), frozenset(source.marked))
+        for found in records:
+            if isinstance(found, Row):
+                yield found if len(found.cells) == width else _with_width(found, width)
+            elif is_usual:
+                yield found
+            else:
+                yield Block(found.numbers, [fitted(cells, width) for cells in found.rows])
+
+
+def _with_width(row: Row, width: int) -> Row:
+    """A row with surplus cells that are a habit of the file, or one with a problem, with `width` cells."""
+    return unusual_row(row, width) if row.problem else Row(row.number, fitted(row.cells, width))
+
+
+def read_records(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[Row]:
+    """Yield every record from the table's first line on, the header included, with as many cells as it has.
+
+    Blank lines are left out. A record is a problem only if it cannot be read.
+    """
+    return single_rows(_Records(file, source, progress, None).blocks())
+
+
+def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple[str, ...]]) -> Iterator[Block | Row]:
+    """Yield the records; one that repeats the header, as in concatenated files, is a problem."""
+    for found in records:
+        names = header()
+        if isinstance(found, Row):
+            yield Row(found.number, names, _REPEATED) if is_repeated(found.cells, names) else found
+        elif len(names) < 2 or names not in found.rows:
+            yield found
+        else:
+            for number, cells in zip(found.numbers, found.rows, strict=False):
+                yield Row(number, tuple(cells), _REPEATED if is_repeated(cells, names) else "")
+
+
+class _Records:
+    """One reading of the records of a file: those below the header, or with `checks` None every record as it is."""
+
+    def __init__(self, file: BinaryIO, source: Source, progress: Progress, checks: RecordChecks | None) -> None:
+        self._source, self._checks = source, checks
+        self.header: tuple[str, ...] = ()  # known when the first block comes
+        self._is_header_next = source.has_header and checks is not None
+        self._gate: list[type[tuple[str, ...]]] = []
+        pieces = text_pieces(
+            file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
+        )
+        self._text = RawRecords(pieces, self._gate.clear)
+        self._read_again = 0
+        self._first_width = 0  # cells of the first record
+        self._reader: Any = None
+        self._above = 0  # lines above those that the reader gets
+        self._beginnings = 0
+        self._may_split = source.quoting is Quoting.DOUBLED and is_split_faster(self._text.ahead(), source.separator)
+        self._is_splitting = self._may_split and source.first_line == 1  # text without a reader, by `take_sound`
+        self._refused = 0  # parts of it, one after the other
+        self._begin(source.first_line)
+
+    def _begin(self, line: int) -> None:
+        lines = self._text.lines()
+        if self._reader is None and line > 1:
+            lines = islice(lines, line - 1, None)
+        self._above = line - 1
+        self._beginnings += 1
+        self._reader = csv_rows(lines, self._source.separator, self._source.quoting)
+
+    def blocks(self) -> Iterator[Block | Row]:
+        """Yield records in blocks, one or more for each piece of the file, so that the loop over records runs in C."""
+        while True:
+            if self._is_splitting:
+                if (found := self._text.take_sound(self._source.separator)) is not None:
+                    self._refused = 0
+                    yield from self._checked(*found)
+                    continue
+                self._is_splitting = False
+                self._refused += 1
+                self._may_split = self._refused < _MOST_REFUSED
+                self._begin(self._text.next_line)
+            self._gate.extend(repeat(tuple, _MOST_AT_ONCE - len(self._gate)))
+            numbers, rows, is_too_large = self._next_records()
+            if not rows and not is_too_large:
+                return
+            is_open = bool(rows and rows[-1] and rows[-1][-1].endswith(END_MARK))
+            if is_open or is_too_large:
+                last = rows.pop() if is_open else ()
+                beginnings = self._beginnings
+                yield from self._checked(numbers[: len(rows) + 1], rows)
+                number = numbers[len(rows)]
+                if self._beginnings != beginnings:
+                    continue
+                if last == (END_MARK,):
+                    return
+                first_line = self._text.raw(number, number + 1)
+                if self._read_on_below(number):
+                    yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
+                    continue
+                yield Row(number, last[:-1], _never_closed(number) if is_open else _too_large(number), raw=first_line)
+                return
+            yield from self._checked(numbers, rows)
+            if self._may_split and self._text.begun > 1:
+                self._rewind(numbers[-1])
+                self._is_splitting = True
+
+    def _checked(self, numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
+        """Yield records, which `numbers` gives the first lines of, and last the line below them."""
+        if not rows:
+            return
+        if self._source.quoting is Quoting.COPY:
+            rows = [tuple(map(copied, cells)) for cells in rows]
+        if self._checks is None:
+            self._first_width = self._first_width or len(next(filter(None, rows), ()))
+            yield from _as_they_are(numbers, rows)
+            return
+        if self._is_header_next and any(rows):
+            above = self._rows_above(rows)
+            numbers, rows = numbers[above:], rows[above:]
+            if not rows:
+                return
+        problems = self._checks.problems_of(numbers, rows, self._text)
+        start = 0
+        for index, problem in problems.items():
+            yield from _as_they_are(numbers[start:index], rows[start:index])
+            start = index + 1
+            number, below = numbers[index], numbers[index + 1]
+            raw, first_line = self._text.raw(number, below), self._text.raw(number, number + 1)
+            is_sound = problem.reason in (LINE_BREAK, CUT_SHORT)
+            if below > number + 1 and not is_sound and self._read_on_below(number):
+                yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
+                return
+            yield Row(number, rows[index], problem.reason, problem.kind, raw)
+        yield from _as_they_are(numbers[start : len(rows)], rows[start:])
+        self._text.forget(numbers[-1])
+
+    def _rows_above(self, rows: list[tuple[str, ...]]) -> int:
+        """Take the header from the first block; how many of its records are blank lines or belong to the header."""
+        blank = next(index for index, cells in enumerate(rows) if cells)
+        self.header, self._is_header_next = rows[blank], False
+        return blank + rows_of_header(rows[blank:])
+
+    def _read_on_below(self, number: int) -> bool:
+        """Let the next records begin below the line `number`, if the line there is a row by itself."""
+        size = self._text.size_from(number + 1)
+        if self._read_again + size > _MOST_READ_AGAIN or not self._hides_rows(number):
+            return False
+        self._read_again += size
+        self._rewind(number + 1)
+        self._begin(number + 1)
+        return True
+
+    def _rewind(self, line: int) -> None:
+        self._text.rewind(line)
+        if self._checks is not None:
+            self._checks.begin()
+
+    def _hides_rows(self, number: int) -> bool:
+        if self._checks is not None:
+            return self._checks.hides_rows(self._text, number)
+        below = width_of_line(self._text.raw(number + 1, number + 2), self._source.separator, self._source.quoting)
+        return below == self._first_width > 1
+
+    def _next_records(self) -> tuple[Sequence[int], list[tuple[str, ...]], bool]:
+        """Read one record for each item of the gate, which ends with the record that begins a new piece.
+
+        Return the line number of each record and of the next one, the records, and whether the next is too large to
+        read.
+        """
+        rows: list[tuple[str, ...]] = []
+        reader, before = self._reader, self._reader.line_num
+        first = before + self._above + 1
+        is_too_large = False
+        if self._source.quoting in BACKSLASH:  # an escaped line end is part of the cell, so cells do not tell the lines
+            starts = [first]
+            try:
+                for _ in self._gate:
+                    rows.append(tuple(next(reader)))
+                    starts.append(reader.line_num + self._above + 1)
+            except StopIteration:
+                pass
+            except csv.Error:
+                is_too_large = True
+            return starts, rows, is_too_large
+        try:
+            rows.extend(map(operator.call, self._gate, reader))
+        except csv.Error:  # a reader that is not strict raises it only for the field size limit
+            is_too_large = True
+        if reader.line_num - before == len(rows):
+            return range(first, first + len(rows) + 1), rows, is_too_large
+        return list(accumulate(map(lines_of, rows), initial=first)), rows, is_too_large
+
+
+def _as_they_are(numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
+    if not all(rows):
+        numbers = list(compress(numbers, rows))
+        rows = list(filter(None, rows))
+    if rows:
+        yield Block(numbers[: len(rows)], rows)
+
+
+def _never_closed(line: int) -> str:
+    return message(
+        "A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. "
+        "Close it, or double it if it belongs to the text.",
+        line=line,
+    )
+
+
+def _too_large(line: int) -> str:
+    return message(
+        "A cell that begins in row {line:,} has more than {most:,} characters, so the rest of the file "
+        "was not read. A quotation mark is probably never closed.",
+        line=line,
+        most=LONGEST_CELL,
+    )

@@ -1,0 +1,216 @@
+"""Recipes: stored roles of columns, to be used for other files with columns of the same names."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.column_names import index_of
+from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions, Role, Source
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.files import write_own_file
+from cfbatch_gui.core.system.kept_aside import is_of_newer_version, keep_aside
+
+_NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
+VERSION: Final = 1
+MOST_REMEMBERED: Final = 200  # kinds of files; the one chosen least recently is dropped first
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What files of one structure have in common: their format and columns, as recognised without options."""
+
+    format: str
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, source: Source) -> "FileKind":
+        return cls(source.format, source.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Roles, layout, template and parts for files with these columns, and how such files are read.
+
+    `options` never have an encoding, nor do they send doubtful rows: that is decided for one file. `second_columns` are
+    () where one file is enough.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    mapping: Mapping
+    options: ReadOptions = field(default_factory=ReadOptions)
+    second_columns: tuple[str, ...] = ()
+
+
+def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions, second: Source | None) -> Recipe:
+    """The recipe for a choice for these files; `options` are those that the user has set."""
+    of_any_file = replace(options.in_encoding(None), sends_doubtful=False)
+    return Recipe(name, source.columns, mapping, of_any_file, second.columns if second else ())
+
+
+def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, ...] = ()) -> Mapping | str:
+    """The recipe's mapping for files with these columns, or the sentence that says which column they lack.
+
+    Columns are found by their exact name, otherwise ignoring case; columns that the recipe lacks get the role KEEP.
+    Without a second file, where the recipe has one, its roles are () and `check_mapping` asks for it.
+    """
+    roles = _roles(recipe.columns, recipe.mapping.roles, columns)
+    if isinstance(roles, str):
+        return roles
+    has_second = bool(second_columns and recipe.second_columns)
+    second = _roles(recipe.second_columns, recipe.mapping.second_roles, second_columns) if has_second else ()
+    if isinstance(second, str):
+        return message("In the second file: {sentence}", sentence=second)
+    return replace(recipe.mapping, roles=roles, second_roles=second)
+
+
+def _roles(known: tuple[str, ...], roles: tuple[Role, ...], columns: tuple[str, ...]) -> tuple[Role, ...] | str:
+    found = [Role.KEEP] * len(columns)
+    for name, role in zip(known, roles, strict=True):
+        index = index_of(name, columns)
+        if index is not None:
+            found[index] = role
+        elif role not in _NOT_NEEDED:
+            return message("There is no column “{name}”.", name=name)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    kind: FileKind
+    recipe: Recipe
+    second: FileKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Book:
+    recipes: tuple[Recipe, ...] = ()
+    remembered: tuple[_Remembered, ...] = ()  # the most recent choice is last
+    version: int = VERSION
+
+
+class RecipeBook:
+    """The stored recipes. The file is read once; a change is on disk when the call returns: call it in a thread.
+
+    A file that cannot be read, or that a newer version of the program wrote, counts as empty. Then a copy of it is kept
+    before anything is written, and `damage` is a sentence about it, else "".
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writing = threading.Lock()
+        self._book, self.damage = _load(path)
+
+    # Named recipes
+
+    def recipes(self) -> tuple[Recipe, ...]:
+        return tuple(sorted(self._book.recipes, key=lambda recipe: recipe.name.casefold()))
+
+    def recipe(self, name: str) -> Recipe:
+        """A recipe by its name, ignoring case. Raises UsageError."""
+        for recipe in self._book.recipes:
+            if recipe.name.casefold() == name.strip().casefold():
+                return recipe
+        known = ", ".join(f"“{recipe.name}”" for recipe in self.recipes())
+        if self.damage and not known:
+            raise UsageError(self.damage)
+        raise UsageError(
+            message("There is no recipe “{name}”. There are {known}.", name=name, known=known)
+            if known
+            else message("There is no recipe “{name}”; none was saved yet. Recipes are saved in the window.", name=name)
+        )
+
+    def save(self, recipe: Recipe) -> None:
+        """Add a recipe, in place of one of the same name. Raises UsageError without a name, DiskFull, DataError."""
+        recipe = replace(recipe, name=_checked(recipe.name))
+        self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), recipe)))
+
+    def rename(self, old: str, new: str) -> None:
+        """Rename a recipe. Raises UsageError if there is none, or if the new name is in use; DiskFull, DataError."""
+        recipe, new = self.recipe(old), _checked(new)
+        if new.casefold() != recipe.name.casefold() and new.casefold() in _names(self._book):
+            raise UsageError(
+                message("There is a recipe “{new}” already. Choose another name, or delete that one first.", new=new)
+            )
+        named = replace(recipe, name=new)
+        self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), named)))
+
+    def delete(self, name: str) -> Recipe:
+        """Remove a recipe and return it, so that the removal can be undone. Raises as `rename`."""
+        recipe = self.recipe(name)
+        self._change(lambda book: replace(book, recipes=_without(book, recipe.name)))
+        return recipe
+
+    # The last choice for each kind of file
+
+    def remembered(self, kind: FileKind, second: FileKind | None = None) -> Recipe | None:
+        """The last choice for files of this kind, None if there is none; its name is ""."""
+        found = (each.recipe for each in self._book.remembered if (each.kind, each.second) == (kind, second))
+        return next(found, None)
+
+    def remember(self, kind: FileKind, second: FileKind | None, recipe: Recipe | None) -> None:
+        """Store a choice for the next file of this kind; None removes it. Raises DiskFull, DataError."""
+        if recipe == self.remembered(kind, second):
+            return
+        new = () if recipe is None else (_Remembered(kind, replace(recipe, name=""), second),)
+
+        def changed(book: _Book) -> _Book:
+            others = tuple(each for each in book.remembered if (each.kind, each.second) != (kind, second))
+            return replace(book, remembered=(*others, *new)[-MOST_REMEMBERED:])
+
+        self._change(changed)
+
+    def _change(self, change: Callable[[_Book], _Book]) -> None:
+        with self._writing:
+            book = change(self._book)
+            write_own_file(self._path, msgspec.json.format(msgspec.json.encode(book), indent=2) + b"\n")
+            self._book = book
+
+
+def _checked(name: str) -> str:
+    if not name.strip():
+        raise UsageError(message("The recipe needs a name."))
+    return name.strip()
+
+
+def _names(book: _Book) -> set[str]:
+    return {recipe.name.casefold() for recipe in book.recipes}
+
+
+def _without(book: _Book, name: str) -> tuple[Recipe, ...]:
+    return tuple(each for each in book.recipes if each.name.casefold() != name.casefold())
+
+
+def _load(path: Path) -> tuple[_Book, str]:
+    """What the file holds, and the sentence about one that cannot be used."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return _Book(), ""
+    except OSError as error:
+        _log.warning("Recipes in %s cannot be read: %s", path, error)
+        return _Book(), ""
+    try:
+        book = msgspec.json.decode(content, type=_Book)
+        if book.version == VERSION:
+            return book, ""
+        _log.warning("Recipes in %s have version %s, not %s; they are not used", path, book.version, VERSION)
+        is_newer = book.version > VERSION
+    except (UnicodeDecodeError, msgspec.MsgspecError) as error:
+        _log.warning("Recipes in %s cannot be read: %s", path, error)
+        is_newer = is_of_newer_version(content, VERSION)
+    name = keep_aside(path, "newer" if is_newer else "damaged") or path.name
+    if is_newer:
+        return _Book(), message(
+            "Your recipes were written by a newer version of CF Batch, and cannot be used here. Update to use them;"
+            " “{name}” keeps them.",
+            name=name,
+        )
+    return _Book(), message("Your recipes are damaged and cannot be used; “{name}” is the file as it was.", name=name)

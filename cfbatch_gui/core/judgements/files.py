@@ -1,0 +1,578 @@
+"""Files of judgements: their five forms, how they are read, taken into a book, and written. Both ways give the same."""
+
+import csv
+import io
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from cfbatch_gui.core.errors import ExportError, InputError
+from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.tables import newest, verdicts
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
+from cfbatch_gui.core.messages import counted_message, message
+from cfbatch_gui.core.results.labels import grade
+from cfbatch_gui.core.results.ranks import RetrievalIds
+from cfbatch_gui.core.system.files import atomic_writer
+
+TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note", "marked")
+BEIR_COLUMNS = ("query-id", "corpus-id", "score")
+QUEPID_COLUMNS = ("query", "docid", "rating")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+# Signs that end an id where lines are split at white space, as UTF-8 in hexadecimal. A percent sign stands for itself
+# unless one of these follows, so that ids of other programs come and go as they are.
+_UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"]""")
+_CODES = "|".join(
+    "%".join(f"{byte:02X}" for byte in sign.encode())
+    for sign in map(chr, (*range(0x100), 0x1680, *range(0x2000, 0x2060), 0x3000, 0xFEFF))
+    if _UNSAFE.match(sign)
+)
+_ESCAPED = re.compile(f"%(?=(?:25)*(?:{_CODES}))")
+_ESCAPES = re.compile(f"%25(?=(?:25)*(?:{_CODES}))|%({_CODES})")
+MARK = "'"
+
+
+class Form(StrEnum):
+    """`TREC`, `BEIR` and `QUEPID` have one grade for each pair, the other two what each judge said."""
+
+    TREC = "trec"  # qrels: query id, 0, document id, grade
+    BEIR = "beir"  # TSV with BEIR_COLUMNS
+    QUEPID = "quepid"  # CSV with QUEPID_COLUMNS: the query's text, the document's id
+    CSV = "csv"  # with TEXT_COLUMNS, of which the first three are enough
+    LINES = "jsonl"  # one object for each judgement ever made: a whole copy of a book
+
+    @property
+    def has_ids_only(self) -> bool:
+        """Whether documents stand there by their ids alone."""
+        return self in (Form.TREC, Form.BEIR, Form.QUEPID)
+
+
+def made_id(subject: Subject, prefix: str) -> str:
+    """The id of a subject in a file, with white space and quotes percent-encoded as in URLs.
+
+    A text without an id gets one made of the prefix and its digest, the same in every file.
+    """
+    if subject.id:
+        return _UNSAFE.sub(_percent, _ESCAPED.sub("%25", subject.id))
+    digest = text_digest(subject.text)
+    return f"{prefix}-{digest.hex()[:16]}" if digest is not None else ""
+
+
+def original_id(written: str) -> str:
+    """The id that `made_id` wrote."""
+    return _ESCAPES.sub(lambda found: bytes.fromhex(found[1].replace("%", "")).decode() if found[1] else "%", written)
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode())
+
+
+def is_formula(cell: str) -> bool:
+    """Whether a spreadsheet could take the cell for a formula."""
+    return _FORMULA.match(cell) is not None
+
+
+def from_object(found: dict[str, object]) -> Judgement:
+    """A judgement of a line of JSON. Raises KeyError, TypeError, ValueError."""
+    grade, time = found["grade"], found.get("time", 0.0)
+    if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int)):
+        raise TypeError("grade")
+    if isinstance(time, bool) or not isinstance(time, int | float):
+        raise TypeError("time")
+    words = {name: found.get(name, "") for name in ("query", "text", "query_id", "text_id", "judge", "note")}
+    if not all(isinstance(word, str) for word in words.values()):
+        raise TypeError("text")
+    texts = {name: str(word) for name, word in words.items()}
+    return Judgement(
+        Subject(texts["query_id"], texts["query"]),
+        Subject(texts["text_id"], texts["text"]),
+        grade,
+        texts["judge"],
+        Source[str(found.get("source", Source.FILE.name)).upper()],
+        float(time),
+        again=found.get("again") is True,
+        taken_back=found.get("taken_back") is True,
+        note=texts["note"],
+    )
+
+
+def to_object(judgement: Judgement) -> dict[str, object]:
+    """The object of a line of JSON, without what is empty."""
+    found: dict[str, object] = {
+        "query_id": judgement.query.id,
+        "query": judgement.query.text,
+        "text_id": judgement.document.id,
+        "text": judgement.document.text,
+        "grade": judgement.grade,
+        "judge": judgement.judge,
+        "source": judgement.source.name.lower(),
+        "time": judgement.time,
+        "again": judgement.again,
+        "taken_back": judgement.taken_back,
+        "note": judgement.note,
+    }
+    return {name: value for name, value in found.items() if value not in ("", False) or name == "grade"}
+
+
+_QRELS = re.compile(r"\s*(\S+)\s+\S+\s+(\S+)\s+(-?[0-9]+)\s*")
+_NAMES = {
+    "query": ("query", "question", "search"),
+    "text": ("text", "context", "document", "passage", "answer"),
+    "grade": ("grade", "rating", "label", "relevance", "score", "judgement", "judgment"),
+    "judge": ("judge", "rater", "annotator", "user"),
+    "time": ("time", "date", "created"),
+    "query_id": ("query_id", "query-id", "qid"),
+    "text_id": ("text_id", "docid", "doc_id", "doc-id", "corpus-id", "document_id"),
+    "note": ("note", "comment"),
+    "marked": ("marked",),
+}
+_UNTOLD = {"", "?", "-"}
+_MOST_NAMED = 3
+_LEAST_COLUMNS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that is no judgement, from 1, and why."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """`judgements` without a judge or a time in the file have "" and 0.0."""
+
+    form: Form
+    judgements: tuple[Judgement, ...]
+    bad: tuple[BadLine, ...]
+
+
+def read_judgements(path: Path) -> ReadFile:
+    """Read a file of judgements whole. Raises InputError for a file that is none, or that cannot be read."""
+    text = _decoded(path)
+    first = text.lstrip("\r\n \t")[:1]
+    if first == "{":
+        return _of_lines(text)
+    first_line = text.lstrip("\r\n").split("\n", 1)[0]
+    if _QRELS.fullmatch(first_line):
+        return _of_qrels(text)
+    return _of_table(text, path.name)
+
+
+def check_all_read(found: ReadFile) -> None:
+    """Raises InputError if a line is no judgement, so that nothing is taken in part."""
+    if not found.bad:
+        return
+    named: str = ""
+    for each in found.bad[:_MOST_NAMED]:
+        line = message("line {number:,}: {reason}", number=each.number, reason=each.reason)
+        named = message("{before}; {line}", before=named, line=line) if named else line
+    if len(found.bad) > _MOST_NAMED:
+        named = message("{before}; {line}", before=named, line="…")
+    raise InputError(
+        counted_message(
+            len(found.bad),
+            "{n:,} line is no judgement ({named}). Nothing was imported.",
+            "{n:,} lines are no judgement ({named}). Nothing was imported.",
+            named=named,
+        )
+    )
+
+
+def _decoded(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            message("“{name}” cannot be read: {reason}.", name=path.name, reason=error.strerror)
+        ) from error
+    try:
+        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            message(
+                "“{name}” is not in UTF-8. Save it as “CSV UTF-8”, or as Unicode text, and import it again.",
+                name=path.name,
+            ),
+            detail=f"byte {error.start:,}",
+        ) from error
+
+
+def _of_lines(text: str) -> ReadFile:
+    judgements: list[Judgement] = []
+    bad: list[BadLine] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                found = from_object(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                bad.append(BadLine(number, message("is no object with a grade, and query and text or their ids")))
+                continue
+            _take(found, number, judgements, bad)
+    return ReadFile(Form.LINES, tuple(judgements), tuple(bad))
+
+
+def _of_qrels(text: str) -> ReadFile:
+    judgements: list[Judgement] = []
+    bad: list[BadLine] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        found = _QRELS.fullmatch(line)
+        if found is None:
+            bad.append(BadLine(number, message("is not “query 0 document grade”")))
+        else:
+            query, document = (Subject(original_id(found[part])) for part in (1, 2))
+            judged = Judgement(query, document, int(found[3]), "", Source.FILE, 0.0)
+            _take(judged, number, judgements, bad)
+    return ReadFile(Form.TREC, tuple(judgements), tuple(bad))
+
+
+def _of_table(text: str, name: str) -> ReadFile:
+    csv.field_size_limit(LONGEST_LINE)
+    header_line = text.lstrip("\r\n").split("\n", 1)[0]
+    separator = max("\t;,", key=header_line.count)
+    reader = csv.reader(io.StringIO(text.lstrip("\r\n"), newline=""), delimiter=separator, strict=True)
+    judgements: list[Judgement] = []
+    bad: list[BadLine] = []
+    try:
+        header = [cell.strip().casefold() for cell in next(reader, [])]
+        columns = _columns(header)
+        if columns is None:
+            raise InputError(
+                message(
+                    "“{name}” is no file of judgements. There are five forms: TREC qrels, TSV with “query-id, "
+                    "corpus-id, score”, CSV with “query, docid, rating”, CSV with “query, text, grade”, and JSON "
+                    "Lines.",
+                    name=name,
+                )
+            )
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                _take_row(cells, columns, reader.line_num, judgements, bad)
+    except csv.Error as error:
+        bad.append(BadLine(reader.line_num, message("has quotes that do not fit ({error})", error=str(error))))
+    return ReadFile(_form(header, columns), tuple(judgements), tuple(bad))
+
+
+def _columns(header: Sequence[str]) -> dict[str, int] | None:
+    """The index of each of the names of `_NAMES` that the header has; None if it is no header of judgements."""
+    columns: dict[str, int] = {}
+    for meaning, names in _NAMES.items():
+        found = next((name for name in names if name in header), None)
+        if found is not None:
+            columns[meaning] = header.index(found)
+    has_query, has_text = columns.keys() & {"query", "query_id"}, columns.keys() & {"text", "text_id"}
+    return columns if has_query and has_text and "grade" in columns else None
+
+
+def _form(header: Sequence[str], columns: dict[str, int] | None) -> Form:
+    if tuple(header[:3]) == BEIR_COLUMNS:
+        return Form.BEIR
+    if tuple(header[:3]) == QUEPID_COLUMNS:
+        return Form.QUEPID
+    return Form.CSV if columns is None or "text" in columns else Form.BEIR
+
+
+def _take_row(
+    cells: Sequence[str], columns: dict[str, int], number: int, judgements: list[Judgement], bad: list[BadLine]
+) -> None:
+    found = {name: cells[index] if index < len(cells) else "" for name, index in columns.items()}
+    for name in found.get("marked", "").split():
+        if found.get(name, "").startswith(MARK):
+            found[name] = found[name][1:]
+    said = found["grade"].strip()
+    value = grade(said)
+    if value is None and said not in _UNTOLD:
+        bad.append(BadLine(number, message("its grade “{grade}” is no whole number", grade=said[:40])))
+        return
+    time = _time(found.get("time", ""))
+    if time is None:
+        bad.append(BadLine(number, message("its time “{time}” is none", time=found["time"][:40])))
+        return
+    has_texts = "text" in columns
+    query_id, text_id = (found.get(name, "").strip() for name in ("query_id", "text_id"))
+    if not has_texts:
+        query_id, text_id = original_id(query_id), original_id(text_id)
+    query, document = Subject(query_id, found.get("query", "")), Subject(text_id, found.get("text", ""))
+    words = (found.get("judge", "").strip(), Source.FILE, time)
+    _take(Judgement(query, document, value, *words, note=found.get("note", "")), number, judgements, bad)
+
+
+def _take(found: Judgement, number: int, judgements: list[Judgement], bad: list[BadLine]) -> None:
+    if not (found.query.id or found.query.text) or not (found.document.id or found.document.text):
+        bad.append(BadLine(number, message("has no query or no text")))
+    elif found.grade is not None and abs(found.grade) >= 2**31 - 1:
+        bad.append(BadLine(number, message("its grade {grade} is too large", grade=found.grade)))
+    else:
+        judgements.append(found)
+
+
+def _time(said: str) -> float | None:
+    """Seconds since 1970 of an ISO time, 0.0 for none; None for what is no time."""
+    if not said.strip():
+        return 0.0
+    try:
+        return datetime.fromisoformat(said.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+_PAIRS = """
+SELECT i.query_no, q.query_id, q.text, t.text_id, t.text, t.row, i.position
+FROM items i JOIN queries q USING(query_no) JOIN texts t USING(text_no)
+WHERE i.query_no IS NOT NULL ORDER BY i.query_no, i.position
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`added` of the lines `read` are new in the book; the rest it had already. `matched` are about texts of the job,
+    `unmatched` are kept all the same, since they count in ideal and recall. `conflicting` lines gave a pair another
+    grade than an earlier line or another judge.
+    """
+
+    read: int
+    added: int
+    matched: int
+    unmatched: int
+    conflicting: int
+
+
+class JobSubjects:
+    """The queries and documents of a job by their ids, in the file and in its exports, and by their texts. Blocking."""
+
+    def __init__(self, folder: JobFolder) -> None:
+        ids = RetrievalIds(folder)
+        self._queries: dict[int, tuple[Subject, str]] = {}
+        self._by_query_id: dict[str, int] = {}
+        self._by_query_text: dict[str, int] = {}
+        self._by_id: dict[int, dict[str, Subject]] = defaultdict(dict)
+        self._ids_of_text: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        with folder.open(read_only=True) as database:
+            for number, query_id, query, text_id, text, row, position in database.execute(_PAIRS):
+                if number not in self._queries:
+                    self._add_query(number, Subject(query_id, query), ids)
+                document = Subject(text_id, text)
+                exported = ids.document(text_id, row, position)
+                for name in filter(None, (text_id, exported, made_id(document, "text"))):
+                    self._by_id[number].setdefault(name, document)
+                if exported not in self._ids_of_text[number][text]:
+                    self._ids_of_text[number][text].append(exported)
+
+    def _add_query(self, number: int, query: Subject, ids: RetrievalIds) -> None:
+        exported = ids.query(number, query.id)
+        self._queries[number] = (query, exported)
+        self._by_query_text.setdefault(query.text, number)
+        for name in filter(None, (query.id, exported, made_id(query, "query"))):
+            self._by_query_id.setdefault(name, number)
+
+    def query_of(self, query: Subject) -> int | None:
+        """The number of a query, by its text if it has one, else by its id; None if the job does not have it."""
+        return self._by_query_text.get(query.text) if query.text else self._by_query_id.get(query.id)
+
+    def query_id(self, number: int) -> str:
+        """The id of a query in the run that the job exports."""
+        return self._queries[number][1]
+
+    def query_text(self, number: int) -> str:
+        """The text of a query."""
+        return self._queries[number][0].text
+
+    def document_ids(self, number: int, document: Subject) -> tuple[str, ...]:
+        """The ids that a document has in the exported run of this query, none if the query does not have it."""
+        if document.text:
+            return tuple(self._ids_of_text[number].get(document.text, ()))
+        found = self._by_id[number].get(document.id)
+        return tuple(self._ids_of_text[number][found.text]) if found is not None else ()
+
+    def with_texts(self, judgement: Judgement) -> tuple[Judgement, bool]:
+        """The judgement with the job's texts in place of its ids, and whether the job has this pair."""
+        number = self.query_of(judgement.query)
+        if number is None:
+            return judgement, False
+        query, document = self._queries[number][0], judgement.document
+        if document.text:
+            return replace(judgement, query=query), document.text in self._ids_of_text[number]
+        found = self._by_id[number].get(document.id)
+        return replace(judgement, query=query, document=found or document), found is not None
+
+
+def import_judgements(
+    book: Book, judgements: Sequence[Judgement], *, judge: str, time: float, job: JobSubjects | None = None
+) -> Imported:
+    """Add what is new. `judge` and `time` are for lines that say none. Raises DataError, DiskFull, UsageError."""
+    matched = conflicting = 0
+    added: list[Judgement] = []
+    said: dict[tuple[Subject, Subject], set[int | None]] = defaultdict(set)
+    for each in judgements:
+        found = replace(each, judge=each.judge or judge, time=each.time or time)
+        if job is not None:
+            found, is_there = job.with_texts(found)
+            matched += is_there
+        added.append(found)
+    for known in (*book.judgements(), *added):
+        if not known.taken_back:
+            grades = said[_bare(known.query), _bare(known.document)]
+            grades.add(known.grade)
+    conflicting = sum(len(said[_bare(each.query), _bare(each.document)]) > 1 for each in added)
+    # A copy of a book has a time in each line; what no longer counts belongs to it.
+    is_copy = all(each.time for each in judgements) and any(each.again or each.taken_back for each in judgements)
+    count = _add_history(book, added) if is_copy else book.add_new(added)
+    unmatched = len(added) - matched if job is not None else 0
+    return Imported(len(added), count, matched, unmatched, conflicting)
+
+
+def _add_history(book: Book, judgements: Sequence[Judgement]) -> int:
+    """Add every line that the book does not have, also those that no longer count, in their order."""
+    known = set(book.judgements())
+    new = [each for each in judgements if each not in known]
+    if new:
+        book.add(new)
+    return len(new)
+
+
+def _bare(subject: Subject) -> Subject:
+    """The subject as it is known: by its text whatever its id."""
+    return Subject("", subject.text) if subject.text else subject
+
+
+def write_judgements(
+    book: Book, path: Path, form: Form, job: JobSubjects | None = None, *, labels: Iterable[Judgement] = ()
+) -> int:
+    """Write a file; how many lines have a judgement. Blocking.
+
+    Forms with ids have one line for each judged pair, sorted, with the grade that counts. With a job its ids are those
+    of the run that it exports, and only judgements of its queries are written; its own `labels` count for pairs about
+    which the book has none, or labels of other files only. Raises ExportError, DiskFull, DataError.
+    """
+    lines = list(_lines(book, form, job, labels))
+    if not lines:
+        raise ExportError(message("There is no judgement to write. Nothing was written."))
+    with atomic_writer(path) as stream:
+        stream.write(_header(form))
+        for line in lines:
+            stream.write(line)
+    return len(lines)
+
+
+def _header(form: Form) -> bytes:
+    match form:
+        case Form.BEIR:
+            return ("\t".join(BEIR_COLUMNS) + "\n").encode()
+        case Form.QUEPID:
+            return (",".join(QUEPID_COLUMNS) + "\n").encode()
+        case Form.CSV:
+            return ("\ufeff" + ",".join(TEXT_COLUMNS) + "\r\n").encode()
+        case _:
+            return b""
+
+
+def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> Iterator[bytes]:
+    if form is Form.LINES:
+        for each in book.judgements():
+            if job is None or job.query_of(each.query) is not None:
+                yield json.dumps(to_object(each), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+    elif form is Form.CSV:
+        for each in _counting(book):
+            if job is None or job.query_of(each.query) is not None:
+                yield _csv_line(each)
+    else:
+        for (query, document), value in sorted(_pairs(book, form, job, labels).items()):
+            yield _id_line(form, query, document, value)
+
+
+def _counting(book: Book) -> Iterator[Judgement]:
+    """What each judge said last, in the order of the pairs."""
+    said: dict[tuple[str, str, str, str, str], Judgement] = {}
+    for each in book.judgements():
+        key = (*_key(each.query), *_key(each.document), each.judge)
+        said.pop(key, None)
+        if not each.taken_back:
+            said[key] = each
+    return iter(sorted(said.values(), key=lambda each: (_key(each.query), _key(each.document), each.judge)))
+
+
+def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> dict[tuple[str, str], int]:
+    """The grades by the ids of query and document, in the order of trust that measures follow: see `BookGrades`."""
+    records, subjects = book.contents()
+    found, _ = verdicts(newest(records))
+    judged = [
+        (
+            subjects[int(record["query"])],
+            subjects[int(record["document"])],
+            int(record["grade"]),
+            int(record["source"]),
+            int(record["time"]),
+        )
+        for record in found
+    ]
+    judged.sort(key=lambda each: (-each[3], not (each[0].text and each[1].text), -each[4]))
+    grades: dict[tuple[str, str], int] = {}
+    own = [(each.query, each.document, each.grade or 0) for each in labels]
+    from_people = [each[:3] for each in judged if each[3] != Source.LABELS]
+    from_labels = [each[:3] for each in judged if each[3] == Source.LABELS]
+    for query, document, value in (*from_people, *own, *from_labels):
+        for asked, ids in _named(query, document, form, job):
+            for identifier in ids:
+                grades.setdefault((asked, identifier), value)
+    return grades
+
+
+def _named(
+    query: Subject, document: Subject, form: Form, job: JobSubjects | None
+) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """How a pair is named: the query, and the document, which a job may have under several ids."""
+    if job is None:
+        asked = query.text or query.id if form is Form.QUEPID else made_id(query, "query")
+        return [(asked, (made_id(document, "text"),))]
+    number = job.query_of(query)
+    if number is None:
+        return []
+    ids = job.document_ids(number, document) or (made_id(document, "text"),)
+    return [(job.query_text(number) if form is Form.QUEPID else job.query_id(number), ids)]
+
+
+def _id_line(form: Form, query: str, document: str, grade: int) -> bytes:
+    if form is Form.TREC:
+        return f"{query} 0 {document} {grade}\n".encode()
+    if form is Form.BEIR:
+        return f"{query}\t{document}\t{grade}\n".encode()
+    return _encoded((query, document, str(grade)), "\n")
+
+
+def _csv_line(each: Judgement) -> bytes:
+    time = datetime.fromtimestamp(each.time, UTC).isoformat() if each.time else ""
+    cells = {
+        "query": each.query.text,
+        "text": each.document.text,
+        "grade": "?" if each.grade is None else str(each.grade),
+        "judge": each.judge,
+        "time": time,
+        "query_id": each.query.id,
+        "text_id": each.document.id,
+        "note": each.note,
+    }
+    marked = [name for name, cell in cells.items() if name != "grade" and is_formula(cell)]
+    for name in marked:
+        cells[name] = MARK + cells[name]
+    return _encoded((*cells.values(), " ".join(marked)), "\r\n")
+
+
+def _encoded(cells: tuple[str, ...], end: str) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\r\n").writerow(cells)  # with this line end lone CR and LF are quoted
+    return (text.getvalue()[:-2] + end).encode("utf-8", "surrogatepass")
+
+
+def _key(subject: Subject) -> tuple[str, str]:
+    return ("", subject.text) if subject.text else (subject.id, "")

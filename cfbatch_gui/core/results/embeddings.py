@@ -1,0 +1,376 @@
+"""The results of an embedding job: its texts and their vectors, held against their checksums."""
+
+import hashlib
+import math
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums, read_sums, vector_checksums
+from cfbatch_gui.core.job_folder.damage import results_damaged
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import cells_sql, data_version
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.original_columns import columns_of_vectors
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of
+from cfbatch_gui.core.results.text_search import CasefoldIndex
+
+_TEXTS = f"""
+SELECT i.item_no, t.text, t.text_id, t.label, t.row, {cells_sql()}, i.request_no, p.part,
+    CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) END
+FROM items i
+JOIN texts t USING(text_no)
+LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row
+LEFT JOIN parts p USING(item_no)
+"""  # noqa: S608 - constants
+_PAGE = f"{_TEXTS} WHERE i.item_no BETWEEN :first AND :last ORDER BY i.item_no"
+_NAMED = f"{_TEXTS} JOIN json_each(:items) wanted ON wanted.value = i.item_no ORDER BY wanted.key"
+_IN_ORDER = """
+SELECT item_no, item_no, text, text_id FROM items CROSS JOIN texts USING(text_no)
+WHERE item_no > ? ORDER BY item_no LIMIT ?
+"""
+_IS_MISSING_ANY = """
+SELECT EXISTS(SELECT 1 FROM requests WHERE state <> 'done') OR EXISTS(SELECT 1 FROM items WHERE request_no IS NULL)
+"""
+_BLOCK_BYTES = 8_000_000
+
+# Index of the block's first text; indices in the block of the texts that have a vector, (n,); these, float32 (n, d).
+VectorBlock = tuple[int, NDArray[np.int64], NDArray[np.float32]]
+
+
+class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
+    """A text and its status. If `status` is done, its vector is row `item_no` - 1 of the vectors.
+
+    `row` is its row in the file, `cells` are the values of `Embeddings.columns()`. `error` is the reason why there is
+    no vector, "" if there is one or may still be. `batch` is the batch's number, 0 if not sent. `part` is the number of
+    this part of a split text, from 1; None for a text that was not split. `reference` is the `external_reference` of
+    its request, "" if there is none.
+    """
+
+    item_no: int
+    text: str
+    id: str
+    label: str
+    row: int
+    cells: tuple[str, ...]
+    status: Status
+    error: str
+    batch: int
+    part: int | None = None
+    reference: str = ""
+
+
+_AT_ONCE = 512  # rows; 2 MB of vectors of 1,024 numbers, which the processor's cache holds
+
+
+class CheckedVectors:
+    """Knows which rows have been found right; a vector without a checksum, as of an older program, passes."""
+
+    def __init__(self, folder: JobFolder, count: int) -> None:
+        self._folder, self._count = folder, count
+        self._version: tuple[bytes, int] = (b"", 0)
+        self._sums: Sums = np.empty(0, np.uint64)
+        self._is_right = np.empty(0, np.bool_)
+
+    def check(self, block: NDArray[np.float32], start: int) -> None:
+        """`block` is the rows from index `start` on. Raises ResultsDamaged, which names the damaged ones."""
+        self._load()
+        wanted = slice(start, start + len(block))
+        if self._is_right[wanted].all():
+            return
+        damaged: list[int] = []
+        for first in range(0, len(block), _AT_ONCE):
+            rows = slice(start + first, min(start + first + _AT_ONCE, start + len(block)))
+            if not self._is_right[rows].all():
+                found = vector_checksums(block[first : first + _AT_ONCE])
+                damaged += self._mark(np.arange(rows.start, rows.stop), found)
+        self._raise(damaged)
+
+    def check_some(self, vectors: NDArray[np.float32], item_numbers: NDArray[np.int64]) -> None:
+        """The same for the vectors of these items, in any order."""
+        self._load()
+        unknown = np.flatnonzero(~self._is_right[item_numbers - 1])
+        if len(unknown):
+            self._raise(self._mark(item_numbers[unknown] - 1, vector_checksums(vectors[unknown])))
+
+    def _mark(self, indices: NDArray[np.int64], found: Sums) -> list[int]:
+        is_right = found == self._sums[indices]
+        self._is_right[indices] |= is_right
+        wrong = indices[~is_right & ~self._is_right[indices]]
+        return [int(index) + 1 for index in wrong]
+
+    def _load(self) -> None:
+        """The checksums of this moment. What has another one than before is looked at again, and so is a new file."""
+        version = data_version(self._folder.data), _file_number(self._folder.vectors)
+        if version == self._version:
+            return
+        with self._folder.open(read_only=True) as database:
+            sums = read_sums(database, Summed.VECTORS, 1, self._count)
+        is_right = sums == UNKNOWN
+        if len(self._sums) and version[1] == self._version[1]:
+            is_right |= self._is_right & (sums == self._sums)
+        self._version, self._sums, self._is_right = version, sums, is_right
+
+    def _raise(self, damaged: list[int]) -> None:
+        if damaged:
+            with self._folder.open(read_only=True) as database:
+                raise results_damaged("vectors", database, self._folder.path, damaged)
+
+
+def _file_number(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
+_UNIT_TOLERANCE = 1e-3  # the norm of half-precision values has an error of about 1e-4
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorChecks:
+    """The checks of all vectors that came back. The norms are those of finite vectors, NaN if there are none.
+
+    `repeated` counts vectors that are equal, byte for byte, to an earlier one.
+    """
+
+    texts: int  # with and without a vector
+    dimension: int
+    norm_min: float
+    norm_max: float
+    unit_length: bool  # every norm is 1, to 0.001
+    zero: int
+    repeated: int
+    non_finite: int  # vectors with a NaN or an infinity
+    missing: int  # texts without a vector
+
+
+def measure(
+    blocks: Iterable[NDArray[np.float32]], texts: int, count: int, dimension: int, progress: Progress | None = None
+) -> VectorChecks:
+    """Check all vectors, which come in blocks of shape (n, dimension), `count` in all; `texts` counts all texts.
+
+    Needs memory for one block and 24 bytes for each vector. `progress` gets (done, total).
+    """
+    norms = np.empty(count, dtype=np.float64)
+    marks = np.empty((count, 2), dtype=np.uint64)
+    done = 0
+    for block in blocks:
+        norms[done : done + len(block)] = _norms(block)
+        marks[done : done + len(block)] = _marks(block)
+        done += len(block)
+        if progress:
+            progress(done, count)
+    finite = norms[np.isfinite(norms)]
+    return VectorChecks(
+        texts=texts,
+        dimension=dimension,
+        norm_min=float(finite.min()) if len(finite) else math.nan,
+        norm_max=float(finite.max()) if len(finite) else math.nan,
+        unit_length=bool(len(norms)) and bool(np.all(np.abs(norms - 1) < _UNIT_TOLERANCE)),
+        zero=int(np.count_nonzero(norms == 0)),
+        repeated=len(marks) - len(np.unique(marks, axis=0)),
+        non_finite=len(norms) - len(finite),
+        missing=texts - count,
+    )
+
+
+def _norms(block: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Norms in double, as the square of a small float32 underflows. NaN and infinity give NaN and infinity."""
+    wide = block.astype(np.float64)
+    lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    return lengths
+
+
+def _marks(block: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """A 128-bit hash of each row's bytes, of shape (n, 2); a collision is too improbable to matter."""
+    digests = b"".join(hashlib.blake2b(row, digest_size=16).digest() for row in block)
+    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
+
+
+class Embeddings:
+    """The results of an embedding job. Each call opens the data read-only and closes it, also while the job runs.
+
+    All calls raise DataError. `failed_batches` is that of JobMetadata; `reserved` are names that original columns must
+    not have.
+    """
+
+    def __init__(
+        self, folder: JobFolder, failed_batches: Mapping[int, str] | None = None, *, reserved: Collection[str] = ()
+    ) -> None:
+        self._folder = folder
+        self._failed_batches = failed_batches or {}
+        self._texts = CasefoldIndex(folder, _IN_ORDER)
+        with folder.open(read_only=True) as database:
+            self._original = columns_of_vectors(database, reserved)
+            self._count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
+            self._has_ids = database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1").fetchone() is not None
+        self._checked = CheckedVectors(folder, self._count)
+
+    @property
+    def count(self) -> int:
+        """The number of all texts, with or without a vector."""
+        return self._count
+
+    @property
+    def dimension(self) -> int:
+        """The length of the vectors, 0 as long as there is none."""
+        return int(self._stored().shape[1])
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the user's file gave ids."""
+        return self._has_ids
+
+    def columns(self) -> tuple[str, ...]:
+        """The names of the user's own columns, without the id and those to be left out."""
+        return self._original.names
+
+    def outcome_counts(self) -> OutcomeCounts:
+        """The number of texts by status."""
+        with self._folder.open(read_only=True) as database:
+            return count_items(database, self._failed_batches)
+
+    def page(self, start: int, stop: int) -> tuple[EmbeddedText, ...]:
+        """The texts from index `start` to before `stop` of the input."""
+        with self._folder.open(read_only=True) as database:
+            return tuple(self._read(database, _PAGE, {"first": start + 1, "last": stop}))
+
+    def texts(self, item_numbers: Sequence[int]) -> tuple[EmbeddedText, ...]:
+        """The texts of these item numbers, in the order given."""
+        with self._folder.open(read_only=True) as database:
+            return tuple(self._read(database, _NAMED, {"items": str(list(item_numbers))}))
+
+    def find(self, text: str) -> tuple[int, ...]:
+        """The numbers of the items whose text or id contains `text`, ascending; case is ignored."""
+        return tuple(self._texts.find(text).tolist())
+
+    def pooling(self) -> str:
+        """The pooling that the service reported for the vectors, "" if it reported none."""
+        with self._folder.open(read_only=True) as database:
+            return str(schema.metadata_value(database, "pooling") or "")
+
+    def column(self, index: int) -> tuple[str, ...]:
+        """The cells of column `index` of `columns()`, one for each text; "" if the row is short."""
+        with self._folder.open(read_only=True) as database:
+            rows = database.execute(
+                f"SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
+                " LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row ORDER BY i.item_no",
+                (f"$[{self._original.first[index]}]",),
+            )
+            return tuple(value or "" for (value,) in rows)
+
+    def text_lengths(self) -> NDArray[np.int64]:
+        """The number of characters of each text, of shape (count,), index = item number - 1."""
+        with self._folder.open(read_only=True) as database:
+            rows = database.execute("SELECT length(text) FROM items JOIN texts USING(text_no) ORDER BY item_no")
+            return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self._count)
+
+    def vectors(self) -> NDArray[np.float32]:
+        """All vectors as the service sent them, a read-only memory map, float32 (count, dimension).
+
+        The row of a text is its item number - 1. Rows of texts that are not done have arbitrary values. The shape is
+        (count, 0) as long as there is no vector. All are held against their checksums at the first call: who needs
+        some takes `rows` or `rows_of`.
+        """
+        self.rows(0, self._count)
+        return self._stored()
+
+    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
+        """The rows of `vectors` from index `start` to before `stop`: a memory map of its own, released with it."""
+        block = self._stored()[start:stop]
+        self._checked.check(block, start)
+        return block
+
+    def rows_of(self, item_numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of the vectors of these items, of shape (n, dimension)."""
+        found = self._stored()[item_numbers - 1]
+        self._checked.check_some(found, item_numbers)
+        return found
+
+    def _stored(self) -> NDArray[np.float32]:
+        """`vectors`, not held against the checksums."""
+        with self._folder.open(read_only=True) as database:
+            # The file exists before it has its full size; the dimension is stored together with the first vectors.
+            if schema.metadata_value(database, "dimension") is None:
+                return np.empty((self._count, 0), dtype=np.float32)
+        try:
+            vectors: NDArray[np.float32] = np.load(self._folder.vectors, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise DataError(message("This job's vectors could not be read."), detail=f"vectors.npy: {error}") from error
+        if vectors.ndim != 2 or vectors.dtype != np.dtype("<f4") or len(vectors) != self._count:
+            raise DataError(
+                message("This job's vectors are damaged."),
+                detail=f"vectors.npy: {vectors.dtype} {vectors.shape} for {self._count} texts",
+            )
+        return vectors
+
+    def vector(self, item_no: int) -> NDArray[np.float32] | None:
+        """A copy of one text's vector, of shape (dimension,); None if it has none (yet)."""
+        found = self.page(item_no - 1, item_no)
+        if not found or found[0].status is not Status.DONE:
+            return None
+        vector: NDArray[np.float32] = self.rows_of(np.array([item_no]))[0]
+        return vector
+
+    def present(self) -> NDArray[np.bool_]:
+        """Which texts have a vector, of shape (count,), index = item number - 1."""
+        with self._folder.open(read_only=True) as database:
+            if not database.execute(_IS_MISSING_ANY).fetchone()[0]:
+                return np.ones(self._count, dtype=np.bool_)
+            mask = np.zeros(self._count, dtype=np.bool_)
+            done = database.execute("SELECT item_no FROM items JOIN requests USING(request_no) WHERE state = 'done'")
+            mask[np.fromiter((item for (item,) in done), dtype=np.int64) - 1] = True
+        return mask
+
+    def vector_blocks(self, present: NDArray[np.bool_], size: int) -> Iterator[VectorBlock]:
+        """The vectors of the texts that `present` marks, in blocks of at most `size` consecutive texts.
+
+        Each block is a memory map of its own, released with the block, so that memory use is constant.
+        """
+        if not self.dimension:
+            return
+        for start in range(0, len(present), size):
+            there = np.flatnonzero(present[start : start + size])
+            if len(there):
+                block = self.rows(start, min(start + size, len(present)))
+                yield start, there, block if len(there) == len(block) else block[there]
+
+    def checks(self, progress: Progress | None = None) -> VectorChecks:
+        """Check all vectors, see `VectorChecks`. Blocking: seconds for many. `progress` gets (done, total)."""
+        present = self.present()
+        dimension = self.dimension
+        size = max(1, _BLOCK_BYTES // max(1, dimension * 4))
+        blocks = (vectors for _, _, vectors in self.vector_blocks(present, size)) if dimension else iter(())
+        return measure(blocks, self._count, int(np.count_nonzero(present)) if dimension else 0, dimension, progress)
+
+    def _read(
+        self, database: sqlite3.Connection, query: str, wanted: Mapping[str, int | str]
+    ) -> Iterator[EmbeddedText]:
+        rows = database.execute(query, wanted).fetchall()
+        requests = sent_of(database, {row[6] for row in rows})
+        for item, text, text_id, label, row_no, cells, request, part, reason in rows:
+            sent = requests[request]
+            status, why = status_of(sent.state == "done", sent, reason, self._failed_batches)
+            yield EmbeddedText(
+                item,
+                text,
+                text_id,
+                label,
+                row_no,
+                self._original.cells(cells, None),
+                status,
+                why,
+                sent.batch or 0,
+                part,
+                sent.reference or "",
+            )

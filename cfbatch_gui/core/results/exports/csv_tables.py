@@ -1,0 +1,158 @@
+"""Results as CSV: rankings, vectors with a column for each number or in one cell, and the list of near duplicates."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports.base import (
+    Cell,
+    CheckedStream,
+    ExportOptions,
+    Preset,
+    Work,
+    Written,
+    not_as_written,
+)
+from cfbatch_gui.core.results.exports.delimited import Dialect
+from cfbatch_gui.core.results.exports.score_rows import ScoreRows
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_texts
+from cfbatch_gui.core.results.near_duplicates import Duplicates
+from cfbatch_gui.core.system.files import atomic_writer
+
+# The names of our columns where people read them; programs get them as they are in every language.
+_WORDS: dict[str, str] = {
+    each: each
+    for each in (
+        *(message("query_id"), message("query"), message("rank"), message("doc_id"), message("text")),
+        *(message("score"), message("tie_group"), message("initial_rank"), message("rank_change"), message("label")),
+        *(message("external_reference"), message("request_id"), message("status"), message("error"), message("part")),
+    )
+}
+
+
+def write_scores(work: Work) -> Written:
+    """Write and read back. A score is the shortest decimal that reads back as the same double."""
+    table = ScoreRows(work)
+    dialect = Dialect(work.options)
+    is_for_people = work.options.preset is Preset.EXCEL
+    columns = _headers(table.columns, work.say) if is_for_people else table.columns
+    reason = table.columns.index("error") if is_for_people and "error" in table.columns else None
+    rows = done = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        stream.write(dialect.start + dialect.encode([columns]))
+        for block in table.blocks():
+            said = block.rows if reason is None else [_said(row, reason, work.say) for row in block.rows]
+            stream.write(dialect.encode(said))
+            rows, done = rows + len(block.rows), done + block.items
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(rows, (work.path,), {**dialect.notes(columns), "dropped_by_top_k_or_threshold": table.dropped})
+
+
+def _headers(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
+    """Our names in the user's language, unless a column of the user's own is called so."""
+    words = [say(_WORDS[name]) if name in _WORDS else name for name in names]
+    return [word if word not in names else name for name, word in zip(names, words, strict=True)]
+
+
+def _said(row: Sequence[Cell], reason: int, say: Callable[[str], str]) -> Sequence[Cell]:
+    """The row with the reason why there is no score in the user's language."""
+    cell = row[reason]
+    return (*row[:reason], say(cell), *row[reason + 1 :]) if isinstance(cell, str) and cell else row
+
+
+def write_vectors(work: Work) -> Written:
+    """Write and read back; each number is the shortest decimal that reads back as the same float32."""
+    dimension = Embeddings(work.folder).dimension
+    numbers = [f"dim_{index}" for index in range(dimension)]
+    table = VectorRows(work, reserved=("id", *numbers))
+    dialect = Dialect(work.options)
+    header = ["id", *table.columns]
+    done = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        stream.write(dialect.start + dialect.encode([[*header, *numbers]]))
+        for texts, vectors in table.blocks():
+            lines = []
+            for text, decimals in zip(texts, vector_texts(vectors), strict=True):
+                cells = (table.id_of(text), *table.cells(text))
+                lines.append(dialect.encode_start(cells) + _separated(decimals, dialect) + dialect.line_end)
+            stream.write(b"".join(lines))
+            done += len(texts)
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(done, (work.path,), {**dialect.notes(header), **table.notes})
+
+
+def _separated(decimals: bytes, dialect: Dialect) -> bytes:
+    numbers = decimals[1:-1]
+    if dialect.separator != ",":
+        numbers = numbers.replace(b",", dialect.separator.encode())
+    return numbers if dialect.decimal_point == "." else numbers.replace(b".", dialect.decimal_point.encode())
+
+
+COLUMNS = ("id", "text", "embedding")
+
+
+def write_vectors_in_cells(work: Work) -> Written:
+    """Write and read back; each number is the shortest decimal that reads back as the same float32."""
+    table = VectorRows(work)
+    dialect = Dialect(work.options)
+    done = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        stream.write(dialect.start + dialect.encode([COLUMNS]))
+        for texts, vectors in table.blocks():
+            rows = zip(texts, vector_texts(vectors), strict=True)
+            stream.write(dialect.encode((table.id_of(text), text.text, vector.decode()) for text, vector in rows))
+            done += len(texts)
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(done, (work.path,), {**dialect.notes(COLUMNS), **table.notes})
+
+
+KEEP_LIST = ("row", "id", "text", "decision", "group", "similarity", "kept_row", "kept_id")
+STAY, GO = "stay", "go"
+_PAGE = 2_000
+
+
+def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, separator: str = ",") -> int:
+    """Write the list as CSV for Excel, completely or not at all, and read it back; returns the number of rows that go.
+
+    Blocking; call it in a thread. Raises UserError.
+    """
+    dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
+    data = dialect.start + dialect.encode([KEEP_LIST]) + dialect.encode(keep_rows(embeddings, found))
+    with atomic_writer(path) as stream:
+        stream.write(data)
+        stream.flush()
+        stream.seek(0)
+        if stream.read() != data:
+            not_as_written(path, "the bytes read back differ from those written")
+    return found.gone
+
+
+def keep_rows(embeddings: Embeddings, found: Duplicates) -> Iterator[Sequence[Cell]]:
+    """The rows under KEEP_LIST. `group` counts from 1, the largest first; a text without near duplicates has none."""
+    groups = found.groups()
+    group_of = {item: number for number, group in enumerate(groups, 1) for item in (group.stays, *group.goes)}
+    goes = {
+        item: (group.stays, similarity)
+        for group in groups
+        for item, similarity in zip(group.goes, group.similarities, strict=True)
+    }
+    kept = {text.item_no: (text.row, text.id) for text in embeddings.texts([group.stays for group in groups])}
+    for start in range(0, embeddings.count, _PAGE):
+        for text in embeddings.page(start, start + _PAGE):
+            item = text.item_no
+            if item in goes:
+                stays, similarity = goes[item]
+                row, identifier = kept[stays]
+                yield text.row, text.id, text.text, GO, group_of[item], round(similarity, 6), row, identifier
+            else:
+                yield text.row, text.id, text.text, STAY, group_of.get(item), None, None, None

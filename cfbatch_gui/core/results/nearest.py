@@ -1,0 +1,124 @@
+"""The texts whose vectors are nearest to that of one text, or to that of any sentence."""
+
+import asyncio
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.wire.answers import read_run
+from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Refused, expect, match
+from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, encode_request
+
+LONGEST = 20_000  # characters
+
+
+_BLOCK_BYTES = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A text and the cosine similarity of its vector with the one asked for, -1 to 1."""
+
+    text: EmbeddedText
+    similarity: float
+
+
+def nearest(embeddings: Embeddings, item_no: int, count: int = 20) -> tuple[Neighbour, ...]:
+    """Up to `count` other texts, the most similar first, equally similar ones in the order of the input.
+
+    () if the text has no vector, or one that is zero or not finite. Blocking: reads every vector once, in blocks; call
+    it in a thread. Raises DataError.
+    """
+    asked = embeddings.vector(item_no)
+    return () if asked is None else nearest_to(embeddings, asked, count, without=item_no)
+
+
+def nearest_to(
+    embeddings: Embeddings, asked: NDArray[np.float32], count: int = 20, *, without: int = 0
+) -> tuple[Neighbour, ...]:
+    """As `nearest`, for any vector of shape (dimension,); the text with item number `without` is left out."""
+    wanted = _unit(asked.astype(np.float64)[None, :])[0]
+    if not wanted.any() or not np.isfinite(wanted).all():
+        return ()
+    present = embeddings.present()
+    similarities = np.full(len(present), -np.inf)
+    step = max(1, _BLOCK_BYTES // max(1, embeddings.dimension * 8))
+    with np.errstate(all="ignore"):  # rows of texts without a vector have arbitrary values
+        for start in range(0, len(present), step):
+            block = _unit(embeddings.rows(start, start + step).astype(np.float64))
+            similarities[start : start + step] = block @ wanted
+    similarities[~present | ~np.isfinite(similarities)] = -np.inf
+    if without:
+        similarities[without - 1] = -np.inf
+    order = np.argsort(-similarities, kind="stable")[:count]
+    indices = [int(index) for index in order if similarities[index] > -np.inf]
+    texts = embeddings.texts([index + 1 for index in indices])
+    return tuple(
+        Neighbour(text, float(np.clip(similarities[index], -1, 1))) for text, index in zip(texts, indices, strict=True)
+    )
+
+
+def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each row divided by its length; rows of length 0 stay as they are."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
+    return scaled
+
+
+async def embed_sentence(
+    client: WorkersAI, metadata: JobMetadata, embeddings: Embeddings, sentence: str
+) -> NDArray[np.float32]:
+    """The sentence's vector, of shape (dimension,). `client` must be that of the job's own connection.
+
+    The request is sent once and never repeated. Raises UserError; OutcomeUnknown if the request may have been billed
+    although it gave no answer.
+    """
+    text = sentence.strip()
+    if not text:
+        raise UsageError(message("There is nothing to look for yet. Type a sentence."))
+    if len(text) > LONGEST:
+        raise UsageError(
+            message(
+                "A sentence to look for can have {most:,} characters; this has {length:,}.",
+                most=LONGEST,
+                length=len(text),
+            )
+        )
+    request = EmbedRequest(
+        (text,), pooling=metadata.pooling, truncate_inputs=True if metadata.truncate_inputs else None
+    )
+    try:
+        raw = await client.run(metadata.model, encode_request(request))
+    except OutcomeUnknown as error:
+        raise OutcomeUnknown(
+            message(
+                "The sentence was sent to {title}, but no clear answer came back. It may have been billed; trying "
+                "again costs another request.",
+                title=client.connection.title,
+            ),
+            detail=error.detail,
+        ) from error
+    return await asyncio.to_thread(_vector, raw, request, embeddings)
+
+
+def _vector(raw: bytes, request: EmbedRequest, embeddings: Embeddings) -> NDArray[np.float32]:
+    (matched,) = match(read_run(raw), [expect(request)], dimension=embeddings.dimension)
+    if isinstance(matched, Refused):
+        raise ServiceRefused(message("The service did not take this sentence."), detail=matched.error)
+    if not isinstance(matched, Embedded):
+        raise ReplyError(message("The answer to this sentence holds no vector."))
+    stored = embeddings.pooling()
+    if matched.pooling and stored and matched.pooling != stored:
+        raise ReplyError(
+            message(
+                "The sentence's vector is pooled in another way than those of this job, so they cannot be compared."
+            ),
+            detail=f"pooling {matched.pooling[:40]!r}, not {stored[:40]!r}",
+        )
+    return np.array(matched.vectors[0])

@@ -1,1 +1,0 @@
-"""The scores of ranking jobs, and the ranks computed from them."""

@@ -1,0 +1,582 @@
+"""The dialogs that put the user's Worker into their account, or take it out, with a token that is used once."""
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLineEdit, QWidget
+from shiboken6 import isValid
+
+from cfbatch_gui.core.connections.credentials import TokenSource
+from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.worker_setup.account import Progress, State
+from cfbatch_gui.core.worker_setup.account_calls import (
+    Call,
+    Names,
+    names_at,
+    names_of,
+    removing_calls,
+    setting_up_calls,
+    token_page,
+)
+from cfbatch_gui.core.worker_setup.refusals import AddressMissing, StorageNotActivated
+from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
+from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
+from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.connections.connection_fields import (
+    ACCOUNT_PAGE,
+    STORAGE_PAGE,
+    WORKERS_PAGE,
+    AccountField,
+    FieldBlock,
+    TokenField,
+)
+from cfbatch_gui.ui.connections.worker_guide import TallDialog
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.job_labels import title_words
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
+from cfbatch_gui.ui.widgets import (
+    Button,
+    Card,
+    CheckBox,
+    DangerButton,
+    IconLabel,
+    IconLine,
+    Item,
+    Label,
+    LinkButton,
+    PrimaryButton,
+    Role,
+    StateLabel,
+    boxed,
+    column,
+    row,
+)
+
+_ICON = 16  # pixels
+_ICONS: dict[State, tuple[str, Role]] = {
+    State.RUNNING: ("loader", "accent"),
+    State.WAITING: ("clock", "attention"),
+    State.DONE: ("circle-check", "done"),
+    State.NOT_NEEDED: ("minus", "quiet"),
+    State.FAILED: ("circle-x", "error"),
+}
+
+
+class CallList(Card):
+    """One row for each call, in the order in which they are made."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(inset=True, parent=parent)
+        self.body.setSpacing(MEDIUM)
+        self.rows: list[CallRow] = []
+        self.setAccessibleName(self.tr("Calls that are made"))
+
+    def show_calls(self, calls: Sequence[Call]) -> None:
+        """Show calls of which none was made yet. Calls that only differ from those shown in names keep their rows."""
+        if len(calls) != len(self.rows):
+            for each in self.rows:
+                self.body.removeWidget(each)
+                each.hide()
+                each.deleteLater()
+            self.rows = [CallRow() for _ in calls]
+            for each in self.rows:
+                self.body.addWidget(each)
+        for each, call in zip(self.rows, calls, strict=True):
+            each.show_call(call)
+
+    def show_progress(self, progress: Progress) -> "CallRow | None":
+        """Show how far a call is; its row."""
+        for each in self.rows:
+            if each.call is not None and each.call.step is progress.call.step:
+                each.show_state(progress.state, said(progress.note))
+                return each
+        return None
+
+    def hide_unmade(self) -> None:
+        """Hide those that were not made, when all is done."""
+        for each in self.rows:
+            each.setVisible(each.state is not None)
+
+    def stop(self) -> None:
+        """Show that what was running was cut off: whether it was done is not known."""
+        for each in self.rows:
+            if each.state in (State.RUNNING, State.WAITING):
+                each.show_state(None)
+
+
+class CallRow(QWidget):
+    """A call: what it does, its method and address, the permission that it needs, and what came of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.call: Call | None = None
+        self.state: State | None = None
+        self._icon = IconLabel("circle-dashed", "quiet", _ICON)
+        self._sentence = Label("", wrap=True)
+        self._words = Label("", "small", wrap=True)
+        self._note = Label("", "small", wrap=True)
+        self._note.hide()
+        texts = boxed(column(self._sentence, self._words, self._note, gap=1))
+        line = row(boxed(column(self._icon, None, margins=(0, 1, 0, 0))), texts, gap=SMALL)
+        line.setStretch(1, 1)
+        self.setLayout(line)
+
+    def show_call(self, call: Call) -> None:
+        """Show a call that was not made yet."""
+        self.call = call
+        self._sentence.setText(said(call.sentence))
+        # The account is the same in all of them, and its id would take half a line.
+        words = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
+        if call.permission:
+            words = self.tr("{call} · needs {permission}").format(call=words, permission=call.permission)
+        self._words.setText(words)
+        self._words.setToolTip(display.plain_tip(call.words))
+        self.show_state(None)
+
+    def show_state(self, state: State | None, note: str = "") -> None:
+        """Show how far it is; None is not made yet."""
+        self.state = state
+        icon, role = _ICONS[state] if state is not None else ("circle-dashed", "quiet")
+        self._icon.set_icon(icon, role)
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        said_of_state = self._state_words() if state is not None else ""
+        parts = (self._sentence.text(), said_of_state, note)
+        self.setAccessibleName(" ".join(part for part in parts if part))
+
+    def sentence(self) -> str:
+        """What the call does."""
+        return self._sentence.text()
+
+    def words(self) -> str:
+        """The call with the permission that it needs."""
+        return self._words.text()
+
+    def note(self) -> str:
+        """What came of it."""
+        return self._note.text()
+
+    def _state_words(self) -> str:
+        return {
+            State.RUNNING: self.tr("Under way."),
+            State.WAITING: self.tr("Waits."),
+            State.DONE: self.tr("Done."),
+            State.NOT_NEEDED: self.tr("Not needed."),
+            State.FAILED: self.tr("Failed."),
+            None: "",
+        }[self.state]
+
+
+_WIDTH = 660  # pixels
+_LONGEST_NAME = 100  # characters; a Worker's has fewer
+_TASK = "account calls"
+
+
+class AccountDialog(TallDialog):
+    """Account, token, the calls before they are made and while they are, and what came of them.
+
+    `tasks` are the page's. `page_wanted` carries an address for the browser. The token is in its field alone, and the
+    field is emptied when all is done, when the token was refused, and when the dialog is closed.
+    """
+
+    page_wanted = Signal(str)
+
+    def __init__(self, program: Program, tasks: Tasks, start_button: Button, parent: QWidget) -> None:
+        super().__init__(start_button.text(), parent, width=_WIDTH)
+        self._program, self._tasks = program, tasks
+        self._page = ""  # of the dashboard, where what stopped the work is put right
+        self.account = AccountField()
+        self.account.setText(program.address_book.account_id)
+        self.account.setAccessibleName(self.tr("Account ID"))
+        self.account_block = FieldBlock(
+            self.tr("Account ID"),
+            self._link(self.tr("Find my account ID"), lambda: ACCOUNT_PAGE),
+            self.account,
+        )
+        self.account_block.label.setBuddy(self.account)
+        self.token = TokenField()
+        self.token.setAccessibleName(self.tr("One-time API token"))
+        self.token_block = FieldBlock(
+            self.tr("One-time API token"), self._link(self.tr("Make the token"), self._token_page), self.token
+        )
+        self.token_block.label.setBuddy(self.token)
+        self.worker = QLineEdit(names_of().worker)
+        self.worker.setMaxLength(_LONGEST_NAME)
+        self.worker.setAccessibleName(self.tr("Name of the Worker"))
+        self.worker_block = FieldBlock(self.tr("Name of the Worker"), self._no_link(), self.worker)
+        self.worker_block.label.setBuddy(self.worker)
+        self.calls = CallList()
+        self.problem = IconLine("", "circle-x", "body", icon_role="error")
+        self.details = Label("", "small", wrap=True)
+        self.page_link = LinkButton(self.tr("Open the dashboard"), "external-link")
+        self.page_link.clicked.connect(lambda: self.page_wanted.emit(self._page))
+        self.outcome = StateLabel()
+        self.afterwards = Label("", "quiet", wrap=True)
+        self.start_button = start_button
+        self.start_button.clicked.connect(self._try_to_start)
+        self.close_button = Button(self.tr("Cancel"))
+        self.close_button.clicked.connect(self._close_or_stop)
+        self.finished.connect(lambda _: self._forget())
+        for hidden in (self.problem, self.details, self.page_link, self.outcome, self.afterwards):
+            hidden.hide()
+        for field in (self.account, self.token, self.worker):
+            field.textEdited.connect(self._edited)
+            field.returnPressed.connect(self._try_to_start)
+
+    # What each dialog does
+
+    def plan(self, names: Names, account_id: str) -> Sequence[Call]:
+        """The calls, for these names in this account."""
+        raise NotImplementedError
+
+    async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
+        """Make them; what is said then, and what there is to know afterwards. Raises UserError."""
+        raise NotImplementedError
+
+    def stopped(self, reason: UserError) -> None:
+        """Offer what helps against a reason that this dialog knows more about."""
+
+    # Shared
+
+    def show_parts(self, about: str, *options: Item, foot: Sequence[QWidget] = ()) -> None:
+        """Lay the dialog out, with its options between the fields and the calls, and its own buttons in the foot."""
+        self._about = Label(about, "quiet", wrap=True)
+        note = self.tr("This is sent to Cloudflare, and nothing before you press “{button}”:").format(
+            button=self.start_button.text()
+        )
+        self._form = boxed(column(self.account_block, self.token_block, self.worker_block, *options, gap=MEDIUM))
+        self._note = Label(note, "strong", wrap=True)
+        self.lay_out(
+            column(
+                Label(self.windowTitle(), "part"),
+                self._about,
+                self._form,
+                self._note,
+                self.calls,
+                None,
+                gap=MEDIUM,
+            ),
+            column(
+                row(self.outcome, None),
+                self.afterwards,
+                self.problem,
+                self.details,
+                row(self.page_link, *foot, None, self.close_button, self.start_button),
+                gap=SMALL,
+            ),
+        )
+        self.show_plan()
+        self._show_hints()
+        (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_plan(self) -> None:
+        """Show the calls for what the fields hold; for a name that cannot be one, those of before."""
+        with suppress(UsageError):
+            self.calls.show_calls(self.plan(names_of(self.worker.text().strip()), self._account_id()))
+        self._note.setVisible(bool(self.calls.rows))
+        self.calls.setVisible(bool(self.calls.rows))
+
+    def show_progress(self, progress: Progress) -> None:
+        """Show how far a call is; the dialog may have been closed."""
+        if isValid(self):
+            row = self.calls.show_progress(progress)
+            if row is not None and progress.state is State.RUNNING:
+                self.scroll_to(row)
+
+    def is_working(self) -> bool:
+        """Whether calls are being made."""
+        return self._tasks.is_running(_TASK)
+
+    def _account_id(self) -> str:
+        try:
+            return clean_account_id(self.account.text())
+        except NotConnected:
+            return ""
+
+    def _token_page(self) -> str:
+        return token_page(self._account_id())
+
+    def token_hint(self) -> str:
+        """What the token has to have for the calls that are shown."""
+        calls = self.plan(names_of(), self._account_id())
+        permissions = display.listed([*dict.fromkeys(each.permission for each in calls if each.permission)])
+        return self.tr(
+            "For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”."
+        ).format(permissions=permissions)
+
+    def _edited(self) -> None:
+        self._hide_outcome()
+        self.show_plan()
+        self._show_hints()
+
+    def _show_hints(self) -> None:
+        self.account_block.set_hint(self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard."))
+        self.token_block.set_hint(self.token_hint())
+        self.worker_block.set_hint(self.tr("What belongs to it is called after it."))
+
+    def _hide_outcome(self) -> None:
+        for each in (self.problem, self.details, self.page_link):
+            each.hide()
+
+    def _try_to_start(self) -> None:
+        """Start, or focus the first field with a problem."""
+        if self.is_working() or self.start_button.isHidden():
+            return
+        found: list[QWidget] = []
+        for field, block, problem in (
+            (self.account, self.account_block, self.account.problem()),
+            (self.token, self.token_block, self.token.problem()),
+            (self.worker, self.worker_block, self._name_problem()),
+        ):
+            if problem:
+                block.set_problem(problem)
+                found.append(field)
+        if found:
+            found[0].setFocus(Qt.FocusReason.OtherFocusReason)
+            return
+        self.show_plan()
+        self._tasks.start(_TASK, self._run())
+
+    def _name_problem(self) -> str:
+        try:
+            names_of(self.worker.text().strip())
+        except UsageError as error:
+            return said(error.message)
+        return ""
+
+    async def _run(self) -> None:
+        self._set_working(True)
+        program = self._program
+        setup = WorkerSetup(program.address_book, program.credentials, program.connections)
+        try:
+            done, afterwards = await self.work(
+                setup, self._account_id(), check_form(self.token.text()), names_of(self.worker.text().strip())
+            )
+        except UserError as error:
+            if isValid(self):
+                self._show_stopped(error)
+        else:
+            if isValid(self):
+                self._show_done(done, afterwards)
+        finally:
+            if isValid(self):
+                self.calls.stop()
+                self._set_working(False)
+
+    def _show_stopped(self, error: UserError) -> None:
+        reason = error.reason if isinstance(error, Stopped) else error
+        self.problem.set_line(said(error.message))
+        self.problem.show()
+        self.details.setText(error.detail)
+        self.details.setVisible(bool(error.detail))
+        self._page = _page_for(reason)
+        self.page_link.setVisible(bool(self._page))
+        if isinstance(reason, TokenRefused):
+            self.token.forget()
+            self.token.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.stopped(reason)
+        self.fit()
+
+    def _show_done(self, sentence: str, afterwards: str) -> None:
+        self.token.forget()
+        self.calls.hide_unmade()
+        self.outcome.set_state(sentence, "circle-check", "done")
+        self.outcome.show()
+        self.afterwards.setText(afterwards)
+        self.afterwards.show()
+        self.start_button.hide()
+        self.close_button.setDefault(True)
+        self.fit()
+
+    def _set_working(self, working: bool) -> None:
+        if working:
+            self._hide_outcome()
+        is_done = self.start_button.isHidden()
+        for each in (self._about, self._form, self._note):
+            each.setVisible(not working and not is_done)
+        self.start_button.set_possible(self.tr("Wait until this is done.") if working else "")
+        closing = self.tr("Close") if is_done else self.tr("Cancel")
+        self.close_button.setText(self.tr("Stop") if working else closing)
+        if is_done:
+            self.close_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _close_or_stop(self) -> None:
+        if not self.is_working():
+            self.reject()
+            return
+        self._tasks.cancel(_TASK)
+        self.problem.set_line(
+            self.tr("Stopped. What was done stays; press “{button}” again, and it goes on from there.").format(
+                button=self.start_button.text()
+            )
+        )
+        self.problem.show()
+
+    def _forget(self) -> None:
+        self._tasks.cancel(_TASK)
+        self.token.forget()
+
+    def _link(self, text: str, address: Callable[[], str]) -> LinkButton:
+        """A link to a page of the dashboard, whose address may depend on the fields."""
+        link = LinkButton(text, "external-link")
+        link.setAccessibleDescription(self.tr("Opens the dashboard in the browser"))
+        link.clicked.connect(lambda: self.page_wanted.emit(address()))
+        return link
+
+    def _no_link(self) -> LinkButton:
+        link = LinkButton()
+        link.hide()
+        return link
+
+
+def _page_for(reason: UserError) -> str:
+    """The page of the dashboard where it is put right, "" for none."""
+    match reason:
+        case StorageNotActivated():
+            return STORAGE_PAGE
+        case AddressMissing():
+            return WORKERS_PAGE
+        case _:
+            return ""
+
+
+class WorkerSetupDialog(AccountDialog):
+    """`connected` carries the id of the connection that leads to the Worker, once all is done."""
+
+    connected = Signal(str)
+
+    def __init__(self, program: Program, tasks: Tasks, parent: QWidget, *, paid_plan: bool = False) -> None:
+        start = PrimaryButton(tr("Set up in my account"), "check")
+        super().__init__(program, tasks, start, parent)
+        self._taken = self._other = ""  # a name that somebody else's Worker or Workflow has, and one to take instead
+        self.paid_plan = CheckBox(self.tr("The account is on the Workers Paid plan"))
+        self.paid_plan.setChecked(paid_plan)
+        plan = self.tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
+        self.replace = CheckBox("")
+        self.replace.toggled.connect(self._choose_name)
+        self.replace.hide()
+        self.copy_secret = Button(self.tr("Copy the secret"), "copy")
+        self.copy_secret.clicked.connect(lambda: self._tasks.start("copy secret", self._copy_secret()))
+        self.copy_secret.hide()
+        self._connection_id = ""
+        about = self.tr(
+            "The program puts the Worker into your account, with a bucket and a Workflow that collect answers while"
+            " this computer is off, and adds the connection. Doing it again changes nothing; what others have there"
+            " stays."
+        )
+        self.show_parts(
+            about,
+            self.replace,
+            boxed(column(self.paid_plan, Label(plan, "small", wrap=True), gap=TINY)),
+            foot=(self.copy_secret,),
+        )
+
+    def plan(self, names: Names, account_id: str) -> Sequence[Call]:
+        return setting_up_calls(names, account_id)
+
+    async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
+        done = await setup.set_up(
+            *(account_id, token, names),
+            title=self.tr("My Worker"),
+            paid_plan=self.paid_plan.isChecked(),
+            may_replace=self.replace.isChecked() and names.worker == self._taken,
+            show=self.show_progress,
+        )
+        self._connection_id = done.connection.id
+        name = title_words(done.connection.name)
+        added = self.tr("Done: connection “{name}” was added.")
+        sentence = (added if done.is_new else self.tr("Done: connection “{name}” is kept.")).format(name=name)
+        more = [
+            self.tr("A new address may take a minute until it answers: test it on its card then."),
+            self.tr("The token is not needed any more: delete it in the dashboard."),
+        ]
+        if done.has_other_secret:
+            more.insert(0, self.tr("The Worker has a new secret: programs elsewhere that use it need it too."))
+        if await self._program.credentials.token_source(self._connection_id, check=check_secret) is TokenSource.SESSION:
+            more.insert(
+                0, self.tr("No keyring took the Worker’s secret: copy it now, or it is lost with this program.")
+            )
+            self.copy_secret.show()
+        self.connected.emit(done.connection.id)
+        return sentence, " ".join(more)
+
+    def stopped(self, reason: UserError) -> None:
+        if isinstance(reason, NotOurs):
+            self._taken, self._other = self.worker.text().strip(), reason.other_name
+            self.replace.setText(self.tr("Replace “{name}” instead").format(name=self._taken))
+            self.replace.setChecked(False)
+            self.replace.show()
+            self._choose_name(False)
+            self.scroll_to(self.replace)
+
+    async def _copy_secret(self) -> None:
+        secret = await self._program.credentials.token(self._connection_id, check=check_secret)
+        if secret is not None:
+            QGuiApplication.clipboard().setText(secret.reveal())
+            self.copy_secret.setText(self.tr("Copied"))
+
+    def _choose_name(self, replaces: bool) -> None:
+        self.worker.setText(self._taken if replaces else self._other)
+        self.show_plan()
+
+
+class WorkerRemovalDialog(AccountDialog):
+    """For the Worker that a saved connection leads to. `forgotten`: the connection was removed, too."""
+
+    forgotten = Signal()
+
+    def __init__(self, program: Program, tasks: Tasks, record: SavedConnection, parent: QWidget) -> None:
+        start = DangerButton(tr("Remove from my account"), "trash-2")
+        super().__init__(program, tasks, start, parent)
+        self._record = record
+        name = title_words(record.name)
+        try:
+            self.worker.setText(names_at(record.url).worker)
+        except UsageError:  # a domain of the user's own
+            self.worker.clear()
+        self.keep_bucket = CheckBox(self.tr("Keep the bucket with the stored answers"))
+        self.keep_bucket.toggled.connect(self._show_other_calls)
+        billed = self.tr("R2 goes on billing what is in it, beyond 10 GB.")
+        self.forget = CheckBox(
+            self.tr("Remove the connection “{name}” and its secret from this computer, too").format(name=name)
+        )
+        about = self.tr(
+            "The Worker, its Workflow and its bucket are deleted from your account; nothing else is. Collect first:"
+            " jobs that are under way there cannot be collected through it any more."
+        )
+        self.show_parts(
+            about,
+            boxed(column(self.keep_bucket, Label(billed, "small", wrap=True), gap=TINY)),
+            self.forget,
+        )
+
+    def plan(self, names: Names, account_id: str) -> Sequence[Call]:
+        return removing_calls(names, account_id, keep_bucket=self.keep_bucket.isChecked())
+
+    async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
+        taken = await setup.take_down(
+            *(account_id, token, names), keep_bucket=self.keep_bucket.isChecked(), show=self.show_progress
+        )
+        more = [self.tr("The token is not needed any more: delete it in the dashboard.")]
+        if taken.bucket:
+            more.insert(
+                0, display.plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
+            )
+        if self.forget.isChecked():
+            await self._program.connections.remove(self._record.id)
+            self.forgotten.emit()
+        sentence = self.tr("Done: “{name}” is not in the account any more.").format(name=names.worker)
+        return sentence, " ".join(more)
+
+    def _show_other_calls(self) -> None:
+        self.show_plan()
+        self.token_block.set_hint(self.token_hint())

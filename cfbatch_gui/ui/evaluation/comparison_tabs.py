@@ -1,0 +1,617 @@
+"""The four tabs of a comparison: the answer, the queries, the scores of both, the jobs with their metrics."""
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMoves, query_changes
+from cfbatch_gui.core.evaluation.judged import Evaluation, answers
+from cfbatch_gui.core.evaluation.significance import Paired
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.score_table import QueryTexts
+from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.evaluation.comparison_figures import (
+    Compared,
+    change_sentence,
+    headline,
+    how_it_is_known,
+    judged_words,
+    letter,
+    matched_words,
+    more_queries,
+    scatter_words,
+    signed,
+    source_words,
+    too_few_judged,
+    unusable_words,
+)
+from cfbatch_gui.ui.job_labels import is_practice, short_model
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.plots import Chart, DifferenceChart, Dots, Line, PictureButtons
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
+from cfbatch_gui.ui.tables.table_view import Memory, TableView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.widgets import (
+    Card,
+    Choice,
+    ElidedLabel,
+    EmptyPlace,
+    Flow,
+    IconLine,
+    Label,
+    LinkButton,
+    NoticeBar,
+    Role,
+    boxed,
+    column,
+    row,
+    scrolled,
+    split,
+)
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
+
+_CHART_HEIGHT = 150
+_WORK = "answer"
+_SAME = 5e-5  # a difference that is shown as 0.0000
+
+
+class AnswerTab(QWidget):
+    """`judge_wanted` asks for the page on which texts are judged; `query_picked` brings a query's number."""
+
+    judge_wanted = Signal()
+    query_picked = Signal(int)
+
+    def __init__(self, tasks: Tasks, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tasks = tasks
+        self._compared: Compared | None = None
+        self._other = 1
+        self._changes: tuple[QueryChange, ...] = ()
+        self.headline = Label("", "part", wrap=True)
+        self.sentence = Label("", "body", wrap=True)
+        self._more = Label("", "quiet", wrap=True)
+        self._known = Label("", "quiet", wrap=True)
+        self._known.hide()
+        self._how = LinkButton(self.tr("How is this known?"))
+        self._how.clicked.connect(lambda: self._known.setVisible(self._known.isHidden()))
+        self._source = Label("", "small", wrap=True)
+        self.measures = Choice(self.tr("Measure"))
+        self.measures.picked.connect(lambda _: self._show_answer())
+        self.warning = NoticeBar("", "attention")
+        self.warning.add_link(self.tr("Judge what is missing"), self.judge_wanted.emit)
+        self.chart = DifferenceChart(self.tr("How much better or worse each query is"))
+        self.chart.setMinimumHeight(_CHART_HEIGHT)
+        self.chart.picked.connect(lambda index: self.query_picked.emit(self._changes[index].number))
+        self.table = TableView("comparison/answer", memory=memory)
+        self.table.setAccessibleName(self.tr("Queries, those that gained most first"))
+        self.table.opened.connect(lambda index: self.query_picked.emit(self.rows.row(index).number))
+        self.rows: Rows[QueryChange] = Rows(())
+        self.empty = EmptyPlace(
+            "list-ordered",
+            self.tr(
+                "Which of these rankings is better? Nobody has judged their texts yet. Judge the first few of each: one"
+                " text at a time, with one key each."
+            ),
+            self.tr("Judge their texts…"),
+        )
+        self.empty.pressed.connect(self.judge_wanted)
+        self._content = self._laid_out()
+        self.setLayout(column(self._content, self.empty, gap=0))
+
+    def _laid_out(self) -> QWidget:
+        answer = Card()
+        words = column(self.headline, self.sentence, self._more, row(self._how, None), self._known, self._source, gap=4)
+        beside = row(gap=LARGE)
+        beside.addLayout(words, 1)
+        beside.addLayout(column(self.measures, None))
+        answer.body.addLayout(beside)
+        self._chart_card = chart = Card()
+        chart.body.setContentsMargins(20, MEDIUM, 20, SMALL)
+        self._chart_title = Label("", "strong")
+        title = Flow(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
+        chart.body.addWidget(boxed(title))
+        chart.body.addWidget(self.chart, 1)
+        above = column(self.warning, answer, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
+        above.addWidget(chart, 1)
+        above.addStretch(0)
+        parts = split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
+        return boxed(column(parts, gap=0))
+
+    def show_comparison(self, compared: Compared, other: int) -> None:
+        """Show what the judgements say of the first job and number `other`."""
+        before = self.measures.value()
+        self._compared, self._other = compared, other
+        evaluation = compared.evaluation
+        self._content.setVisible(evaluation is not None)
+        self.empty.setVisible(evaluation is None)
+        if evaluation is None:
+            return
+        self.measures.clear()
+        for name in evaluation.runs[0].means:
+            self.measures.add(name, name)
+        self.measures.set_value(before)
+        warning = too_few_judged(evaluation, other)
+        self.warning.set_text(warning, "attention")
+        self.warning.setVisible(bool(warning))
+        self._source.setText(source_words(compared))
+        self._show_answer()
+
+    def words(self) -> list[str]:
+        """The headline, the sentence below, and what more would tell."""
+        return [self.headline.text(), self.sentence.text(), self._more.text()]
+
+    def _metric(self) -> str:
+        value = self.measures.value()
+        return value if isinstance(value, str) else ""
+
+    def _show_answer(self) -> None:
+        self._tasks.start(_WORK, self._answer())
+
+    async def _answer(self) -> None:
+        compared, other, metric = self._compared, self._other, self._metric()
+        if compared is None or compared.evaluation is None:
+            return
+        found = await asyncio.to_thread(answers, compared.evaluation, metric)
+        changes = await asyncio.to_thread(query_changes, compared.comparison, compared.evaluation, other, metric)
+        if self._compared is compared and self._other == other and self._metric() == metric:
+            self._show(compared.evaluation, found[other - 1], changes, metric)
+
+    def _show(self, evaluation: Evaluation, found: Paired, changes: Sequence[QueryChange], metric: str) -> None:
+        job = letter(self._other)
+        if evaluation.measures_nothing:
+            self.headline.setText(self.tr("Nothing can be measured"))
+            self.sentence.setText(
+                self.tr("All candidates of a query have the same grade, so that every order would be as good.")
+            )
+            self._more.setText("")
+        else:
+            self.headline.setText(headline(found, job))
+            self.sentence.setText(change_sentence(found, job, metric))
+            self._more.setText(more_queries(found))
+        self._more.setVisible(bool(self._more.text()))
+        self._known.setText(how_it_is_known(found, several=len(evaluation.runs) > 2))
+        self._changes = tuple(changes)
+        self._chart_title.setText(self.tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
+        self._chart_card.setVisible(bool(found.better or found.worse))
+        interval = (found.low, found.high) if found.low is not None and found.high is not None else None
+        self.chart.show_differences(
+            [each.difference for each in changes],
+            interval,
+            titles=(self.tr("{job} better").format(job=job), self.tr("{job} worse").format(job=job)),
+            columns=(self.tr("Query"), self.tr("{job} − A").format(job=job)),
+            describe=lambda index: (
+                f"{display.one_line(self._changes[index].text, 120)}\n{signed(self._changes[index].difference)}"
+            ),
+        )
+        before = self.rows
+        self.rows = Rows(change_columns(job), changes, key=lambda each: each.index, parent=self)
+        self.table.show_rows(self.rows)
+        before.deleteLater()
+
+
+def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
+    """Query, the measure in both jobs, the difference, the best text and where it stood and stands."""
+    return (
+        Column(tr("Query"), lambda each: each.text, key="query", stretch=True),
+        Column("A", lambda each: each.value, score_text, key="a", align="right", width=74),
+        Column(job, lambda each: each.other_value, score_text, key="b", align="right", width=74),
+        Column(
+            tr("{job} − A").format(job=job),
+            lambda each: each.difference,
+            _difference,
+            key="difference",
+            align="right",
+            width=84,
+            colour=_colour,
+        ),
+        Column(tr("Best text"), lambda each: each.best, key="best", stretch=True),
+        Column(
+            tr("Its rank"),
+            lambda each: each.rank - each.other_rank,
+            text=_ranks,
+            copies_text=True,
+            key="rank",
+            align="right",
+            width=84,
+            tip=tr("The rank of the best text in A, and in the other job."),
+        ),
+    )
+
+
+def _difference(value: float) -> str:
+    return display.number(value, "+.4f").replace("-", "−") if abs(value) >= _SAME else score_text(0.0)
+
+
+def _colour(each: QueryChange) -> str:
+    if abs(each.difference) < _SAME:
+        return "quiet"
+    return "accent" if each.difference > 0 else "attention"
+
+
+def _ranks(each: QueryChange) -> str:
+    if not each.best:
+        return ""
+    pattern = tr("{before} → {after}")
+    before, after = (display.number(rank) if rank else "–" for rank in (each.rank, each.other_rank))
+    return pattern.format(before=before, after=after)
+
+
+MOST_TEXTS = 5_000  # of one query on the screen at once
+_QUERIES_WIDTH = 470
+_LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
+_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
+
+
+@dataclass(frozen=True, slots=True)
+class TextMove:
+    """A text of one query, in the first job and in the other."""
+
+    index: int  # index in the first job's table
+    rank: int
+    rank_text: str
+    other_rank: int
+    other_rank_text: str
+    score: float
+    other_score: float
+    change: int
+    text: str
+    id: str
+    label: str
+
+
+class QueriesTab(QWidget):
+    """`queries.picked` brings the row of `queries_model` whose texts `show_texts` should show."""
+
+    def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._letter = ""
+        self._queries = QueryTexts()
+        self._index = -1
+        self.queries = TableView("comparison/queries", memory=memory)
+        self.queries.setAccessibleName(self.tr("Queries, those that moved most first"))
+        self.queries_model: Rows[int] = Rows(())  # indices of the comparison's queries
+        self.texts = TableView("comparison/texts", memory=memory)
+        self.texts.setAccessibleName(self.tr("Texts of the query in both jobs"))
+        self.texts_model: Rows[TextMove] = Rows(())
+        self.panel = TextPanel()
+        self.texts.picked.connect(self._show_text)
+        self.texts.opened.connect(lambda _: self.panel.unfold())
+        right = column(self.texts, gap=0)
+        right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
+        self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
+        self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
+        sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
+        self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
+
+    def show_moves(self, compared: Compared, other: int) -> None:
+        """The queries of the first job and number `other`; the first of them is chosen."""
+        moves = compared.moves[other - 1]
+        self._queries = moves.queries
+        before = self.queries_model
+        self.queries_model = Rows(
+            query_columns(moves, compared.top_k), compared.orders[other - 1], key=int, parent=self
+        )
+        self.queries.show_rows(self.queries_model)
+        before.deleteLater()
+        before_texts = self.texts_model
+        self.texts_model = Rows(
+            text_columns(letter(other), most=int(moves.contexts.max())), key=lambda row: row.index, parent=self
+        )
+        self.texts.show_rows(self.texts_model)
+        before_texts.deleteLater()
+        self._letter = letter(other)
+        self.queries.selectRow(0)
+
+    def show_texts(self, rows: Sequence[TextMove]) -> None:
+        """Show the texts of the chosen query; the selected one stays selected if it is there, else the first is."""
+        indices = [row.index for row in rows]
+        self.texts_model.set_rows(rows)
+        if rows:
+            shown = self.texts_model.index_of(rows[indices.index(self._index)]) if self._index in indices else 0
+            self.texts.selectRow(shown)
+            self._show_text(shown)
+
+    def selected(self) -> tuple[int, ...]:
+        """The indices of the selected queries in the comparison."""
+        return tuple(self.queries_model.row(index) for index in self.queries.selected_rows())
+
+    def query_no(self) -> int:
+        """The number of the chosen query in the first job's data, 0 for none."""
+        at = self.queries.currentIndex().row()
+        return self._queries[self.queries_model.row(at)].number if 0 <= at < self.queries_model.rowCount() else 0
+
+    def choose_number(self, query_no: int) -> None:
+        """Choose a query by its number in the first job's data, if it is there."""
+        at = bisect_left(self._queries, query_no, key=lambda query: query.number)
+        if at < len(self._queries) and self._queries[at].number == query_no:
+            self.choose(at)
+
+    def choose(self, index: int) -> None:
+        """Choose a query by its index in the comparison."""
+        at = self.queries_model.index_of(index)
+        self.queries.selectRow(at)
+        self.queries.scrollTo(self.queries_model.index(at, 0))
+
+    def _show_text(self, index: int) -> None:
+        row = self.texts_model.row(index)
+        self._index = row.index
+        heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
+            rank=row.rank_text, other=row.other_rank_text, letter=self._letter
+        )
+        label = self.tr("label {label}").format(label=row.label) if row.label else ""
+        self.panel.show_text(heading, row.text, about=" · ".join(filter(None, (row.id, label))))
+
+
+def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
+    """The texts of one query, best in the first job first. Blocking. Raises DataError."""
+    comparison = compared.comparison
+    pairs = comparison.of_query(query)[:MOST_TEXTS]
+    indices = comparison.indices[0][pairs].tolist()
+    texts = comparison.runs[0].texts(indices)
+    first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
+    first_texts, second_texts = first.texts(), second.texts()
+    scores, other_scores = comparison.scores[0][pairs].tolist(), comparison.scores[other][pairs].tolist()
+    changes = comparison.changes(other)[pairs].tolist()
+    return tuple(
+        TextMove(
+            index=index,
+            rank=int(first.rank[at]),
+            rank_text=first_texts[at],
+            other_rank=int(second.rank[at]),
+            other_rank_text=second_texts[at],
+            score=scores[at],
+            other_score=other_scores[at],
+            change=changes[at],
+            text=texts[index].text,
+            id=texts[index].id,
+            label=texts[index].label,
+        )
+        for at, index in enumerate(indices)
+    )
+
+
+def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
+    """Query, texts, both overlaps, the largest change; a row is an index into `moves`."""
+    return (
+        Column(tr("Query"), lambda index: moves.queries[index].text, key="query", stretch=True),
+        Column(
+            tr("Texts"),
+            lambda index: int(moves.contexts[index]),
+            display.number,
+            key="texts",
+            align="right",
+            width=56,
+            hidden=True,
+        ),
+        Column(
+            tr("Overlap"),
+            lambda index: float(moves.rbo[index]),
+            score_text,
+            key="rbo",
+            align="right",
+            width=74,
+            tip=tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
+        ),
+        Column(
+            tr("Top {k}").format(k=top_k),
+            lambda index: float(moves.top[index]),
+            score_text,
+            key="top",
+            align="right",
+            width=72,
+            gives_way=True,
+            tip=tr("How much of the first texts is the same in both: 1 is all of them."),
+        ),
+        Column(
+            tr("Moved"),
+            lambda index: int(moves.largest_change[index]),
+            display.number,
+            key="moved",
+            align="right",
+            width=64,
+            tip=tr("The most ranks by which a text has risen or fallen."),
+        ),
+        Column(tr("ID"), lambda index: moves.queries[index].id, key="id", width=90, hidden=True),
+    )
+
+
+def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
+    """Ranks and scores in both jobs; `letter` is that of the other, no query has more than `most` texts."""
+    wider = _FOUR_DIGITS if most >= 1_000 else 0
+    return (
+        Column(
+            "# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", align="right", width=48 + wider
+        ),
+        Column(
+            f"# {letter}",
+            lambda row: row.other_rank,
+            text=lambda row: row.other_rank_text,
+            key="other rank",
+            align="right",
+            width=48 + wider,
+        ),
+        Column(
+            tr("Moved"),
+            lambda row: row.change,
+            change_words,
+            key="moved",
+            width=62 + wider,
+            colour=lambda row: "text" if row.change else "quiet",
+            tip=tr("How many ranks it rose or fell from job A to the other."),
+        ),
+        Column(tr("Text"), lambda row: row.text, key="text", stretch=True),
+        Column(tr("Score A"), lambda row: row.score, score_text, key="score", align="right", width=74, gives_way=True),
+        Column(
+            tr("Score {letter}").format(letter=letter),
+            lambda row: row.other_score,
+            score_text,
+            key="other score",
+            align="right",
+            width=74,
+            gives_way=True,
+        ),
+        Column(tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
+    )
+
+
+def change_words(change: int) -> str:
+    """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
+    return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
+
+
+class ScoresTab(QWidget):
+    """`query_picked` brings the number of the query whose dot was clicked."""
+
+    query_picked = Signal(int)
+
+    def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._compared: Compared | None = None
+        self.chart = Chart(self.tr("Scores of both jobs"))
+        self.chart.picked.connect(self._picked)
+        self.pictures = PictureButtons(
+            self.chart, notices, tasks, name="scores", folder=program.remembered_folder(FolderUse.PICTURES)
+        )
+        self._about = IconLine("", wrap=True)
+        content = column(gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
+        head = row(gap=LARGE)
+        head.addWidget(self._about, 1, Qt.AlignmentFlag.AlignVCenter)
+        head.addWidget(self.pictures)
+        content.addLayout(head)
+        content.addWidget(self.chart, 1)
+        self.setLayout(content)
+
+    def show_scores(self, compared: Compared, other: int) -> None:
+        """Those of the first job and number `other`."""
+        self._compared = compared
+        comparison = compared.comparison
+        one, two = compared.jobs[0], compared.jobs[other]
+        same = one.model == two.model and one.connection == two.connection
+        x, y = comparison.scores[0], comparison.scores[other]
+
+        def describe(index: int) -> str:
+            query = comparison.queries[int(comparison.query[index])]
+            return f"{display.one_line(query.text, 120)}\n{score_text(x[index])} · {score_text(y[index])}"
+
+        dots = Dots(x, y, describe=describe)
+        self.chart.show_layers((Line(0, 1), dots) if same else (dots,), across=one.name, up=two.name)
+        self._about.set_line(scatter_words(same))
+        self.pictures.set_name(self.tr("{one} and {two}, scores").format(one=one.name, two=two.name))
+
+    def _picked(self, index: int) -> None:
+        if self._compared is not None:
+            self.query_picked.emit(int(self._compared.comparison.query[index]))
+
+
+class JobsTab(QWidget):
+    """Two cards with a line for each job."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._jobs, self._metrics = LinesTable(stretched=1, wrapped=5), LinesTable(stretched=0)
+        self._judged = IconLine("", "info", "body", wrap=True)
+        content = column(
+            _card(self.tr("What is compared"), self._jobs),
+            _card(self.tr("How well each ranks"), self._metrics, self._judged),
+            None,
+            gap=LARGE,
+            margins=(WIDE, LARGE, WIDE, LARGE),
+        )
+        self.setLayout(column(scrolled(boxed(content))))
+
+    def show_jobs(self, compared: Compared) -> None:
+        """All of them, the first one as A."""
+        comparison = compared.comparison
+        lines = []
+        for number, (job, run) in enumerate(zip(compared.jobs, comparison.runs, strict=True)):
+            model = (
+                self.tr("{model}, practice").format(model=short_model(job)) if is_practice(job) else short_model(job)
+            )
+            scores = display.number(run.scored)
+            if run.is_partial:
+                scores = self.tr("{scored} of {all}").format(scored=scores, all=display.number(len(run.table)))
+            matched = matched_words(comparison.joined[number]) if number else ""
+            lines.append((letter(number), job.name, model, display.number(len(run.table.asked)), scores, matched))
+        titles = (
+            "",
+            self.tr("Job"),
+            self.tr("Model"),
+            self.tr("Queries"),
+            self.tr("Scores"),
+            self.tr("Matched with A"),
+        )
+        self._jobs.show_lines(titles, lines, right=(3, 4))
+        self._show_metrics(compared)
+
+    def texts(self) -> list[str]:
+        """The texts of both tables, then the sentence below."""
+        return [*self._jobs.texts(), *self._metrics.texts(), self._judged.text()]
+
+    def _show_metrics(self, compared: Compared) -> None:
+        found = compared.evaluation
+        self._judged.set_line(" ".join(filter(None, (judged_words(found), unusable_words(compared)))))
+        self._metrics.setVisible(found is not None)
+        if found is None:
+            return
+        letters = [letter(number) for number in range(len(found.runs))]
+        lines = [
+            (name, *(display.figures(run.means[name].text()) for run in found.runs)) for name in found.runs[0].means
+        ]
+        self._metrics.show_lines(("", *letters), lines, right=range(1, len(letters) + 1))
+
+
+class LinesTable(QWidget):
+    """A small table; the column `stretched` takes the room that is left, the column `wrapped` twice as much."""
+
+    def __init__(self, *, stretched: int, wrapped: int | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(WIDE - 4)
+        self._grid.setVerticalSpacing(SMALL)
+        self._grid.setColumnStretch(stretched, 1)
+        self._stretched, self._wrapped = stretched, wrapped
+        if wrapped is not None:
+            self._grid.setColumnStretch(wrapped, 2)
+        self._cells: list[Label | ElidedLabel] = []
+
+    def show_lines(
+        self, titles: tuple[str, ...], lines: Sequence[tuple[str, ...]], *, right: Collection[int] = ()
+    ) -> None:
+        """Show these and nothing else; the columns `right` are aligned there."""
+        for cell in self._cells:
+            self._grid.removeWidget(cell)
+            cell.deleteLater()
+        self._cells = []
+        for number, line in enumerate((titles, *lines)):
+            for index, text in enumerate(line):
+                role: Role = "small" if number == 0 else "strong" if index == 0 else "body"
+                is_long = index == self._stretched and number > 0
+                cell = ElidedLabel(text) if is_long else Label(text, role, wrap=index == self._wrapped)
+                self._cells.append(cell)
+                side = Qt.AlignmentFlag.AlignRight if index in right else Qt.AlignmentFlag.AlignLeft
+                fills = is_long or index == self._wrapped  # an aligned label would be wrapped at its own width hint
+                alignment = Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag(0) if fills else side)
+                self._grid.addWidget(cell, number, index, alignment)
+
+    def texts(self) -> list[str]:
+        """The texts of the cells, line by line."""
+        return [cell.whole_text() if isinstance(cell, ElidedLabel) else cell.text() for cell in self._cells]
+
+
+def _card(title: str, *content: QWidget) -> Card:
+    card = Card()
+    card.body.setContentsMargins(20, MEDIUM, 20, LARGE)
+    card.body.setSpacing(MEDIUM)
+    card.body.addWidget(Label(title, "part"))
+    for each in content:
+        card.body.addWidget(each)
+    return card

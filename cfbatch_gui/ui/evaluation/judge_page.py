@@ -1,0 +1,412 @@
+"""The page on which texts are judged, one after the other, and judgements in and out of files."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.evaluation.job_judgements import Disagreement, Pool, disagreements
+from cfbatch_gui.core.evaluation.runs import Run, label_judgements, read_run
+from cfbatch_gui.core.export_metadata import metadata_of
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.files import (
+    Form,
+    Imported,
+    JobSubjects,
+    check_all_read,
+    import_judgements,
+    read_judgements,
+    write_judgements,
+)
+from cfbatch_gui.core.judgements.session import Session, Shown
+from cfbatch_gui.core.judgements.values import Source
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.evaluation.judging_view import Asked, JudgingView, StartPanel
+from cfbatch_gui.ui.job_labels import connection_title
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.undoing import PageUndo
+from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, MenuButton, PageHeader, QuietButton, Roomy, column
+
+
+class JudgementFiles(QObject):
+    """A button with a menu. `imported` follows when something new is in the book.
+
+    `book_name` returns the name of the book on the page, `jobs` the jobs whose texts ids may name.
+    """
+
+    imported = Signal()
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        tasks: Tasks,
+        owner: QWidget,
+        *,
+        book_name: Callable[[], str],
+        jobs: Callable[[], Sequence[Job]],
+    ) -> None:
+        super().__init__(owner)
+        self._program, self._notices, self._tasks, self._owner = program, notices, tasks, owner
+        self._book_name, self._jobs = book_name, jobs
+        self.button = MenuButton(self.tr("Files"))
+        self.button.add(self.tr("Import judgements…"), self._start_import)
+        names = {
+            Form.CSV: self.tr("Save as CSV with texts…"),
+            Form.TREC: self.tr("Save as TREC qrels…"),
+            Form.BEIR: self.tr("Save as TSV for BEIR…"),
+            Form.QUEPID: self.tr("Save as CSV for Quepid…"),
+            Form.LINES: self.tr("Save everything as JSON Lines…"),
+        }
+        for form, name in names.items():
+            self.button.add(name, partial(self._start_export, form))
+
+    async def take_in(self, path: Path) -> None:
+        """Import a file beside the first job, and say what came of it. Raises UserError; nothing is taken in part."""
+        found = await asyncio.to_thread(read_judgements, path)
+        check_all_read(found)
+        book = await asyncio.to_thread(self._program.judgements.book_for, self._book_name())
+        subjects = await asyncio.to_thread(self._subjects)
+        done = await asyncio.to_thread(
+            lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
+        )
+        self._notices.show_notice(self._words(done), "done")
+        self.imported.emit()
+
+    async def write(self, path: Path, form: Form) -> None:
+        """Write the book, with the ids of the first job where the form has ids. Raises UserError."""
+        name = self._book_name()
+        if not self._program.judgements.shelf.has(name):
+            raise UsageError(self.tr("There is no judgement to write yet."))
+        book = await asyncio.to_thread(self._program.judgements.shelf.book, name)
+        count = await asyncio.to_thread(self._write, book, path, form)
+        judgements = display.plural(count, "{n} judgement", "{n} judgements")
+        said = self.tr("Wrote {judgements} to “{name}”.").format(judgements=judgements, name=path.name)
+        self._notices.show_written(said, path)
+
+    def _start_import(self) -> None:
+        self._tasks.start("files", self._import())
+
+    def _start_export(self, form: Form) -> None:
+        self._tasks.start("files", self._export(form))
+
+    async def _import(self) -> None:
+        path = await dialogs.open_file(
+            self._owner,
+            self.tr("Take judgements in from a file"),
+            filters=(self.tr("Judgements (*.csv *.tsv *.txt *.qrels *.jsonl)"), self.tr("All files (*)")),
+            folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
+        )
+        if path is not None:
+            await self.take_in(path)
+
+    async def _export(self, form: Form) -> None:
+        suffix = {Form.TREC: "qrels", Form.BEIR: "tsv", Form.LINES: "jsonl"}.get(form, "csv")
+        path = await dialogs.save_file(
+            self._owner,
+            self.tr("Save judgements"),
+            name=f"{self._book_name()}.{suffix}",
+            folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
+            suffix=suffix,
+        )
+        if path is not None:
+            await self.write(path, form)
+
+    def _write(self, book: Book, path: Path, form: Form) -> int:
+        jobs = self._jobs()
+        if not form.has_ids_only or not jobs:
+            return write_judgements(book, path, form)
+        run = read_run(self._program.folder(jobs[0].id), metadata_of(jobs[0], ""))
+        labels = label_judgements(run, time=self._program.clock())
+        return write_judgements(book, path, form, self._subjects(), labels=labels)
+
+    def _subjects(self) -> JobSubjects | None:
+        jobs = self._jobs()
+        return JobSubjects(self._program.folder(jobs[0].id)) if jobs else None
+
+    def _words(self, done: Imported) -> str:
+        words = [
+            display.plural(done.read, "Read {n} judgement;", "Read {n} judgements;"),
+            self.tr("{added} are new, {matched} are about texts of this job.").format(
+                added=display.number(done.added), matched=display.number(done.matched)
+            ),
+        ]
+        if done.unmatched:
+            words.append(self.tr("{n} others are kept all the same.").format(n=display.number(done.unmatched)))
+        if done.conflicting:
+            words.append(
+                self.tr("{n} are about texts that have different grades.").format(n=display.number(done.conflicting))
+            )
+        return " ".join(words)
+
+
+_SECONDS_A_TEXT = 8
+_MINUTE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What there is to judge with some choices; `book` is None for one that is made when judging starts."""
+
+    asked: Asked
+    pool: Pool | None
+    disagreements: tuple[Disagreement, ...]
+
+
+class JudgePage(QWidget):
+    """`done` brings the ids of the jobs whose figures are wanted: one, or several to compare."""
+
+    done = Signal(list)
+
+    def __init__(self, program: Program, notices: Notices, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._program, self._notices = program, notices
+        self._jobs: tuple[Job, ...] = ()
+        self._runs: tuple[Run, ...] = ()
+        self._prepared: _Prepared | None = None
+        self._session: Session | None = None
+        self._book: Book | None = None
+        self._shown_of: tuple[str, ...] = ()  # what is said beside the progress, for each pair
+        self._given_of: tuple[str, ...] = ()
+        self.tasks = Tasks(self, self._show_error)
+        self.header = PageHeader(self.tr("Judge"))
+        self.pause_button = QuietButton("")
+        self.pause_button.clicked.connect(self._leave)
+        self.files = JudgementFiles(
+            *(program, notices, self.tasks, self),
+            book_name=lambda: self.start.book.text().strip() or program.judgements.used_name(),
+            jobs=lambda: self._jobs,
+        )
+        self.files.imported.connect(lambda: self.tasks.start("prepare", self._prepare()))
+        self.header.add_button(self.files.button)
+        self.header.add_button(self.pause_button)
+        self.start, self.view = StartPanel(), JudgingView()
+        self.end = EmptyPlace("circle-check", "", self.tr("Show the result"))
+        self._pages = QStackedWidget()
+        for page in (self.start, self.view, self.end):
+            self._pages.addWidget(page)
+        self._stack = MaybeEmpty("list-ordered", self._pages)
+        self.setLayout(column(self.header, 6, Roomy(self._stack), gap=0))
+        self.start.changed.connect(lambda: self.tasks.start("prepare", self._prepare()))
+        self.start.begun.connect(lambda: self.tasks.start("begin", self._begin()))
+        self.start.settle_wanted.connect(lambda: self.tasks.start("begin", self._begin_settling()))
+        self.view.answered.connect(lambda grade: self._write(partial(self._answer, grade)))
+        self.view.undo_wanted.connect(lambda: self._write(self._undo))
+        self.end.pressed.connect(self._leave)
+        undo = partial(self._write, self._undo)
+        self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
+
+    def judge(self, jobs: Sequence[Job]) -> None:
+        """Read the rankings of these jobs, and ask how they are to be judged."""
+        self._jobs, self._runs, self._session, self._prepared = tuple(jobs), (), None, None
+        self._page_undo.show(False)
+        self.header.set_facts(*(job.name for job in jobs))
+        self._show_way_out(judging=False)
+        self._stack.show_sentence("")
+        self.tasks.start("read", self._read())
+
+    def session(self) -> Session | None:
+        """The judging that is going on, None before it starts."""
+        return self._session
+
+    # Before
+
+    async def _read(self) -> None:
+        self._runs = await asyncio.to_thread(self._read_runs)
+        judgements, settings = self._program.judgements, self._program.settings
+        names = await asyncio.to_thread(judgements.shelf.names)
+        self.start.show_choices(names, judgements.used_name(), settings.judge)
+        await self._prepare()
+        self._stack.show_content()
+        self._pages.setCurrentWidget(self.start)
+        self.start.begin_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _read_runs(self) -> tuple[Run, ...]:
+        return tuple(
+            read_run(self._program.folder(job.id), metadata_of(job, connection_title(self._program, job)))
+            for job in self._jobs
+        )
+
+    async def _prepare(self) -> None:
+        if not self._runs:
+            return
+        judgements = self._program.judgements
+        name = self.start.book.text().strip() or judgements.used_name()
+        self.start.book.setText(name)
+        try:
+            exists = judgements.shelf.has(name)
+            book = await asyncio.to_thread(judgements.shelf.book, name) if exists else None
+            self.start.show_scale(book.scale if book is not None else None)
+            asked = self.start.asked()
+            pool = await asyncio.to_thread(judgements.pool, self._runs, book, judge=asked.judge, k=asked.top)
+            found = await asyncio.to_thread(disagreements, book) if book is not None else ()
+        except UserError as error:
+            self._prepared = None
+            self.start.show_trouble(said(error.message))
+            return
+        self._prepared = _Prepared(asked, pool, found)
+        self._show_counts(self._prepared)
+        for sentence in book.damage if book is not None else ():
+            self._notices.show_notice(said(sentence), "attention")
+
+    def _show_counts(self, prepared: _Prepared) -> None:
+        pool = prepared.pool
+        if pool is None:
+            return
+        of_queries = display.plural(pool.queries, "{n} query", "{n} queries")
+        texts = display.plural(pool.texts, "{n} text", "{n} texts")
+        top = self.tr("top {k} of each, {texts} for {queries}").format(
+            k=prepared.asked.top, texts=texts, queries=of_queries
+        )
+        self.header.set_facts(*(job.name for job in self._jobs), top)
+        if pool.items:
+            minutes = max(1, round(len(pool.items) * _SECONDS_A_TEXT / _MINUTE))
+            words = self.tr("{texts} to judge, about {time}.").format(
+                texts=display.plural(pool.fresh, "{n} text", "{n} texts"),
+                time=display.plural(minutes, "{n} minute", "{n} minutes"),
+            )
+            if pool.judged:
+                words += " " + self.tr("{n} are judged already.").format(n=display.number(pool.judged))
+        else:
+            words = self.tr("All of these texts are judged already.")
+        found = len(prepared.disagreements)
+        settle = display.plural(found, "Settle {n} disagreement", "Settle {n} disagreements")
+        self.start.show_counts(words, can_begin=bool(pool.items), disagreements=settle if found else "")
+
+    # Judging
+
+    async def _begin(self) -> None:
+        await self._prepare()
+        prepared = self._prepared
+        if prepared is None or prepared.pool is None or not prepared.pool.items:
+            return
+        asked, items = prepared.asked, prepared.pool.items
+        await self._open_book(asked)
+        queries = display.number(prepared.pool.queries)
+        self._shown_of = tuple(
+            self.tr("Query {n} of {all}").format(n=display.number(item.query_number), all=queries) for item in items
+        )
+        self._given_of = ()
+        foot = self.tr("Score, rank and job are hidden here, so that they cannot sway you.")
+        if any(item.shown.again for item in items):
+            foot += " " + self.tr("Some texts come twice, to see how steady judgements are.")
+        self._run_session([item.shown for item in items], asked.judge, Source.PERSON, foot)
+
+    async def _begin_settling(self) -> None:
+        prepared = self._prepared
+        if prepared is None or not prepared.disagreements:
+            return
+        book = await self._open_book(prepared.asked)
+        pattern = self.tr("{judge}: {grade}")
+        self._shown_of = ()
+        self._given_of = tuple(
+            " · ".join(
+                pattern.format(judge=judge, grade=said(book.scale.name_of(grade))) for judge, grade in each.grades
+            )
+            for each in prepared.disagreements
+        )
+        foot = self.tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
+        pairs = [each.shown for each in prepared.disagreements]
+        self._run_session(pairs, prepared.asked.judge, Source.SETTLED, foot)
+
+    async def _open_book(self, asked: Asked) -> Book:
+        judgements = self._program.judgements
+        self._book = await asyncio.to_thread(judgements.book_for, asked.book, asked.scale)
+        await self._program.keep_settings(judgement_book=self._book.name, judge=asked.judge)
+        for run in self._runs:
+            await asyncio.to_thread(judgements.keep_labels, run)
+        return self._book
+
+    def _run_session(self, pairs: Sequence[Shown], judge: str, source: Source, foot: str) -> None:
+        if self._book is None:
+            return
+        self._session = Session(self._book, pairs, judge=judge, clock=self._program.clock, source=source)
+        self.view.show_scale(self._book.scale, foot)
+        self._show_way_out(judging=True)
+        self._show_current()
+        self._pages.setCurrentWidget(self.view)
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _write(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Write an answer. A key that is pressed meanwhile is dropped: it cannot be about the text that follows."""
+        if not self.tasks.is_running("answer"):
+            self.tasks.start("answer", write())
+
+    async def _answer(self, grade: int | None) -> None:
+        session = self._session
+        if session is not None and not session.is_done:
+            await asyncio.to_thread(session.judge, grade, self.view.note())
+            self._show_current()
+
+    async def _undo(self) -> None:
+        session = self._session
+        if session is not None:
+            grade = session.last_grade
+            if await asyncio.to_thread(session.undo):
+                self._pages.setCurrentWidget(self.view)
+                self._show_current(chosen=grade)
+                self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_current(self, *, chosen: int | None = None) -> None:
+        session = self._session
+        if session is None:
+            return
+        at = session.position
+        self._page_undo.renew(at > 0)
+        if session.current is None:
+            self.tasks.start("end", self._show_end())
+            return
+        self.view.show_pair(session.current, chosen=chosen, given=self._given_of[at] if self._given_of else "")
+        about = self._shown_of[at] if self._shown_of else ""
+        self.view.show_progress(at, len(session), session.seconds_left(), about)
+
+    # After
+
+    async def _show_end(self) -> None:
+        session, book = self._session, self._book
+        if session is None or book is None:
+            return
+        words = [display.plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
+        steady = await asyncio.to_thread(with_themselves, book.records())
+        if steady.pairs:
+            words.append(
+                self.tr("Of {n} texts that came twice you gave {same} the same grade.").format(
+                    n=display.number(steady.pairs), same=display.number(steady.same)
+                )
+            )
+        together = await asyncio.to_thread(between_judges, book.records())
+        if together.pairs:
+            words.append(self.tr("With other judges: {agreement}.").format(agreement=said(agreement_words(together))))
+        self.end.set_sentence(" ".join(words))
+        several = len(self._jobs) > 1
+        self.end.button.setText(self.tr("Show which is better") if several else self.tr("Show the quality"))
+        self._pages.setCurrentWidget(self.end)
+        self._show_way_out(judging=False)
+        self.end.button.setFocus(Qt.FocusReason.OtherFocusReason)
+        await asyncio.to_thread(book.back_up_if_changed)
+
+    def _show_way_out(self, *, judging: bool) -> None:
+        self.files.button.setVisible(not judging)
+        self.pause_button.setText(self.tr("Pause") if judging else self.tr("Back"))
+        self.pause_button.set_icon("pause" if judging else "chevron-left")
+
+    def _leave(self) -> None:
+        self.done.emit([job.id for job in self._jobs])
+
+    def _show_error(self, error: UserError) -> None:
+        if not self._runs:
+            self._stack.show_sentence(said(error.message))
+            return
+        self._notices.show_error(error)

@@ -1,0 +1,438 @@
+"""What is asked before judging, and one query with one text, large, with the grades below; by single keys."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAccessible, QKeyEvent, QMouseEvent, QTextOption
+from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.judgements.session import Shown
+from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Scale, own_scale
+from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.accessibility import announce
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.widgets import (
+    Card,
+    Choice,
+    ElidedLabel,
+    Flow,
+    IconLine,
+    Label,
+    LinkButton,
+    PrimaryButton,
+    QuietButton,
+    ThinProgress,
+    boxed,
+    column,
+    line,
+    row,
+    scrolled,
+)
+
+_TOPS = (3, 5, 10, 20)
+_OWN = "own"
+_WIDTH = 640
+_FIELD_WIDTH = 360
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The choices: `top` texts of each ranking; `scale` is for a new book only."""
+
+    book: str
+    judge: str
+    top: int
+    scale: Scale
+
+
+class StartPanel(QWidget):
+    """`changed` follows each choice, `begun` and `settle_wanted` the buttons."""
+
+    changed = Signal()
+    begun = Signal()
+    settle_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.book = QLineEdit()
+        self.book.setMaxLength(80)
+        self.judge = QLineEdit()
+        self.judge.setMaxLength(80)
+        self.judge.setPlaceholderText(self.tr("me"))
+        self.tops = Choice(self.tr("How many of each ranking"))
+        for count in _TOPS:
+            self.tops.add(self.tr("the first {n} of each").format(n=count), count)
+        self.tops.set_value(10)
+        self.scales = Choice(self.tr("Grades"))
+        for scale in (TWO, THREE, FOUR):
+            self.scales.add(" · ".join(said(grade.name) for grade in scale.grades), scale)
+        self.scales.add(self.tr("Words of your own…"), _OWN)
+        self.scales.set_value(FOUR)
+        self.words = QLineEdit()
+        self.words.setPlaceholderText(self.tr("the least relevant first, separated by commas"))
+        self._own_scale = Label("", "quiet", wrap=True)
+        self.counts = Label("", "strong", wrap=True)
+        self.trouble = Label("", "error", wrap=True)
+        self.begin_button = PrimaryButton(self.tr("Start judging"), "play")
+        self.settle_button = QuietButton("")
+        self._book_scale: Scale | None = None
+        self._lay_out()
+        self.begin_button.clicked.connect(self.begun)
+        self.settle_button.clicked.connect(self.settle_wanted)
+        for field in (self.book, self.judge, self.words):
+            field.editingFinished.connect(self.changed)
+        self.tops.picked.connect(lambda _: self.changed.emit())
+        self.scales.picked.connect(lambda _: self._scale_picked())
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(LARGE)
+        grid.setVerticalSpacing(MEDIUM)
+        self._labels = []
+        fields: tuple[tuple[str, QWidget], ...] = (
+            (self.tr("Kept in the book"), self.book),
+            (self.tr("Your name"), self.judge),
+            (self.tr("Texts to judge"), self.tops),
+            (self.tr("Grades"), self.scales),
+            (self.tr("Your words"), self.words),
+        )
+        for number, (name, field) in enumerate(fields):
+            label = Label(name, "quiet")
+            label.setBuddy(field)
+            field.setAccessibleName(name)
+            if not isinstance(field, Choice):  # which is as wide as its longest text
+                field.setFixedWidth(scaled(_FIELD_WIDTH))
+            grid.addWidget(label, number, 0)
+            grid.addWidget(field, number, 1, Qt.AlignmentFlag.AlignLeft)
+            self._labels.append(label)
+        grid.addWidget(self._own_scale, 3, 1)
+        grid.setColumnStretch(1, 1)
+        explained = self.tr(
+            "You see one text at a time and say with one key how well it answers its query. Scores, ranks and jobs stay"
+            " hidden, so that they cannot sway you. Every answer is saved at once; stop whenever you like."
+        )
+        card = Card()
+        card.body.setContentsMargins(WIDE, 20, WIDE, 20)
+        card.body.addWidget(Label(explained, "body", wrap=True))
+        card.body.addSpacing(SMALL)
+        card.body.addLayout(grid)
+        card.body.addSpacing(SMALL)
+        card.body.addWidget(self.counts)
+        card.body.addWidget(self.trouble)
+        card.body.addLayout(row(self.begin_button, self.settle_button, None))
+        card.setMaximumWidth(scaled(_WIDTH))
+        self.trouble.hide()
+        self._show_words()
+        content = boxed(column(row(card, None), None, margins=(WIDE, LARGE, WIDE, LARGE)))
+        self.setLayout(column(scrolled(content), gap=0))
+
+    def show_choices(self, books: tuple[str, ...], book: str, judge: str) -> None:
+        """Fill the fields in; `books` are offered while a name is typed."""
+        self.book.setText(book)
+        self.judge.setText(judge)
+        completer = QCompleter(list(books), self.book)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.book.setCompleter(completer)
+
+    def show_scale(self, scale: Scale | None) -> None:
+        """Show the scale of the book, which cannot be changed; None lets the user choose one for a new book."""
+        self._book_scale = scale
+        self._own_scale.setText(" · ".join(said(grade.name) for grade in scale.grades) if scale is not None else "")
+        self._show_words()
+
+    def show_counts(self, words: str, *, can_begin: bool, disagreements: str = "") -> None:
+        """Say how much there is to judge; the button to settle is shown with its text."""
+        self.counts.setText(words)
+        self.trouble.hide()
+        self.begin_button.setEnabled(can_begin)
+        self.settle_button.setText(disagreements)
+        self.settle_button.setVisible(bool(disagreements))
+
+    def show_trouble(self, sentence: str) -> None:
+        """Say why judging cannot start with these choices."""
+        self.trouble.setText(sentence)
+        self.trouble.setVisible(bool(sentence))
+        self.begin_button.setEnabled(not sentence)
+
+    def asked(self) -> Asked:
+        """The choices. Raises UsageError for words that make no scale."""
+        top = self.tops.value()
+        return Asked(self.book.text().strip(), self._judge_name(), top if isinstance(top, int) else 10, self._scale())
+
+    def _judge_name(self) -> str:
+        return " ".join(self.judge.text().split()) or self.tr("me")
+
+    def _scale(self) -> Scale:
+        if self._book_scale is not None:
+            return self._book_scale
+        chosen = self.scales.value()
+        if isinstance(chosen, Scale):
+            return chosen
+        if not self.words.text().strip():
+            raise UsageError(self.tr("Type the words for your grades, the least relevant first."))
+        return own_scale(tuple(self.words.text().split(",")))
+
+    def _scale_picked(self) -> None:
+        self._show_words()
+        self.changed.emit()
+
+    def _show_words(self) -> None:
+        is_new = self._book_scale is None
+        self.scales.setVisible(is_new)
+        self._own_scale.setVisible(not is_new)
+        has_own = is_new and self.scales.value() == _OWN
+        self.words.setVisible(has_own)
+        self._labels[4].setVisible(has_own)
+
+
+_WIDEST_NAME = 180  # pixels; a longer one ends in "…"
+
+
+class KeyCap(Label):
+    """A key as it looks on a keyboard."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, "small", parent=parent)
+        self.setProperty("kind", "key")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+
+
+class GradeCards(QWidget):
+    """`given` has the grade of a card that was clicked. The keys are those of the page, so no card takes the focus."""
+
+    given = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row = Flow(gap=MEDIUM)
+        self.setLayout(self._row)
+        self._cards: list[_GradeCard] = []
+
+    def show_scale(self, scale: Scale) -> None:
+        """Show the grades of this scale, none chosen."""
+        for card in self._cards:
+            self._row.removeWidget(card)
+            card.deleteLater()
+        self._cards = [_GradeCard(grade) for grade in scale.grades]
+        for card in self._cards:
+            card.clicked.connect(self.given)
+            self._row.addWidget(card)
+
+    def choose(self, value: int | None) -> None:
+        """Mark the card of a grade as chosen, None for no card."""
+        for card in self._cards:
+            card.set_chosen(card.grade.value == value)
+
+    def chosen(self) -> int | None:
+        """The grade whose card is marked."""
+        return next((card.grade.value for card in self._cards if card.property("selected") == "true"), None)
+
+
+class _GradeCard(QFrame):
+    clicked = Signal(int)
+
+    def __init__(self, grade: Grade) -> None:
+        super().__init__()
+        self.grade = grade
+        self.setProperty("kind", "choice")
+        self.setProperty("selected", "false")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        words, explained = said(grade.name), said(grade.meaning)
+        self.setAccessibleName(words)
+        self.setAccessibleDescription(explained)
+        texts = (KeyCap(str(grade.value)), ElidedLabel(words, "strong"), ElidedLabel(explained, "small"))
+        cap, name, meaning = texts
+        margins = (LARGE, MEDIUM, SMALL, MEDIUM)
+        self.setLayout(column(row(cap, None), TINY, name, meaning, gap=2, margins=margins))
+        self.setMinimumWidth(min(name.sizeHint().width(), scaled(_WIDEST_NAME)) + LARGE + SMALL + 2)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def set_chosen(self, chosen: bool) -> None:
+        """Mark the card as chosen or not."""
+        value = "true" if chosen else "false"
+        if self.property("selected") != value:
+            self.setProperty("selected", value)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit(self.grade.value)
+
+
+_FEWEST_LINES = 2  # of the text, in a small window
+_LONGEST = 50_000  # characters of a text that are laid out
+_MINUTE = 60.0
+
+
+class JudgingView(QWidget):
+    """`answered` has a grade, or None for "cannot tell"; `undo_wanted` asks for the text before.
+
+    It shows what it is told and keeps no answers.
+    """
+
+    accessible_role = QAccessible.Role.Document
+    answered = Signal(object)
+    undo_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._grades = 0
+        self._count, self._left, self._query_number = Label("", "strong"), Label("", "quiet"), Label("", "quiet")
+        self.progress = ThinProgress()
+        self._query = Label("", "title", wrap=True)
+        self._given = Label("", "attention", wrap=True)
+        self._text = _LargeText(self.tr("The text to judge"))
+        self.cards = GradeCards()
+        self.cards.given.connect(self.answered.emit)
+        self._note = QLineEdit()
+        self._note.setPlaceholderText(self.tr("A note on this text; Enter goes on"))
+        self._note.setAccessibleName(self.tr("Note"))
+        self._note.setMaxLength(2000)
+        self._note.returnPressed.connect(self._leave_note)
+        self._note.hide()
+        self._saved = Label("", "quiet")
+        self._foot = IconLine("", "eye-off")
+        card = Card(inset=True)
+        card.body.setContentsMargins(WIDE, MEDIUM, SMALL, MEDIUM)
+        card.body.addWidget(self._text, 1)
+        self._make_links()
+        content = column(
+            row(self._count, MEDIUM, self._left, None, self._query_number),
+            self.progress,
+            LARGE,
+            Label(self.tr("Somebody asks"), "quiet"),
+            self._query,
+            SMALL,
+            Label(self.tr("Would this text help?"), "quiet"),
+            self._given,
+            margins=(WIDE, SMALL, WIDE, LARGE),
+        )
+        content.addWidget(card, 3)
+        content.addSpacing(SMALL)
+        content.addWidget(self.cards)
+        content.addWidget(self._note)
+        content.addLayout(self._keys)
+        content.addStretch(1)
+        whole = column(gap=0)
+        whole.addLayout(content, 1)
+        whole.addWidget(line())
+        whole.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
+        self.setLayout(whole)
+
+    def _make_links(self) -> None:
+        self._untold = LinkButton(self.tr("Cannot tell"))
+        self._untold.clicked.connect(lambda: self.answered.emit(None))
+        self._undo = LinkButton(self.tr("Undo"))
+        self._undo.clicked.connect(self.undo_wanted)
+        self._write = LinkButton(self.tr("Note"))
+        self._write.clicked.connect(self._open_note)
+        for link in (self._untold, self._undo, self._write):
+            link.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # each has a key, and Space is one of them
+        pairs = ((self.tr("Space"), self._untold), ("⌫", self._undo), ("N", self._write))
+        hints = [boxed(row(KeyCap(key), link, gap=TINY)) for key, link in pairs]
+        self._keys = column(boxed(Flow(*hints, None, self._saved, gap=LARGE)), margins=(0, SMALL, 0, 0))
+
+    def show_scale(self, scale: Scale, foot: str) -> None:
+        """Show the grades to choose from, and a sentence at the foot."""
+        self._grades = len(scale.grades)
+        self.cards.show_scale(scale)
+        self._foot.set_line(foot)
+
+    def show_pair(self, shown: Shown, *, chosen: int | None = None, given: str = "") -> None:
+        """Show a query with a text. `chosen` marks the grade given before, `given` says what judges have said."""
+        self._query.setText(shown.query.text or shown.query.id)
+        self._text.show_text(shown.document.text or shown.document.id)
+        self._given.setText(given)
+        self._given.setVisible(bool(given))
+        self.cards.choose(chosen)
+        self._note.clear()
+        self._note.hide()
+        self.setAccessibleName(self._query.text())
+        self.setAccessibleDescription(self._text.toPlainText())
+        announce(self, f"{self._query.text()}: {self._text.toPlainText()}")
+
+    def show_progress(self, done: int, total: int, seconds: float, query: str) -> None:
+        """Show how many are judged, how long the rest takes, and at which query this is."""
+        self._count.setText(self.tr("{n} of {all}").format(n=display.number(done), all=display.number(total)))
+        self._left.setText(_time_left(seconds) if done < total else "")
+        self._query_number.setText(query)
+        self.progress.set_parts(done, total)
+        self._undo.setEnabled(done > 0)
+        self._saved.setText(self.tr("Saved") if done else "")
+
+    def note(self) -> str:
+        """The note on the text that is shown."""
+        return self._note.text().strip()
+
+    def words(self) -> list[str]:
+        """The query, the text, the progress and the time left, as they are shown."""
+        return [self._query.text(), self._text.toPlainText(), self._count.text(), self._left.text()]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        has_modifier = event.modifiers() & ~(Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier)
+        if event.isAutoRepeat() or has_modifier:
+            super().keyPressEvent(event)
+        elif event.text().isdecimal() and event.text().isascii() and int(event.text()) < self._grades:
+            self.answered.emit(int(event.text()))
+        elif event.key() == Qt.Key.Key_Space:
+            self.answered.emit(None)
+        elif event.key() == Qt.Key.Key_Backspace:
+            self.undo_wanted.emit()
+        elif event.key() == Qt.Key.Key_N:
+            self._open_note()
+        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            self._text.scroll_by_key(event)
+        else:
+            super().keyPressEvent(event)
+
+    def _open_note(self) -> None:
+        self._note.show()
+        self._note.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _leave_note(self) -> None:
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+class _LargeText(QPlainTextEdit):
+    """Read-only text in a large font, which scrolls if it is longer than the page."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setReadOnly(True)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setProperty("kind", "large")
+        self.document().setDocumentMargin(0)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), _FEWEST_LINES * self.fontMetrics().lineSpacing())
+
+    def show_text(self, text: str) -> None:
+        """Show a text from its beginning."""
+        self.setPlainText(text[:_LONGEST] + ("…" if len(text) > _LONGEST else ""))
+
+    def scroll_by_key(self, event: QKeyEvent) -> None:
+        """Scroll by an arrow or page key that the page got."""
+        bar = self.verticalScrollBar()
+        page = event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+        step = bar.pageStep() if page else bar.singleStep()
+        forward = event.key() in (Qt.Key.Key_Down, Qt.Key.Key_PageDown)
+        bar.setValue(bar.value() + (step if forward else -step))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()  # the page has the keys, also after a click into the text
+
+
+def _time_left(seconds: float) -> str:
+    minutes = round(seconds / _MINUTE)
+    if minutes < 1:
+        return tr("less than a minute left")
+    return display.plural(minutes, "about {n} minute left", "about {n} minutes left")

@@ -1,0 +1,343 @@
+"""The editors below a file's name: columns joined to one text, long texts cut into parts, candidates chosen."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QKeyEvent, Qt
+from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox, QWidget
+
+from cfbatch_gui.core.inputs.cell_texts import read_template, split_contexts, split_text
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Mapping, Role, Split
+from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, with_known
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.core.workers_ai.estimate import tokens_upper
+from cfbatch_gui.ui.display import dollars, number, one_line, plural
+from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
+from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
+
+_SHOWN = 2  # rows
+_PAUSE = 350  # milliseconds after a key until the file is read again
+_TITLES = ("title", "titel", "titre", "título", "titolo", "name", "headline", "heading", "subject", "betreff", "标题")
+
+
+class TemplateEditor(Card):
+    """Emits `template_chosen` with a valid template shortly after the last key, or with "" for a single column."""
+
+    template_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(inset=True, parent=parent)
+        self._file: OpenFile | None = None
+        self._used = ""
+        self.field = QLineEdit()
+        self.field.setAccessibleName(self.tr("Template for the text"))
+        self.field.setPlaceholderText(self.tr("{title}. {body}"))
+        self.field.textEdited.connect(self._edited)
+        self.field.returnPressed.connect(self._choose)
+        self.insert = MenuButton(self.tr("Insert a column"))
+        self.insert.menu().aboutToShow.connect(self._fill_menu)
+        self.end_link = LinkButton(self.tr("Use one column"))
+        self.end_link.clicked.connect(lambda: self.template_chosen.emit(""))
+        self.results = tuple(ElidedLabel("", "body") for _ in range(_SHOWN))
+        self._numbers = tuple(Label("", "quiet") for _ in range(_SHOWN))
+        self.wrong = Label("", "attention", wrap=True)
+        self.wrong.hide()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PAUSE)
+        self._timer.timeout.connect(self._choose)
+        title = Label(self.tr("Text of each row"), "strong")
+        title.setBuddy(self.field)
+        self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
+        line = row(boxed(Flow(title, self.field, self.insert)), self.end_link)
+        line.setStretch(0, 1)
+        self.body.addLayout(line)
+        lines = column(gap=TINY, margins=(0, SMALL, 0, 0))
+        for label, result in zip(self._numbers, self.results, strict=True):
+            label.setFixedWidth(scaled(64))
+            line = row(label, result, gap=SMALL)
+            line.setStretch(1, 1)
+            lines.addLayout(line)
+        self.body.addLayout(lines)
+        self.body.addWidget(self.wrong)
+
+    def show_file(self, file: OpenFile, template: str) -> None:
+        """Show a template for the columns of this file; what is being typed stays."""
+        is_other = self._file is None or self._file.source.columns != file.source.columns
+        self._file = file
+        if is_other or template != self._used:
+            self._used = template
+            if template != self.field.text():
+                self._timer.stop()
+                self.field.setText(template)
+        self._show_results()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()  # the field has handled it
+        else:
+            super().keyPressEvent(event)
+
+    def _edited(self) -> None:
+        self._show_results()
+        self._timer.start()
+
+    def _choose(self) -> None:
+        self._timer.stop()
+        text = self.field.text()
+        if self._file is not None and text != self._used and not isinstance(self._read(), str):
+            self._used = text
+            self.template_chosen.emit(text)
+
+    def _read(self) -> object:
+        columns = self._file.source.columns if self._file else ()
+        return read_template(self.field.text(), columns)
+
+    def _show_results(self) -> None:
+        columns = self._file.source.columns if self._file else ()
+        found = read_template(self.field.text(), columns)
+        sample = [each for each in self._file.sample if not each.problem][:_SHOWN] if self._file else []
+        is_wrong = isinstance(found, str)
+        self.wrong.setText(found if isinstance(found, str) else "")
+        self.wrong.setVisible(is_wrong)
+        for index, (label, result) in enumerate(zip(self._numbers, self.results, strict=True)):
+            shown = not isinstance(found, str) and index < len(sample)
+            label.setVisible(shown)
+            result.setVisible(shown)
+            if shown and not isinstance(found, str):
+                label.setText(self.tr("Row {n}").format(n=number(sample[index].number)))
+                text = one_line(found.render(sample[index].cells))
+                result.setText(text or self.tr("nothing: every column of the template is empty here"))
+                result.set_role("body" if text else "quiet")
+
+    def _fill_menu(self) -> None:
+        menu = self.insert.menu()
+        menu.clear()
+        for name in self._file.source.columns[:60] if self._file else ():
+            self.insert.add(one_line(name, 60).replace("&", "&&"), self._inserting(name))
+
+    def _inserting(self, name: str) -> Callable[[], None]:
+        def insert() -> None:
+            self.field.insert("{" + name + "}")
+            self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._edited()
+
+        return insert
+
+
+def proposed_template(mapping: Mapping, columns: tuple[str, ...], column: int, *, second: bool) -> str:
+    """The first template: the current text column, a title column if there is one, and `column`, in file order.
+
+    `column` is an index; -1 adds none.
+    """
+    roles = mapping.second_roles if second else mapping.roles
+    chosen = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)][:1]
+    free = [index for index, role in enumerate(roles) if role in (Role.KEEP, Role.IGNORE)]
+    chosen += [index for index in free if columns[index].strip().casefold() in _TITLES][:1]
+    if 0 <= column < len(columns):
+        chosen.append(column)
+    names = [columns[index] for index in sorted(set(chosen)) if _is_usable(columns[index])]
+    return ". ".join("{" + name + "}" for name in names or [each for each in columns[:2] if _is_usable(each)])
+
+
+def _is_usable(name: str) -> bool:
+    return not set(name) & {"{", "}"}
+
+
+DEFAULT_SPLIT = Split(400, 40)
+_LEAST, _MOST = 16, 8_192  # tokens
+_SPLIT_PAUSE = 500  # milliseconds after a change until the file is read again
+_COUNTED = 300_000  # characters; counting them takes no noticeable time
+
+
+class SplitEditor(Card):
+    """Emits `split_chosen` with a Split shortly after the last change, or with None for whole texts."""
+
+    split_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(inset=True, parent=parent)
+        self._rows: Sequence[Sequence[str]] = ()
+        self._kind = Kind.RANK
+        self._used: Split | None = None
+        self.tokens = _spin(_LEAST, _MOST, 50, self.tr("Tokens of a part"))
+        self.overlap = _spin(0, _MOST // 2, 10, self.tr("Tokens that two parts share"))
+        self.end_link = LinkButton(self.tr("Do not cut"))
+        self.end_link.clicked.connect(lambda: self.split_chosen.emit(None))
+        self.count = Label("", "quiet", wrap=True)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_SPLIT_PAUSE)
+        self._timer.timeout.connect(self._choose)
+        for field in (self.tokens, self.overlap):
+            field.valueChanged.connect(self._edited)
+        self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
+        sentence = Flow(
+            Label(self.tr("Cut texts of more than"), "strong"),
+            self.tokens,
+            Label(self.tr("tokens into parts that overlap by")),
+            boxed(row(self.overlap, Label(self.tr("tokens")))),
+        )
+        line = row(boxed(sentence), self.end_link)
+        line.setStretch(0, 1)
+        self.body.addLayout(line)
+        self.body.addWidget(self.count)
+
+    def split(self) -> Split:
+        return Split(self.tokens.value(), min(self.overlap.value(), self.tokens.value() // 2))
+
+    def show_file(self, file: OpenFile, mapping: Mapping, split: Split, *, second: bool) -> None:
+        self._kind = mapping.kind
+        if split != self._used:
+            self._used = split
+            if split != self.split():
+                for field, value in ((self.tokens, split.tokens), (self.overlap, split.overlap)):
+                    field.blockSignals(True)
+                    field.setValue(value)
+                    field.blockSignals(False)
+        self._rows = _rows_of(file, mapping, second=second)
+        self._show_count()
+
+    def _edited(self) -> None:
+        self.overlap.setMaximum(self.tokens.value() // 2)
+        self._show_count()
+        self._timer.start()
+
+    def _choose(self) -> None:
+        if self.split() != self._used:
+            self._used = self.split()
+            self.split_chosen.emit(self._used)
+
+    def _show_count(self) -> None:
+        split, long, parts = self.split(), 0, 0
+        for text in (text for texts in self._rows for text in texts):
+            spans = split_text(text, split.tokens, split.overlap, tokens_upper)
+            if len(spans) > 1:
+                long, parts = long + 1, parts + len(spans)
+        of = plural(len(self._rows), "In the first row ", "In the first {n} rows ")
+        if long:
+            texts = plural(long, "{n} text becomes", "{n} texts become")
+            said = self.tr("{texts} {parts} parts.").format(texts=texts, parts=number(parts))
+        else:
+            said = self.tr("no text is that long.")
+        what = (
+            self.tr(" A text counts as its best part.")
+            if self._kind is Kind.RANK
+            else self.tr(" Each part gets a vector of its own.")
+        )
+        self.count.setText(of + said + what)
+
+
+def whole_reading(metadata: ModelMetadata) -> Split:
+    """Parts that are nearly as long as the model reads, for texts that are longer."""
+    return Split(metadata.max_tokens * 15 // 16, metadata.max_tokens // 16)
+
+
+def _rows_of(file: OpenFile, mapping: Mapping, *, second: bool) -> list[list[str]]:
+    """The texts of each row of the sample, up to _COUNTED characters in all."""
+    roles = mapping.second_roles if second else mapping.roles
+    columns = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)]
+    template = read_template(mapping.template, file.source.columns) if mapping.template else ""
+    holds_lists = mapping.layout in (Layout.NESTED, Layout.JUDGED) and not second
+    found: list[list[str]] = []
+    left = _COUNTED
+    for each in file.sample:
+        if each.problem or left <= 0:
+            continue
+        texts = [each.cells[index] for index in columns] if isinstance(template, str) else [template.render(each.cells)]
+        if holds_lists:
+            lists = [split_contexts(text[:_COUNTED], each.number) for text in texts]
+            texts = [context.text for contexts in lists if not isinstance(contexts, str) for context in contexts]
+        found.append([text[:left] for text in texts])
+        left -= sum(map(len, found[-1]))
+    return found
+
+
+def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:
+    field = QSpinBox()
+    field.setRange(least, most)
+    field.setSingleStep(step)
+    field.setAccessibleName(name)
+    field.setKeyboardTracking(False)
+    field.setFixedWidth(scaled(84))
+    field.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
+    return field
+
+
+_LEAST_SHOWN = 0.001  # dollars; for less it is said that it is less
+
+
+class CandidateChoice(Card):
+    """Three lines, each with what it comes to. `rule_chosen` carries the CandidateRule that the user has chosen."""
+
+    rule_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(inset=True, parent=parent)
+        self._rules: dict[CandidatePool, CandidateRule] = {}
+        self.question = Label(
+            self.tr("No file says which texts are the candidates of each query. Take:"), "strong", wrap=True
+        )
+        self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
+        self.body.setSpacing(SMALL)
+        self.body.addWidget(self.question)
+        self._group = QButtonGroup(self)
+        self.choices: dict[CandidatePool, QRadioButton] = {}
+        self.figures: dict[CandidatePool, ElidedLabel] = {}
+        for pool in CandidatePool:
+            choice = self.choices[pool] = QRadioButton()
+            figures = self.figures[pool] = ElidedLabel("", "quiet")
+            self._group.addButton(choice)
+            choice.clicked.connect(lambda _checked=False, pool=pool: self.rule_chosen.emit(self._rules[pool]))
+            line = row(choice, figures, gap=SMALL)
+            line.setStretch(1, 1)
+            self.body.addLayout(line)
+
+    def show_state(self, state: DraftState, *, is_practice: bool) -> None:
+        """Show the choice for a data set without a run; hidden for any other file."""
+        rule = state.file.source.candidates if state.file else None
+        self.setVisible(rule is not None)
+        if rule is None:
+            return
+        is_planned = state.is_read and not state.is_reading and state.preflight is not None
+        offers = with_known(state.offers, rule, state.preflight) if is_planned and state.preflight else state.offers
+        known = {each.rule.pool: each for each in offers}
+        for pool in CandidatePool:
+            self._rules[pool] = rule if pool is rule.pool else CandidateRule(pool)
+            if pool is not rule.pool and pool in known:
+                self._rules[pool] = known[pool].rule
+            words = self._words(self._rules[pool])
+            offer = known.get(pool)
+            is_current = offer is not None and offer.rule == self._rules[pool]
+            figures = self._figures(offer, state.kind, is_practice) if offer and is_current else self.tr("counting …")
+            choice = self.choices[pool]
+            choice.setText(words)
+            choice.setAccessibleName(self.tr("{choice} · {figures}").format(choice=words, figures=figures))
+            choice.setChecked(pool is rule.pool)
+            self.figures[pool].setText(self.tr("· {figures}").format(figures=figures))
+
+    def _words(self, rule: CandidateRule) -> str:
+        if rule.pool is CandidatePool.JUDGED:
+            return self.tr("Judged texts only")
+        if rule.pool is CandidatePool.CORPUS:
+            return self.tr("The whole corpus")
+        return self.tr("A sample of {n} for each query").format(n=number(rule.size))
+
+    def _figures(self, offer: CandidateOffer, kind: Kind | None, is_practice: bool) -> str:
+        is_ranking = kind is not Kind.EMBED
+        pairs = (
+            plural(offer.pairs, "{n} pair", "{n} pairs") if is_ranking else plural(offer.pairs, "{n} text", "{n} texts")
+        )
+        parts = [pairs, self._cost(offer, is_practice)]
+        if is_ranking and offer.are_all_relevant:
+            parts.append(self.tr("nothing can be measured: every candidate is relevant"))
+        elif is_ranking and offer.measures_nothing:
+            parts.append(self.tr("nothing can be measured: all candidates of a query have the same grade"))
+        return " · ".join(parts)
+
+    def _cost(self, offer: CandidateOffer, is_practice: bool) -> str:
+        if is_practice:
+            return self.tr("about {n} tokens").format(n=number(offer.tokens_high))
+        price = dollars(offer.price_high.dollars)
+        return price if offer.price_high.dollars < _LEAST_SHOWN else self.tr("about {price}").format(price=price)

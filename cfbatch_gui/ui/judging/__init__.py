@@ -1,1 +1,0 @@
-"""Judging: one query and one text at a time, and what is asked before and said after."""

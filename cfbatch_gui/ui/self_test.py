@@ -1,0 +1,317 @@
+"""`cfbatch-gui --self-test`: the checks of the core, then those of Qt, each on a line of its own.
+
+Qt comes last, because what it cannot do ends the process: what was found before is on the screen by then.
+"""
+
+import importlib
+import io
+import os
+import pkgutil
+import re
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+import cfbatch_gui
+from cfbatch_gui.core.messages import comma_list, counted_message, message
+from cfbatch_gui.core.self_test import (
+    Check,
+    Finding,
+    Report,
+    checks_without_window,
+    failed,
+    ok,
+    raised,
+    run_guarded,
+    too_late,
+    warning,
+)
+from cfbatch_gui.core.system.languages import languages
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.without_window import (
+    missing_libraries,
+    missing_sentence,
+    named_library,
+    qt_plugin,
+    way_to_install,
+    way_to_libraries,
+    what_plugin_lacks,
+)
+
+if TYPE_CHECKING:
+    from PySide6.QtSvg import QSvgRenderer
+    from PySide6.QtWidgets import QApplication
+
+_QT = message("Window")
+_QT_SECONDS = 120.0  # for all of Qt's checks together
+
+
+def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
+    """Print a line for each check, also into the file `out`, and end the process, with status 1 when a check failed.
+
+    Without a screen Qt draws in memory. Writes nothing else but in a temporary folder. The process ends here, or it
+    would wait for checks that were left behind.
+    """
+    try:
+        report = Report(_writer(out))
+        _run_core(report)
+        _run_qt(report, has_screen=has_screen)
+        os._exit(report.end())
+    except KeyboardInterrupt:
+        os._exit(128 + signal.SIGINT)
+
+
+def _run_core(report: Report) -> None:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="cfbatch-self-test-", ignore_cleanup_errors=True)
+    except OSError as error:
+        sentence = message(
+            "No file can be made in it, so most checks are left out. Set TMPDIR to a folder that can be written. "
+            "{reason}",
+            reason=str(error),
+        )
+        report.add(message("Folder for temporary files"), failed(sentence))
+        return
+    with folder as name:
+        report.run(checks_without_window(Path(name)))
+
+
+def _writer(out: Path | None) -> Callable[[str], None]:
+    """Write lines to standard output, where there is one, and to the file; at once, as Qt may end the process."""
+    streams: list[TextIO] = []
+    if isinstance(sys.stdout, io.TextIOWrapper):  # None for a program of Windows without a console
+        sys.stdout.reconfigure(errors="replace")
+        streams.append(sys.stdout)
+    if out is not None:
+        streams.append(out.open("w", encoding="utf-8"))
+
+    def write(line: str) -> None:
+        for stream in streams[:]:
+            try:
+                stream.write(f"{line}\n")
+                stream.flush()
+            except OSError:  # nobody reads it any more, or the disk is full; the status still says what was found
+                streams.remove(stream)
+
+    return write
+
+
+def _run_qt(report: Report, *, has_screen: bool) -> None:
+    """Qt belongs to the main thread, so its checks cannot be left behind: when they hang, the process ends."""
+
+    def give_up() -> None:
+        report.add(_QT, too_late(_QT_SECONDS))
+        report.end()
+        os._exit(1)
+
+    watch = threading.Timer(_QT_SECONDS, give_up)
+    watch.daemon = True
+    watch.start()
+    try:
+        checks = _checks_of_qt(report, has_screen=has_screen)
+    except Exception as error:  # noqa: BLE001 # there is no check yet that could report it
+        library = named_library(error)
+        lacking = missing_sentence(missing_libraries(library)) if library else ""
+        report.add(_QT, failed(lacking) if lacking else raised(error))
+    else:
+        for check in checks:
+            report.add(check.title, run_guarded(check))
+    finally:
+        watch.cancel()
+
+
+def _checks_of_qt(report: Report, *, has_screen: bool) -> Sequence[Check]:
+    """Raises ImportError when Qt cannot be loaded. What Qt says goes nowhere else from here on."""
+    if not has_screen:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+    from PySide6.QtWidgets import QApplication
+
+    said_before: list[str] = []  # the first has the cause
+
+    def heard(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
+        said_before.append(text)
+        if kind is QtMsgType.QtFatalMsg:  # Qt ends the process when this returns
+            report.add(_QT, failed(message("Qt can show no window here: {text}", text=said_before[0])))
+            report.end()
+            os._exit(1)
+
+    qInstallMessageHandler(heard)
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)  # noqa: S101 # no other was made before
+    return _qt_checks(app, has_screen=has_screen)
+
+
+_PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
+_ALIASES = frozenset({"Monospace", "Sans Serif", "Serif"})  # named by Qt itself on Linux, whatever fonts there are
+_LATIN = message("Latin")
+# Letters of scripts, and the packages of Debian whose fonts have them.
+_SCRIPTS = (
+    (_LATIN, "ABCxyzäéß", "fonts-noto-core"),
+    (message("Greek"), "Ωμέγα", "fonts-noto-core"),
+    (message("Cyrillic"), "Привет", "fonts-noto-core"),
+    (message("Arabic"), "مرحبا", "fonts-noto-core"),
+    (message("Hebrew"), "שלום", "fonts-noto-core"),
+    (message("Devanagari"), "नमस्ते", "fonts-noto-core"),
+    (message("Thai"), "สวัสดี", "fonts-noto-core"),
+    (message("Chinese"), "你好", "fonts-noto-cjk"),
+    (message("Japanese"), "こんにちは", "fonts-noto-cjk"),
+    (message("Korean"), "안녕", "fonts-noto-cjk"),
+)
+
+
+def _qt_checks(app: "QApplication", *, has_screen: bool) -> tuple[Check, ...]:
+    """They need the application to be there."""
+    return (
+        Check(message("Window"), lambda: _platform(app, has_screen=has_screen)),
+        *((Check(message("Ways to a screen"), lambda: _screen_plugins(app)),) if sys.platform == "linux" else ()),
+        Check(message("Parts of the program"), _modules),
+        Check(message("Pictures"), _pictures),
+        Check(message("Fonts"), _fonts),
+        Check(message("Help pages"), _help_pages),
+        Check(message("Words of Qt"), _words_of_qt),
+    )
+
+
+def _platform(app: "QApplication", *, has_screen: bool) -> Finding:
+    from PySide6.QtCore import qVersion
+
+    name = app.platformName()
+    if has_screen:
+        return ok(message("Qt {version} shows windows by “{platform}”.", version=qVersion(), platform=name))
+    return ok(
+        message(
+            "Qt {version}. There is no screen here, so what follows was drawn in memory (“{platform}”).",
+            version=qVersion(),
+            platform=name,
+        )
+    )
+
+
+def _screen_plugins(app: "QApplication") -> Finding:
+    """Whether Qt could show windows on X11 and on Wayland, also where there is no screen now."""
+    lacking = {}
+    for name in ("xcb", "wayland"):
+        path = qt_plugin(name)
+        if path is None:
+            return failed(message("Qt's plugin “{name}” is missing. Install CF Batch again.", name=name))
+        if soname := what_plugin_lacks(path):
+            lacking[name] = soname
+    if not lacking:
+        return ok(message("X11 and Wayland"))
+    missing = missing_libraries(next(iter(lacking.values())))
+    if "xcb" in lacking and app.platformName() != "wayland":
+        return failed(missing_sentence(missing))
+    return warning(
+        message(
+            "One of X11 and Wayland works, which is enough. For the other this system lacks {libraries}. {way_out}",
+            libraries=comma_list(missing),
+            way_out=way_to_libraries(missing),
+        )
+    )
+
+
+def _modules() -> Finding:
+    """Import every module, so that none is missing when a page needs it."""
+    names = [each.name for each in pkgutil.walk_packages(cfbatch_gui.__path__, "cfbatch_gui.")]
+    faults = []
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            faults.append(str(error))
+    if not names:
+        return failed(message("No part of the program can be listed. Install CF Batch again."))
+    if faults:
+        missing = comma_list(list(dict.fromkeys(faults)))
+        return failed(message("Install CF Batch again: parts of it cannot be loaded. {errors}", errors=missing))
+    return ok(counted_message(len(names), "{n} part can be loaded.", "{n} parts can be loaded."))
+
+
+def _pictures() -> Finding:
+    from PySide6.QtGui import QImageReader
+    from PySide6.QtSvg import QSvgRenderer
+
+    forms = {bytes(each.data()).decode() for each in QImageReader.supportedImageFormats()}
+    if missing := sorted({"svg", "png"} - forms):
+        return failed(message("Qt cannot read pictures of these forms: {forms}.", forms=comma_list(missing)))
+    app_icon = QImageReader(str(resource("cfbatch.svg"))).read()
+    if app_icon.isNull():
+        return failed(message("The picture {name} cannot be drawn.", name="cfbatch.svg"))
+    icons = sorted(resource("icons").glob("*.svg"))
+    for path in icons:
+        if not _is_drawn(QSvgRenderer(path.read_bytes().replace(b"currentColor", b"#000000"))):
+            return failed(message("The picture {name} cannot be drawn.", name=path.name))
+    return ok(counted_message(len(icons), "{n} icon can be drawn.", "{n} icons can be drawn."))
+
+
+def _is_drawn(renderer: "QSvgRenderer") -> bool:
+    from PySide6.QtCore import QSize, Qt
+    from PySide6.QtGui import QPainter, QPixmap
+
+    drawn = QPixmap(QSize(20, 20))
+    drawn.fill(Qt.GlobalColor.transparent)
+    empty = drawn.toImage()
+    painter = QPainter(drawn)
+    renderer.render(painter)
+    painter.end()
+    return drawn.toImage() != empty
+
+
+def _fonts() -> Finding:
+    missing = [(script, font) for script, letters, font in _SCRIPTS if not _has_letters(letters)]
+    if not missing:
+        return ok(message("There are letters for {scripts}.", scripts=comma_list([each[0] for each in _SCRIPTS])))
+    sentence = message(
+        "No font has the letters of {scripts}: boxes stand for them. {way_out}",
+        scripts=comma_list([script for script, _ in missing]),
+        way_out=way_to_install(
+            [font for _, font in missing], otherwise=message("Install fonts for these scripts, such as Noto.")
+        ),
+    )
+    return failed(sentence) if any(script == _LATIN for script, _ in missing) else warning(sentence)
+
+
+def _has_letters(letters: str) -> bool:
+    """Whether the fonts that Qt takes for this text have a glyph for each part of it; glyph 0 is the box.
+
+    Without any font Qt draws boxes of its own, whose numbers look like those of letters.
+    """
+    from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QTextLayout
+
+    if set(QFontDatabase.families()) <= _ALIASES:
+        return False
+    layout = QTextLayout(letters, QFont(QGuiApplication.font()))
+    layout.beginLayout()
+    layout.createLine()
+    layout.endLayout()
+    glyphs: Sequence[int] = [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
+    return bool(glyphs) and 0 not in glyphs
+
+
+def _help_pages() -> Finding:
+    from cfbatch_gui.ui.help.help_window import Topic
+
+    pages = 0
+    for language in languages():
+        for topic in Topic:
+            text = resource(f"help/{language.code}/{topic}.md").read_text("utf-8")
+            for name in _PICTURE.findall(text):
+                for shade in ("dark", "light"):
+                    resource(f"help/pictures/{name}-{shade}.png")
+            pages += 1
+    return ok(counted_message(pages, "{n} page with its pictures.", "{n} pages with their pictures."))
+
+
+def _words_of_qt() -> Finding:
+    from PySide6.QtCore import QLibraryInfo
+
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    wanted = [f"qtbase_{language.code}.qm" for language in languages()[1:]]
+    if missing := [name for name in wanted if not (Path(folder) / name).is_file()]:
+        return failed(message("Qt's own dialogs stay English, for want of: {files}", files=comma_list(missing)))
+    return ok(message("Qt's own dialogs speak every language of the program."))

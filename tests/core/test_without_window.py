@@ -1,0 +1,82 @@
+"""A system without the libraries of a window is told which are missing, also on the desktop, and what brings them."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.without_window import (
+    missing_libraries,
+    missing_sentence,
+    named_library,
+    show_on_desktop,
+    what_plugin_lacks,
+)
+from tests.canary import TOKEN
+
+SENTENCE = "This system lacks libEGL.so.1; type: x && <b>y</b>"
+
+
+def loader(*missing: str) -> Callable[[str], object]:
+    """A loader that finds all libraries but these."""
+
+    def load(name: str) -> object:
+        if name in missing:
+            raise OSError(f"{name}: cannot open shared object file: No such file or directory")
+        return name
+
+    return load
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("libEGL.so.1: cannot open shared object file: No such file or directory", "libEGL.so.1"),
+        ("/usr/lib/x86_64-linux-gnu/libGL.so.1: file too short", "libGL.so.1"),
+        ("No module named 'PySide6'", ""),
+        ("/opt/libqxcb.so: undefined symbol: _ZN5QWind", ""),
+    ],
+)
+def test_the_loader_names_the_library(words: str, name: str) -> None:
+    assert named_library(ImportError(words)) == name
+
+
+def test_all_that_is_missing_is_found_at_once_and_brought_by_one_command() -> None:
+    load = loader("libEGL.so.1", "libgthread-2.0.so.0", "libglib-2.0.so.0", "libwayland-client.so.0")
+    missing = missing_libraries("libEGL.so.1", load)
+    assert missing == ("libEGL.so.1", "libglib-2.0.so.0", "libgthread-2.0.so.0")
+    assert missing_sentence(missing, has_apt=True).endswith("sudo apt-get install libegl1 libglib2.0-0")
+    elsewhere = missing_sentence(missing, has_apt=False)
+    assert all(name in elsewhere for name in missing) and "sudo" not in elsewhere
+
+
+def test_a_plugin_lacks_what_its_loader_names() -> None:
+    assert what_plugin_lacks("/plugins/libqxcb.so", loader("/plugins/libqxcb.so")) == "libqxcb.so"
+    assert what_plugin_lacks("/plugins/libqxcb.so", loader()) == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script stands in for the desktop's program")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # nobody waits for the program
+@pytest.mark.parametrize("program", ["zenity", "kdialog", "xmessage", "notify-send"])
+def test_the_first_program_there_is_gets_the_sentence_as_it_is(program: str, tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    stand_in = tmp_path / program
+    stand_in.write_text(f'#!/bin/sh\n{{ printf "%s\\n" "$@"; env; }} >{shown}.new; mv {shown}.new {shown}\n')
+    stand_in.chmod(0o755)
+    given = {"CLOUDFLARE_API_TOKEN": TOKEN, "LD_LIBRARY_PATH": "/packed", "LD_LIBRARY_PATH_ORIG": "/own"}
+    environ = {**given, "PATH": os.environ["PATH"]}
+    assert show_on_desktop(SENTENCE, environ, find=lambda name: shutil.which(name, path=str(tmp_path)))
+    deadline = time.monotonic() + 60
+    while not shown.exists():
+        assert time.monotonic() < deadline, "the program was not started"
+        time.sleep(0.01)
+    lines = shown.read_text().splitlines()
+    assert SENTENCE in lines or f"--text={SENTENCE}" in lines
+    assert "LD_LIBRARY_PATH=/own" in lines and TOKEN not in shown.read_text()
+
+
+def test_a_system_without_any_shows_nothing() -> None:
+    assert not show_on_desktop(SENTENCE, {}, find=lambda name: None)
