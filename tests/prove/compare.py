@@ -62,8 +62,8 @@ class Comparison:
     """The comparison of one data folder, to which no process may write meanwhile.
 
     `told_again` is the number of times that the user asked to send a batch again. With `may_fail` the service refuses
-    some batches. With `was_put_back` the folder was copied, or an older one was put in its place: it cannot know all, but
-    must send nothing twice and show nothing wrong.
+    some batches. With `was_put_back` the folder was copied, or an older one was put in its place: it cannot know all,
+    but must send nothing twice and show nothing wrong.
     """
 
     paths: Paths

@@ -326,7 +326,7 @@ _DEEPEST = 12  # frames between a place and the call of os.fsync
 # Flushes without a mutant, and why.
 EXEMPT = {
     "filling._flush: os.fsync": "only begins early what flush_to_disk ends",
-    "numpy_file._flushing: os.fsync": "only begins early what the end of atomic_writer flushes",
+    "numpy_files._flushing: os.fsync": "only begins early what the end of atomic_writer flushes",
     "filling.fill: flush_folder": "draft.json or job.json is written next, which flushes the folder",
     "folder.create: flush_folder": "planning commits to data.db before a body is written, which flushes the folder",
     "vector_file.new_vectors: flush_folder": "data.db, in the same folder, is committed next",
@@ -335,8 +335,8 @@ EXEMPT = {
     "files._move_into: _flush_folder": "the manifest is written next, beside the folder",
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
 }
-# Places that the recorded run does not pass: what is recovered, mended, copied, deleted or taken from the account.
-ELSEWHERE = ("recovery.", "vector_file.rewrite", "drafts.", "folder.delete", "files.write_own_bytes", "checked_stream.")
+# Functions that the recorded run does not come to: what is recovered, mended, copied, deleted or taken from the account.
+ELSEWHERE = frozenset({"mend", "rewrite", "duplicate", "delete", "write_own_bytes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +344,7 @@ class Place:
     """A call of a flush. `first` and `last` are its lines."""
 
     path: str
+    function: str
     name: str
     first: int
     last: int
@@ -358,7 +359,7 @@ def places() -> list[Place]:
             name = f"{path.stem}.{function}: {flush}"
             names[name] += 1
             numbered = name if names[name] == 1 else f"{name} ({names[name]})"
-            found.append(Place(str(path), numbered, node.lineno, node.end_lineno or node.lineno))
+            found.append(Place(str(path), function, numbered, node.lineno, node.end_lineno or node.lineno))
     return found
 
 
@@ -417,7 +418,7 @@ def flush_mutants() -> list[Mutant]:
     found = [
         Mutant(f"without {place.name}", "power", None, partial(_without, place))
         for place in places()
-        if place.name not in EXEMPT and not place.name.startswith(ELSEWHERE)
+        if place.name not in EXEMPT and place.function not in ELSEWHERE
     ]
     found += [
         Mutant(f"{name} at synchronous = {level}", "power", None, partial(_synchronous, name, level))

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.cli import export as export_command
-from cfbatch_gui.cli import outputs
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -90,7 +89,7 @@ def _note_promises() -> None:
 
     for name in ("save_job", "save_plan", "change", "save_batch", "change_batches"):
         wrap(Ledger, name, after=saved)
-    for module in (outputs, export_command):
+    for module in (working, export_command):
         wrap(module, "export", after=lambda done, *_, **__: mark({"written": done.path.name}))
 
 

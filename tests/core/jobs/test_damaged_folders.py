@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import DataError, UserError
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.damage import rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import cutting
@@ -28,8 +28,8 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verify.job_check import Outcome
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
 from cfbatch_gui.core.practice.queue import accepted
-from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench, Clock
 from tests.prove.truth import write_input
 from tests.support import faults
