@@ -1,26 +1,24 @@
 """What all export targets share: values, and files that are read back after writing."""
 
-import hashlib
 import os
 import shlex
 import subprocess
 import sys
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from io import BufferedRandom
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
-
-import msgspec
+from typing import BinaryIO, NoReturn
 
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import comma_list, message, quoted
 from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.system.files import atomic_writer
 
 Progress = Callable[[int, int], None]
 Cell = str | int | float | None
@@ -139,30 +137,6 @@ class Target:
     is_for_people: bool = False
 
 
-class Digest:
-    """A digest of all values in order, to compare what was written with what was read back.
-
-    It compares a file of any size, numbers bit for bit, with the memory of one row.
-    """
-
-    def __init__(self) -> None:
-        self._hash = hashlib.blake2b()
-        self._encoder = msgspec.msgpack.Encoder(enc_hook=str)  # messages as their text
-
-    def add(self, row: Sequence[Cell]) -> None:
-        """Add a row of texts, integers and doubles; 1, 1.0 and "1" are different."""
-        self._hash.update(self._encoder.encode(row))
-
-    def add_bytes(self, data: bytes) -> None:
-        """Add raw bytes of known length, such as a vector's."""
-        self._hash.update(data)
-
-    def compare(self, read: "Digest", path: Path) -> None:
-        """Raise ExportError unless both digests are equal."""
-        if self._hash.digest() != read._hash.digest():
-            not_as_written(path, "the values read back differ from those written")
-
-
 def not_as_written(path: Path, detail: str) -> NoReturn:
     """Raise the ExportError for a file that does not read back as written."""
     raise ExportError(
@@ -203,13 +177,17 @@ _CHUNK = 1 << 20
 
 
 class CheckedStream:
-    """A file that is written from its beginning. `path` is its final path, for messages."""
+    """A file that is written from its beginning, and read back and compared by size and checksum.
 
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
-        self._stream = stream
-        self._path = path
+    This finds bytes that the disk lost or changed; that the format is right is proved by the tests. `path` is the final
+    path, for messages.
+    """
+
+    def __init__(self, stream: BinaryIO, path: Path, work: Work) -> None:
+        self._stream, self._path, self._work = stream, path, work
         self._checksum = 0
         self.size = 0
+        self.items = 0
 
     def write(self, data: bytes | memoryview) -> int:
         """Write all of `data`; returns its length in bytes."""
@@ -218,23 +196,37 @@ class CheckedStream:
         self.size += memoryview(data).nbytes
         return memoryview(data).nbytes
 
+    def tick(self, items: int) -> None:
+        """Tell the progress that so many items more are written."""
+        self.items += items
+        self._work.tick(self.items)
+
     def flush(self) -> None:
         """Flush the buffer to the operating system."""
         self._stream.flush()
 
-    def compare(self, work: Work, items: int) -> None:
-        """Read the whole file back; it counts as `items` in the progress. Raises ExportError if it differs."""
+    def compare(self) -> None:
+        """Read the whole file back. Raises ExportError if it differs."""
         self._stream.flush()
         self._stream.seek(0)
-        work.tick_back(0)
+        self._work.tick_back(0)
         checksum = size = 0
-        chunk = memoryview(bytearray(_CHUNK))
-        while count := cast(BufferedRandom, self._stream).readinto(chunk):
-            checksum = zlib.crc32(chunk[:count], checksum)
-            size += count
-            work.tick_back(items * size // max(1, self.size))
+        while data := self._stream.read(_CHUNK):
+            checksum = zlib.crc32(data, checksum)
+            size += len(data)
+            self._work.tick_back(self.items * size // max(1, self.size))
         if (size, checksum) != (self.size, self._checksum):
             not_as_written(self._path, f"{size} bytes with checksum {checksum:08x}")
+
+
+@contextmanager
+def checked_export(work: Work) -> Iterator[CheckedStream]:
+    """The file of an export. At the end of the block it is read back, and gets its name if it is as it was written."""
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path, work)
+        yield stream
+        stream.compare()
+        work.tick_end()
 
 
 @contextmanager
@@ -242,8 +234,22 @@ def checked_file(folder: Path, name: str, work: Work) -> Iterator[CheckedStream]
     """A new file in an unfinished folder, compared and flushed to the disk at the end of the block."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("x+b") as stream:
-        checked = CheckedStream(stream, work.path / name)
-        yield checked
-        checked.compare(work, 0)
-        os.fsync(stream.fileno())
+    with path.open("x+b") as raw:
+        stream = CheckedStream(raw, work.path / name, work)
+        yield stream
+        stream.compare()
+        os.fsync(raw.fileno())
+
+
+def check_archive(work: Work, stream: BinaryIO) -> None:
+    """Read a ZIP archive back, each of whose files has a checksum. Raises ExportError if it differs."""
+    stream.flush()
+    work.tick_back(0)
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            for member in archive.namelist():
+                with archive.open(member) as file:
+                    while file.read(_CHUNK):
+                        work.tick_back(0)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
+        not_as_written(work.path, str(error))

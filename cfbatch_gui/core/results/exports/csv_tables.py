@@ -4,19 +4,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import (
     Cell,
-    CheckedStream,
     ExportOptions,
     Preset,
     Work,
     Written,
+    checked_export,
     not_as_written,
 )
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_texts
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows, write_vector_lines
 from cfbatch_gui.core.results.near_duplicates import Duplicates
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -38,17 +38,14 @@ def write_scores(work: Work) -> Written:
     is_for_people = work.options.preset is Preset.EXCEL
     columns = _headers(table.columns, work.say) if is_for_people else table.columns
     reason = table.columns.index("error") if is_for_people and "error" in table.columns else None
-    rows = done = 0
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
+    rows = 0
+    with checked_export(work) as stream:
         stream.write(dialect.start + dialect.encode([columns]))
         for block in table.blocks():
             said = block.rows if reason is None else [_said(row, reason, work.say) for row in block.rows]
             stream.write(dialect.encode(said))
-            rows, done = rows + len(block.rows), done + block.items
-            work.tick(done)
-        stream.compare(work, done)
-        work.tick_end()
+            rows += len(block.rows)
+            stream.tick(block.items)
     return Written(rows, (work.path,), {**dialect.notes(columns), "dropped_by_top_k_or_threshold": table.dropped})
 
 
@@ -66,54 +63,33 @@ def _said(row: Sequence[Cell], reason: int, say: Callable[[str], str]) -> Sequen
 
 def write_vectors(work: Work) -> Written:
     """Write and read back; each number is the shortest decimal that reads back as the same float32."""
-    dimension = Embeddings(work.folder).dimension
-    numbers = [f"dim_{index}" for index in range(dimension)]
+    numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
     table = VectorRows(work, reserved=("id", *numbers))
     dialect = Dialect(work.options)
     header = ["id", *table.columns]
-    done = 0
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
-        stream.write(dialect.start + dialect.encode([[*header, *numbers]]))
-        for texts, vectors in table.blocks():
-            lines = []
-            for text, decimals in zip(texts, vector_texts(vectors), strict=True):
-                cells = (table.id_of(text), *table.cells(text))
-                lines.append(dialect.encode_start(cells) + _separated(decimals, dialect) + dialect.line_end)
-            stream.write(b"".join(lines))
-            done += len(texts)
-            work.tick(done)
-        stream.compare(work, done)
-        work.tick_end()
-    return Written(done, (work.path,), {**dialect.notes(header), **table.notes})
+    signs = bytes.maketrans(b",.", f"{dialect.separator}{dialect.decimal_point}".encode())
+
+    def line(text: EmbeddedText, decimals: bytes) -> bytes:
+        start = dialect.encode_start((table.id_of(text), *table.cells(text)))
+        return start + decimals[1:-1].translate(signs) + dialect.line_end
+
+    rows = write_vector_lines(work, table, line, dialect.start + dialect.encode([[*header, *numbers]]))
+    return Written(rows, (work.path,), {**dialect.notes(header), **table.notes})
 
 
-def _separated(decimals: bytes, dialect: Dialect) -> bytes:
-    numbers = decimals[1:-1]
-    if dialect.separator != ",":
-        numbers = numbers.replace(b",", dialect.separator.encode())
-    return numbers if dialect.decimal_point == "." else numbers.replace(b".", dialect.decimal_point.encode())
-
-
-COLUMNS = ("id", "text", "embedding")
+_WITH_CELL = ("id", "text", "embedding")
 
 
 def write_vectors_in_cells(work: Work) -> Written:
     """Write and read back; each number is the shortest decimal that reads back as the same float32."""
     table = VectorRows(work)
     dialect = Dialect(work.options)
-    done = 0
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
-        stream.write(dialect.start + dialect.encode([COLUMNS]))
-        for texts, vectors in table.blocks():
-            rows = zip(texts, vector_texts(vectors), strict=True)
-            stream.write(dialect.encode((table.id_of(text), text.text, vector.decode()) for text, vector in rows))
-            done += len(texts)
-            work.tick(done)
-        stream.compare(work, done)
-        work.tick_end()
-    return Written(done, (work.path,), {**dialect.notes(COLUMNS), **table.notes})
+
+    def line(text: EmbeddedText, decimals: bytes) -> bytes:
+        return dialect.encode([(table.id_of(text), text.text, decimals.decode())])
+
+    rows = write_vector_lines(work, table, line, dialect.start + dialect.encode([_WITH_CELL]))
+    return Written(rows, (work.path,), {**dialect.notes(_WITH_CELL), **table.notes})
 
 
 KEEP_LIST = ("row", "id", "text", "decision", "group", "similarity", "kept_row", "kept_id")

@@ -7,7 +7,6 @@ Other texts are not changed.
 """
 
 import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -32,15 +31,7 @@ class Dialect:
 
     def encode(self, rows: Iterable[Sequence[Cell]]) -> bytes:
         """Whole lines. Numbers in their shortest form, None as an empty cell."""
-        rows = [self._marked(row) for row in rows] if self._excel else list(rows)
-        text = io.StringIO(newline="")
-        # With this line end the writer quotes both characters wherever they stand in a cell.
-        csv.writer(text, delimiter=self.separator, lineterminator=_END).writerows(rows)
-        lines = text.getvalue()
-        if lines.count("\r") == len(rows):
-            return lines.replace(_END, self.line_end.decode()).encode()
-        # A cell has a \r, too: the ends of lines are known only while they are written.
-        return self.line_end.join([*self._lines(rows), b""])
+        return self.line_end.join([*self._lines(map(self._marked, rows) if self._excel else rows), b""])
 
     def encode_start(self, row: Sequence[Cell]) -> bytes:
         """The beginning of a line: the cells and a separator after them, without a line end."""

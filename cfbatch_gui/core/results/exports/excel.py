@@ -17,10 +17,10 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, Work, Written
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, Work, Written, check_archive
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, Block, ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows, shortest
-from cfbatch_gui.core.results.exports.workbooks import MOST_COLUMNS, MOST_ROWS, Sheet, fill, read_back, workbook
+from cfbatch_gui.core.results.exports.workbooks import MOST_COLUMNS, MOST_ROWS, Sheet, fill, workbook
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.original_columns import column_mapping
 from cfbatch_gui.core.results.outcomes import JobMetadata, count_items
@@ -266,7 +266,7 @@ def write_rankings(work: Work) -> Written:
             sheets = [ranking, *([problems] if problems is not None else []), per_query, about_sheet]
             for sheet in sheets:
                 sheet.finish()
-        read_back(work, stream, sheets)
+        check_archive(work, stream)
         work.tick_end()
     notes = {
         "sheets": {sheet.name: sheet.rows for sheet in sheets},
@@ -291,7 +291,7 @@ def write_in_file_order(work: Work) -> Written:
             fill(about_sheet, _about(work.metadata, work.folder, say))
             for sheet in (ranking, about_sheet):
                 sheet.finish()
-        read_back(work, stream, (ranking, about_sheet))
+        check_archive(work, stream)
         work.tick_end()
     notes = {
         "sheets": {sheet.name: sheet.rows for sheet in (ranking, about_sheet)},
@@ -358,7 +358,7 @@ def write_vectors(work: Work) -> Written:
                 work.tick(done)
             fill(about_sheet, _about(work.metadata, work.folder, work.say))
             vectors_sheet.finish()
-        read_back(work, stream, (vectors_sheet, about_sheet))
+        check_archive(work, stream)
         work.tick_end()
     sheets = {sheet.name: sheet.rows for sheet in (vectors_sheet, about_sheet)}
     return Written(done, (work.path,), {**table.notes, "sheets": sheets})

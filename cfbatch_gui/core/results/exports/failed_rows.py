@@ -20,7 +20,6 @@ from cfbatch_gui.core.results.exports.base import Cell, CheckedStream, Work, Wri
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
 
-_BLOCK = 1_000
 # In a ranking whose texts are from a second file, the query's row is the failed one, not that of the shared text.
 _FAILED = """
 SELECT 1 AS file, {row} AS row, {item} AS item_no,
@@ -76,17 +75,14 @@ def write(work: Work) -> Written:
         own, added = _columns(work, file, has_raw=file in with_raw)
         columns = (*own, *added)
         with atomic_writer(path) as raw:
-            stream = CheckedStream(raw, path)
+            stream = CheckedStream(raw, path, work)
             stream.write(dialect.start + dialect.encode([columns]))
-            done = 0
             for row in _rows(work, file):
                 cells = (row.cells + [""] * len(own))[: len(own)]
                 about: Sequence[Cell] = (row.number, " ".join(map(work.say, row.reasons)), row.raw)
                 stream.write(dialect.encode([[*cells, *about[: len(added)]]]))
-                done += 1
-                if done % _BLOCK == 0:
-                    work.tick(done)
-            stream.compare(work, done)
+                stream.tick(1)
+            stream.compare()
             work.tick_end()
         notes[path.name] = {"source": f"file {file}", "rows": counts[file], **dialect.notes(columns)}
     return Written(total, tuple(names.values()), notes)

@@ -7,21 +7,13 @@ an OpenAI batch answers with.
 import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, CheckedStream, Work, Written
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written, checked_export
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, ScoreRows
-from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_texts
-from cfbatch_gui.core.system.files import atomic_writer
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows, write_vector_lines
 
 _OF_QUERY = ("query_id", "query")
 _OF_CONTEXT = frozenset((*COLUMNS, PART, SOURCE_JOB)).difference(_OF_QUERY)
-
-
-class _EmbeddedText(msgspec.Struct):
-    id: str
-    text: str
-    label: str
-    columns: dict[str, str]
-    embedding: list[float]
 
 
 def write(work: Work) -> Written:
@@ -36,9 +28,8 @@ def _write_rankings(work: Work) -> Written:
     of_query = [(name, index) for index, name in enumerate(table.columns) if name in _OF_QUERY]
     of_context = [(name, index) for index, name in enumerate(table.columns) if name in _OF_CONTEXT]
     own = [(table.own_names[name], index) for index, name in enumerate(table.columns) if name in table.own_names]
-    lines = done = 0
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
+    lines = 0
+    with checked_export(work) as stream:
         for query, contexts, rows in table.by_query():
             found: list[dict[str, object]] = []
             for row in rows:
@@ -46,31 +37,21 @@ def _write_rankings(work: Work) -> Written:
                 found.append({**context, "columns": {name: row[index] for name, index in own}})
             line: dict[str, object] = {name: query[index] for name, index in of_query}
             stream.write(encode({**line, "contexts": found}) + b"\n")
-            lines, done = lines + 1, done + contexts
-            work.tick(done)
-        stream.compare(work, done)
-        work.tick_end()
+            lines += 1
+            stream.tick(contexts)
     return Written(lines, (work.path,), {"dropped_by_top_k_or_threshold": table.dropped})
 
 
 def _write_embeddings(work: Work) -> Written:
     table = VectorRows(work)
-    encoder = msgspec.json.Encoder()
-    done = 0
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
-        for texts, vectors in table.blocks():
-            lines = []
-            for text, decimals in zip(texts, vector_texts(vectors), strict=True):
-                cells = dict(zip(table.columns, table.cells(text), strict=True))
-                head = encoder.encode(_EmbeddedText(table.id_of(text), text.text, text.label, cells, []))
-                lines.append(head.removesuffix(b"[]}") + decimals + b"}\n")
-            stream.write(b"".join(lines))
-            done += len(texts)
-            work.tick(done)
-        stream.compare(work, done)
-        work.tick_end()
-    return Written(done, (work.path,), table.notes)
+    encode = msgspec.json.Encoder().encode
+
+    def line(text: EmbeddedText, decimals: bytes) -> bytes:
+        cells = dict(zip(table.columns, table.cells(text), strict=True))
+        start = encode({"id": table.id_of(text), "text": text.text, "label": text.label, "columns": cells})
+        return b'%b,"embedding":%b}\n' % (start.removesuffix(b"}"), decimals)
+
+    return Written(write_vector_lines(work, table, line), (work.path,), table.notes)
 
 
 _LINE = (
@@ -84,18 +65,10 @@ def write_openai(work: Work) -> Written:
     table = VectorRows(work)
     encode = msgspec.json.Encoder().encode
     model = encode(work.metadata.model)
-    done = 0
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
-        for texts, vectors in table.blocks():
-            lines = []
-            for text, vector in zip(texts, vector_texts(vectors), strict=True):
-                request = encode(work.metadata.request_ids.get(text.batch, ""))
-                number = encode(f"{work.metadata.id}-{text.item_no}")
-                lines.append(_LINE % (number, encode(table.id_of(text)), request, vector, model))
-            stream.write(b"".join(lines))
-            done += len(texts)
-            work.tick(done)
-        stream.compare(work, done)
-        work.tick_end()
-    return Written(done, (work.path,), table.notes)
+
+    def line(text: EmbeddedText, decimals: bytes) -> bytes:
+        request = encode(work.metadata.request_ids.get(text.batch, ""))
+        number = encode(f"{work.metadata.id}-{text.item_no}")
+        return _LINE % (number, encode(table.id_of(text)), request, decimals, model)
+
+    return Written(write_vector_lines(work, table, line), (work.path,), table.notes)

@@ -10,9 +10,11 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import BinaryIO
 
+import msgspec
+
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Digest, Work, Written, command, not_as_written, slug
+from cfbatch_gui.core.results.exports.base import Work, Written, command, not_as_written, slug
 from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -51,7 +53,7 @@ def write(work: Work) -> Written:
     """
     table = VectorRows(work, has_text_column=True)
     collection = slug(work.metadata.name, "texts")
-    written, read = Digest(), Digest()
+    written, read = _Digest(), _Digest()
     updated = int(work.metadata.sent_at)
     done, first = 0, ""
     with atomic_writer(work.path) as stream:
@@ -67,18 +69,19 @@ def write(work: Work) -> Written:
                 first = first or rows[0][0]
                 _insert(database, rows)
                 for row in rows:
-                    _add(written, row)
+                    written.add(row)
                 done += len(texts)
                 work.tick(done)
         checksum = _checksum(stream)
         try:
             for number, row in enumerate(_stored(stream), 1):
-                _add(read, row)
+                read.add(row)
                 if number % BLOCK == 0:
                     work.tick_back(number)
         except sqlite3.DatabaseError as error:
             not_as_written(work.path, str(error))
-        written.compare(read, work.path)
+        if written.value() != read.value():
+            not_as_written(work.path, "the values read back differ from those written")
         # The rows do not cover the indexes: the checksum of the whole file must be the same before and after.
         if _checksum(stream) != checksum:
             not_as_written(work.path, "the file has changed")
@@ -149,8 +152,14 @@ def _checksum(stream: BinaryIO) -> int:
     return checksum
 
 
-def _add(digest: Digest, row: _Row) -> None:
-    identifier, vector, content, content_hash, metadata, updated = row
-    digest.add((identifier, content, metadata, updated))
-    digest.add_bytes(vector)
-    digest.add_bytes(content_hash)
+class _Digest:
+    """A digest of all rows in order, to compare those written with those read back in the memory of one."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b()
+
+    def add(self, row: _Row) -> None:
+        self._hash.update(msgspec.msgpack.encode(row))
+
+    def value(self) -> bytes:
+        return self._hash.digest()

@@ -110,17 +110,17 @@ def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
     """Write all `batches`, pairs of a number of items and a record batch, and read back; returns the number of rows."""
     from arro3.io import read_ipc_stream, write_parquet
 
-    rows = done = 0
+    rows = 0
 
     def counted() -> Iterator[Any]:
-        nonlocal rows, done
+        nonlocal rows
         for items, batch in batches:
             yield batch
-            rows, done = rows + batch.num_rows, done + items
-            work.tick(done)
+            rows += batch.num_rows
+            stream.tick(items)
 
     with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
+        stream = CheckedStream(raw, work.path, work)
         source = _ArrowSource(schema, counted())
         write_parquet(
             read_ipc_stream(cast(IO[bytes], source)),
@@ -132,7 +132,7 @@ def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
         )
         if source.failure is not None:
             raise source.failure
-        stream.compare(work, done)
+        stream.compare()
         _check_end(raw, work, schema)
         work.tick_end()
     return rows

@@ -17,12 +17,12 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import CheckedStream, Work, Written, checked_file, slug
+from cfbatch_gui.core.results.exports.base import Work, Written, checked_export, checked_file, slug
 from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, keeps, query_id
 from cfbatch_gui.core.results.labels import NO_LABEL, LabelGrades, read_outside_grades
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings
 from cfbatch_gui.core.results.ranks import RetrievalIds
-from cfbatch_gui.core.system.files import atomic_folder, atomic_writer
+from cfbatch_gui.core.system.files import atomic_folder
 
 _LOWEST = np.float32(-np.inf)
 
@@ -34,9 +34,8 @@ def write_run(work: Work) -> Written:
     """
     ids = RetrievalIds(work.folder)
     tag = f"cfbatch-{slug(work.metadata.model.rsplit('/')[-1], 'run')}"
-    rows = done = dropped = repeated = lowered = 0
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
+    rows = dropped = repeated = lowered = 0
+    with checked_export(work) as stream:
         for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
             scored = [context for context in contexts if context.score is not None]
             kept = [context for context in scored if keeps(context, work.options)]
@@ -47,14 +46,11 @@ def write_run(work: Work) -> Written:
             stream.write(lines.encode())
             rows, lowered = rows + len(ranked), lowered + changed
             dropped, repeated = dropped + len(scored) - len(kept), repeated + len(kept) - len(ranked)
-            done += len(contexts)
-            work.tick(done)
+            stream.tick(len(contexts))
         if not rows:
             raise ExportError(
-                message("Top k and the threshold leave nothing to write_run. Nothing was written; let more through.")
+                message("Top k and the threshold leave nothing to write. Nothing was written; let more through.")
             )
-        stream.compare(work, done)
-        work.tick_end()
     notes = {
         **ids.notes,
         "tag": tag,
@@ -157,9 +153,8 @@ def _write_qrels(work: Work, header: str, form: str) -> Written:
     ids = RetrievalIds(work.folder)
     outside = outside_judgements(work, ids)
     grades = job_grades(work)
-    rows = done = repeated = 0
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path)
+    rows = repeated = 0
+    with checked_export(work) as stream:
         stream.write(header.encode())
         for every in by_query(Rankings(work.folder, work.metadata.failed_batches)):
             query = query_id(ids, every[0])
@@ -168,14 +163,12 @@ def _write_qrels(work: Work, header: str, form: str) -> Written:
             repeated += sum(grades.of(context.label) != NO_LABEL for context in contexts) - len(judged)
             judged |= outside.get(query, {})
             stream.write("".join(form.format(query, *pair) for pair in judged.items()).encode())
-            rows, done = rows + len(judged), done + len(every)
-            work.tick(done)
+            rows += len(judged)
+            stream.tick(len(every))
         if not rows:
             raise ExportError(
                 message("None of these texts has a label, so there is no judgement. Nothing was written.")
             )
-        stream.compare(work, done)
-        work.tick_end()
     notes = {
         **ids.notes,
         "repeated_documents_left_out": repeated,

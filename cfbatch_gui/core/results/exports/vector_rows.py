@@ -4,7 +4,7 @@ Texts without a vector are left out, as readers of vectors accept no empty rows;
 the shortest that read back as the same float32, at most nine digits: converted to double first it would have up to 17.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import compress
 from typing import NoReturn
 
@@ -17,7 +17,7 @@ from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Work, indices_of
+from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Work, checked_export, indices_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_vectors
 from cfbatch_gui.core.results.outcomes import has_origins, has_parts, origins_by_reference
 
@@ -118,14 +118,9 @@ class VectorRows:
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
 
     def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
-        """The vectors of `blocks` without their texts, in larger blocks. A stored vector never changes."""
-        size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
-        return (vectors for _, _, vectors in self._embeddings.vector_blocks(self._present, size))
-
-    def finite_vector_blocks(self) -> Iterator[NDArray[np.float32]]:
-        """`vector_blocks`. Raises ExportError for a vector that is not finite."""
-        done = 0
-        for vectors in self.vector_blocks():
+        """The vectors of `blocks` without their texts, in larger blocks. Raises ExportError as `blocks`."""
+        done, size = 0, max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
+        for _, _, vectors in self._embeddings.vector_blocks(self._present, size):
             # The sum is not finite if a value is not, but also after an overflow; then each value is checked.
             with np.errstate(over="ignore", invalid="ignore"):
                 total = vectors.sum()
@@ -145,6 +140,18 @@ class VectorRows:
             if there:
                 names, rows = zip(*there, strict=True)
                 yield rows, names if self._embeddings.has_ids else [*map(str, rows)]
+
+
+def write_vector_lines(
+    work: Work, table: VectorRows, line: Callable[[EmbeddedText, bytes], bytes], start: bytes = b""
+) -> int:
+    """Write `start` and a line for each vector, from its text and its `vector_texts`; the number of lines."""
+    with checked_export(work) as stream:
+        stream.write(start)
+        for texts, vectors in table.blocks():
+            stream.write(b"".join(map(line, texts, vector_texts(vectors))))
+            stream.tick(len(texts))
+    return stream.items
 
 
 def _our_columns(folder: JobFolder) -> tuple[str, ...]:

@@ -2,17 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.exports.base import CheckedStream, Work, Written, checked_file, command, slug
+from cfbatch_gui.core.results.exports.base import Work, Written, checked_file, command, slug
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows, vector_texts
 from cfbatch_gui.core.system.files import atomic_folder
 from cfbatch_gui.core.workers_ai.limits import (
@@ -36,19 +35,21 @@ def write(work: Work) -> Written:
     _check_size(table)
     metadata = _Metadata(table)
     seen: set[str] = set()
+
+    def lines() -> Iterator[bytes]:
+        for texts, vectors in table.blocks():
+            for text, vector in zip(texts, vector_texts(vectors), strict=True):
+                identifier = table.key_of(text)
+                if identifier in seen:
+                    raise _repeated(identifier, text)
+                seen.add(identifier)
+                yield metadata.line(identifier, text, vector)
+            work.tick(len(seen))
+
     with atomic_folder(work.path, lambda name: _OURS.fullmatch(name) is not None) as folder:
-        with _Files(folder, work) as files:
-            for texts, vectors in table.blocks():
-                for text, vector in zip(texts, vector_texts(vectors), strict=True):
-                    identifier = table.key_of(text)
-                    if identifier in seen:
-                        raise _repeated(identifier, text)
-                    seen.add(identifier)
-                    files.add(metadata.line(identifier, text, vector))
-                work.tick(len(seen))
+        paths = tuple(work.path / name for name in _write_files(folder, work, lines()))
         work.tick_end()
-    names = tuple(work.path / name for name in files.names)
-    return Written(len(seen), names, {**table.notes, **metadata.notes}, _commands(work, table.dimension, names))
+    return Written(len(seen), paths, {**table.notes, **metadata.notes}, _commands(work, table.dimension, paths))
 
 
 def _check_size(table: VectorRows) -> None:
@@ -89,34 +90,20 @@ def _commands(work: Work, dimension: int, files: Collection[Path]) -> str:
     return "\n".join((create, *upserts))
 
 
-class _Files:
-    """Lines in numbered files of at most MAX_UPLOAD_VECTORS lines and MAX_UPLOAD_BYTES bytes; one is open at a time."""
-
-    def __init__(self, folder: Path, work: Work) -> None:
-        self.names: list[str] = []
-        self._folder = folder
-        self._work = work
-        self._stack = ExitStack()
-        self._file: CheckedStream | None = None
-        self._lines = 0
-
-    def __enter__(self) -> "_Files":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
-
-    def add(self, line: bytes) -> None:
-        """Write the next line, in a new file if it exceeds the limits of the open one."""
-        if self._file is None or self._lines >= MAX_UPLOAD_VECTORS or self._file.size + len(line) > MAX_UPLOAD_BYTES:
-            self._stack.close()
-            self.names.append(f"vectors-{len(self.names) + 1:04}.ndjson")
-            self._file = self._stack.enter_context(checked_file(self._folder, self.names[-1], self._work))
-            self._lines = 0
-        self._file.write(line)
-        self._lines += 1
+def _write_files(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:
+    """Write the lines to numbered files within the limits of an upload; their names."""
+    names: list[str] = []
+    left, size = 0, 0  # lines, and bytes, that the open file takes yet
+    with ExitStack() as stack:
+        for line in lines:
+            if not left or len(line) > size:
+                stack.close()
+                names.append(f"vectors-{len(names) + 1:04}.ndjson")
+                file = stack.enter_context(checked_file(folder, names[-1], work))
+                left, size = MAX_UPLOAD_VECTORS, MAX_UPLOAD_BYTES
+            file.write(line)
+            left, size = left - 1, size - len(line)
+    return names
 
 
 class _Metadata:

@@ -5,18 +5,14 @@ truncated.
 """
 
 import re
-import zipfile
-import zlib
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO
-from xml.parsers import expat
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, not_as_written
+from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.system.unfinished import temporary_folder
 
 if TYPE_CHECKING:
@@ -34,8 +30,6 @@ _OPTIONS = {
 }
 
 
-_CHUNK = 1 << 18  # bytes of a sheet that are parsed at once
-_ESCAPED = re.compile(r"_x([0-9A-F]{4})_")
 _NO_XML = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]")
 _LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}[_\0-\x08\x0b-\x1f\ufffe\uffff])")
 
@@ -48,7 +42,7 @@ class _Exact(float):
 
 
 class Sheet:
-    """One sheet, written row by row from the header on; `written` is the digest of its rows.
+    """One sheet, written row by row from the header on.
 
     `decimals` has how many a column of numbers is shown with; their value is kept whole.
     """
@@ -63,7 +57,6 @@ class Sheet:
     ) -> None:
         self.name = name
         self.rows = 0
-        self.written = Digest()
         self.width = len(columns)
         self._sheet = workbook.add_worksheet(name)
         self._sheet._escape_control_characters = _escaped  # in place of xlsxwriter's, see there
@@ -93,7 +86,6 @@ class Sheet:
             if title:
                 self._check_length(title, columns)
                 self._sheet.write_string(0, column, title, beside if column in decimals else bold)
-        self.written.add([_as_read(title) for title in columns])
 
     def add(self, row: Sequence[Cell]) -> None:
         """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
@@ -107,14 +99,6 @@ class Sheet:
                 ),
             )
         self.rows += 1
-        self._write(row)
-
-    def finish(self) -> None:
-        """Put a filter on the header, after the last row."""
-        if self.rows:
-            self._sheet.autofilter(0, 0, self.rows, self.width - 1)
-
-    def _write(self, row: Sequence[Cell]) -> None:
         for column, cell in enumerate(row):
             if isinstance(cell, str):
                 if cell:
@@ -123,7 +107,11 @@ class Sheet:
             elif cell is not None:
                 number = _Exact(cell) if isinstance(cell, float) else cell
                 self._sheet.write_number(self.rows, column, number, self._forms.get(column))
-        self.written.add([_as_read(cell) for cell in row])
+
+    def finish(self) -> None:
+        """Put a filter on the header, after the last row."""
+        if self.rows:
+            self._sheet.autofilter(0, 0, self.rows, self.width - 1)
 
     def _check_length(self, cell: str, row: Sequence[Cell]) -> None:
         # A character outside the Basic Multilingual Plane counts as two; texts of half the limit need no encoding.
@@ -156,13 +144,6 @@ def _escaped(text: str) -> str:
     if "_x" in text:
         text = _LIKE_ESCAPE.sub("_x005F_", text)
     return _NO_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
-
-
-def _as_read(cell: Cell) -> Cell:
-    """The cell as it is read back: a workbook stores all numbers as doubles, and no empty texts."""
-    if isinstance(cell, str):
-        return cell or None
-    return None if cell is None else float(cell)
 
 
 def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
@@ -229,99 +210,3 @@ def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
                 # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
                 with suppress(OSError):
                     sheet._opt_close()
-
-
-def read_back(work: Work, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
-    """Compare the values of all sheets with those written, by digest. Raises ExportError if they differ."""
-    stream.flush()
-    done = 0
-    work.tick_back(done)  # before reading: closing the workbook has just written the file
-    for number, sheet in enumerate(sheets, 1):
-        read = Digest()
-        try:
-            for row in _rows_of_sheet(stream, number, sheet.width):
-                read.add(row)
-                done += 1
-                if done % 1000 == 0:
-                    work.tick_back(done)
-        except ValueError as error:
-            not_as_written(work.path, f"sheet {sheet.name}: {error}")
-        sheet.written.compare(read, work.path)
-
-
-# Reading back row by row: libraries that read workbooks hold whole sheets in memory.
-
-
-def _rows_of_sheet(stream: BinaryIO, number: int, width: int) -> Iterator[list[Cell]]:
-    """The rows of a sheet, header included, padded with None to `width` cells; `number` is the sheet's, from 1.
-
-    Numbers are doubles; texts are those of inline strings, with `_xHHHH_` undone. Raises ValueError if the
-    stream is no workbook with such a sheet.
-    """
-    try:
-        with zipfile.ZipFile(stream) as archive, archive.open(f"xl/worksheets/sheet{number}.xml") as part:
-            sheet = _SheetReader(width)
-            while data := part.read(_CHUNK):
-                sheet.parser.Parse(data, False)
-                while sheet.rows:
-                    yield sheet.rows.popleft()
-            sheet.parser.Parse(b"", True)
-    except (expat.ExpatError, zipfile.BadZipFile, zlib.error, KeyError) as error:
-        raise ValueError(f"not readable as a workbook: {error}") from error
-
-
-class _SheetReader:
-    """The handlers of an XML parser for a sheet; each finished row is appended to `rows`."""
-
-    def __init__(self, width: int) -> None:
-        self.rows: deque[list[Cell]] = deque()
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
-        self._width = width
-        self._row: list[Cell] = []
-        self._column = 0
-        self._is_text = False
-        self._pieces: list[str] | None = None  # None outside of <v> and <t>
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "row":
-            self._row = [None] * self._width
-        elif name == "c":
-            self._column = _column_of(attributes["r"])
-            self._is_text = attributes.get("t") == "inlineStr"
-        elif name in ("v", "t"):
-            self._pieces = []
-        elif name == "f":
-            raise ValueError("a formula where there should be none")
-
-    def _characters(self, data: str) -> None:
-        if self._pieces is not None:
-            self._pieces.append(data)
-
-    def _end(self, name: str) -> None:
-        if name == "row":
-            self.rows.append(self._row)
-        elif name in ("v", "t") and self._pieces is not None:
-            text = "".join(self._pieces)
-            if self._column >= self._width:
-                raise ValueError("a cell beyond the last column")
-            if self._is_text:
-                self._row[self._column] = _ESCAPED.sub(_character, text) if "_x" in text else text
-            else:
-                self._row[self._column] = float(text)
-            self._pieces = None
-
-
-def _character(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16))
-
-
-def _column_of(reference: str) -> int:
-    """The index of the column, from 0, of a cell reference: "A1" → 0, "AB7" → 27."""
-    column = 0
-    for letter in reference.rstrip("0123456789"):
-        column = column * 26 + ord(letter) - 64
-    return column - 1
