@@ -335,7 +335,7 @@ EXEMPT = {
     "files._move_into: _flush_folder": "the manifest is written next, beside the folder",
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
 }
-# Functions that the recorded run does not come to: what is recovered, mended, copied, deleted or taken from the account.
+# Functions that the recorded run does not come to: recovering, mending, copying, deleting, taking from the account.
 ELSEWHERE = frozenset({"mend", "rewrite", "duplicate", "delete", "write_own_bytes"})
 
 

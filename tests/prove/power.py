@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.cli import export as export_command
+from cfbatch_gui.cli import working
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
