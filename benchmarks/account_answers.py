@@ -31,9 +31,7 @@ from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.collector.client import AccountCollector
-from cfbatch_gui.core.workers_ai.collector.download import AnswerFile
-from cfbatch_gui.core.workers_ai.collector.wire import StoredAnswer
+from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer
 
 ANSWERS, TEXTS_PER_ANSWER = 40, 1_000
 MEMORY = 250.0  # MB of a whole process, whatever the number of answers

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.limits import Figures, best_of, seconds
-from cfbatch_gui.core.workers_ai.wire.replies import Expected, Finished, match, read_answer
+from cfbatch_gui.core.workers_ai.answers import Expected, Finished, match, read_answer
 
 DIMENSION = 1_024
 TEXTS_PER_REQUEST = 100

@@ -27,7 +27,7 @@ from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults, Reusable
 from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.versions.differences import compare_versions
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
+from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 
 TEXTS = 1_000_000
 JOBS = 10

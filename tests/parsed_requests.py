@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, Request
+from cfbatch_gui.core.workers_ai.requests import EmbedRequest, RankRequest, Request
 
 
 class _Context(msgspec.Struct):

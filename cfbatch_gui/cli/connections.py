@@ -22,9 +22,9 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.pasted import read_pasted
 
 EXAMPLES = """
   cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef

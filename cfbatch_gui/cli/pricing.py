@@ -12,9 +12,8 @@ from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, percent, plural, tr
 from cfbatch_gui.cli.reading import dollars
-from cfbatch_gui.core.connections.address_book import AddressBook
+from cfbatch_gui.core.connections.address_book import AddressBook, service_mark_at
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.connections.service_marks import service_mark_at
 from cfbatch_gui.core.errors import OverBudget, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -31,8 +30,8 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.versions.differences import Change, Differences, check_comparable, compare_versions
 from cfbatch_gui.core.versions.predecessor import find_predecessor
+from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.prices import Price, next_reset
 
 
 def add_budget_argument(parser: argparse.ArgumentParser) -> None:

@@ -17,10 +17,11 @@ from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.worker_setup.account import Progress, State
-from cfbatch_gui.core.worker_setup.account_calls import (
+from cfbatch_gui.core.worker_setup.account import (
     Call,
     Names,
+    Progress,
+    State,
     Step,
     names_at,
     names_of,
@@ -28,12 +29,10 @@ from cfbatch_gui.core.worker_setup.account_calls import (
     setting_up_calls,
     token_page,
 )
-from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
-from cfbatch_gui.core.worker_setup.worker_setup import SecretWouldBeLost, WorkerSetup
-from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
+from cfbatch_gui.core.worker_setup.worker_files import COSTS
+from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
-from cfbatch_gui.core.workers_ai.own_worker import COSTS
-from cfbatch_gui.core.workers_ai.pasted import read_pasted
 
 SET_UP_WORDS: Final = message("put a Worker that collects answers into your account, and add the connection to it")
 TAKE_DOWN_WORDS: Final = message("take that Worker out of your account again, with all that goes with it")

@@ -118,7 +118,7 @@ class Program:
     @made_once
     def earlier_results(self) -> "EarlierResults":
         """What earlier jobs have of a draft."""
-        from cfbatch_gui.core.connections.service_marks import service_mark_at
+        from cfbatch_gui.core.connections.address_book import service_mark_at
         from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
 
         book = self.address_book

@@ -215,8 +215,7 @@ def _sqlite(path: Path) -> Finding:
 async def _keyring() -> Finding:
     """Store, read back and delete an entry under a name of its own. Its user is never asked for a password."""
     from cfbatch_gui.core.connections.credentials import Credentials
-    from cfbatch_gui.core.connections.keyring_lock import Lock
-    from cfbatch_gui.core.connections.keyring_parts import has_part_for
+    from cfbatch_gui.core.connections.system_keyring import Lock, has_part_for
 
     if not has_part_for(sys.platform):
         return failed(

@@ -3,7 +3,7 @@ from cfbatch_gui.cli.pricing import share_words
 from cfbatch_gui.cli.report import lines_of_jobs
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.workers_ai.prices import Price
+from cfbatch_gui.core.workers_ai.catalogue import Price
 
 
 def test_a_connection_stands_in_the_list_by_the_name_that_people_gave_it() -> None:

@@ -28,9 +28,8 @@ from cfbatch_gui.core.practice.queue import Accepted, accepted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.workers_ai import answer_sink
-from cfbatch_gui.core.workers_ai.collector import download
-from cfbatch_gui.core.workers_ai.collector.download import AnswerFile
+from cfbatch_gui.core.workers_ai import collector, transport
+from cfbatch_gui.core.workers_ai.collector import AnswerFile
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, practice_service
 from tests.prove import child
@@ -190,9 +189,9 @@ def quicken() -> None:
     put(cutting, "MAX_TEXTS_PER_BATCH", 7)
     put(shards, "FREE_BATCHES", 2)  # batches of one shard
     put(submitting, "FIRST_WAIT", 0.2)
-    put(answer_sink, "_BLOCK", 512)
-    put(answer_sink, "_HELD_BACK", 256)
-    put(download, "FLUSHED_BYTES", 1024)
+    put(transport, "_BLOCK", 512)
+    put(transport, "_HELD_BACK", 256)
+    put(collector, "FLUSHED_BYTES", 1024)
 
 
 def why_not() -> str:
@@ -234,7 +233,7 @@ def _die_in_the_middle(marker: Path) -> None:
     """Kill this process, once, when the first blocks of an answer are on the disk."""
 
     def written(_: object, file: AnswerFile, *__: object) -> None:
-        if file.size >= 3 * download.FLUSHED_BYTES and not marker.exists():
+        if file.size >= 3 * collector.FLUSHED_BYTES and not marker.exists():
             marker.touch()
             die()
 

@@ -33,10 +33,7 @@ from cfbatch_gui.core.judgements.values import Judgement
 from cfbatch_gui.core.results.exports import writing
 from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector.client import AccountCollector
-from cfbatch_gui.core.workers_ai.collector.download import AnswerFile
-from cfbatch_gui.core.workers_ai.collector.wire import StoredAnswer
-from cfbatch_gui.core.workers_ai.wire import replies
+from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer
 from tests.prove.child import put
 from tests.prove.compare import Breach
 from tests.prove.power_record import mark

@@ -20,7 +20,7 @@ from cfbatch_gui.core.practice.routes import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.workers_ai.own_worker import GUIDE
+from cfbatch_gui.core.worker_setup.worker_files import GUIDE
 from cfbatch_gui.ui.connections.connection_cards import SavedCard
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide

@@ -15,7 +15,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import State
-from cfbatch_gui.core.workers_ai.own_worker import COSTS, REMOVAL
+from cfbatch_gui.core.worker_setup.worker_files import COSTS, REMOVAL
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.workers_ai.wire.replies import (
+from cfbatch_gui.core.workers_ai.answers import (
     Embedded,
     Expected,
     Finished,
@@ -18,7 +18,7 @@ from cfbatch_gui.core.workers_ai.wire.replies import (
     match,
     read_answer,
 )
-from cfbatch_gui.core.workers_ai.wire.requests import (
+from cfbatch_gui.core.workers_ai.requests import (
     EmbedRequest,
     RankRequest,
     Request,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
+from cfbatch_gui.core.workers_ai.answers import ServiceError
 from tests.worker.conftest import BGE_M3, Caller, Callers, read_refusal
 from tests.worker.runtime import CONFIG, ROOT, SECRET
 

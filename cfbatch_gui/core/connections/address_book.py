@@ -1,9 +1,11 @@
 """The connections that are set up: as values, as clients with their own secrets, and as people see them."""
 
+import hashlib
 import itertools
 import math
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,6 @@ from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import (
     CLOUDFLARE_BASE_URL,
     GATEWAY_BASE_URL,
@@ -27,12 +28,14 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     is_on_this_computer,
     worker,
 )
+from cfbatch_gui.core.workers_ai.limits import RateBudget
 
 if TYPE_CHECKING:  # imported with the first client: a window that only shows its jobs speaks to nobody
     from cfbatch_gui.core.workers_ai.client import WorkersAI
     from cfbatch_gui.core.workers_ai.probe import Recorder
     from cfbatch_gui.core.workers_ai.traffic import TrafficLog
     from cfbatch_gui.core.workers_ai.transport import Application, Exchange, Transport
+
 
 ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
 BASE_URL_VARIABLE = "CLOUDFLARE_API_BASE_URL"
@@ -394,3 +397,21 @@ _OF_SECRETS = {
     TokenSource.SESSION: message("There is no keyring here: the secret is kept until the program ends."),
     TokenSource.ENVIRONMENT: message("The secret comes from the environment."),
 }
+
+
+def service_mark(connection: Connection) -> str:
+    """A short text that is the same for connections with the same results. That of practice names its local model."""
+    from cfbatch_gui.core.practice.local_models import usual_model_name
+
+    if connection.kind is ConnectionKind.PRACTICE:
+        return f"practice: {usual_model_name()}"
+    if connection.kind is not ConnectionKind.WORKER and connection.base_url in (CLOUDFLARE_BASE_URL, GATEWAY_BASE_URL):
+        return "cloudflare"
+    return f"address: {hashlib.sha256(connection.base_url.encode()).hexdigest()[:16]}"
+
+
+def service_mark_at(book: AddressBook, connection_id: str) -> str:
+    """`service_mark` for the id of a connection, "" for one that cannot be used, or no longer."""
+    with suppress(NotConnected):
+        return service_mark(book.connection(connection_id))
+    return ""

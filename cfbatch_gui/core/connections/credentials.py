@@ -9,9 +9,17 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cfbatch_gui.core.connections.keyring_lock import Lock, lock_of, unlock
-from cfbatch_gui.core.connections.keyring_state import PASSING, SHUT, KeyringState, sentence_of, unavailable
-from cfbatch_gui.core.connections.keyring_thread import KeyringThread
+from cfbatch_gui.core.connections.system_keyring import (
+    PASSING,
+    SHUT,
+    KeyringState,
+    KeyringThread,
+    Lock,
+    lock_of,
+    sentence_of,
+    unavailable,
+    unlock,
+)
 from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import secret_variables

@@ -17,11 +17,11 @@ from cfbatch_gui.core.errors import NotConnected, UserError
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
-from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
+from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
-from cfbatch_gui.core.workers_ai.prices import Price
 from cfbatch_gui.core.workers_ai.probe import WAIT_SECONDS, Accepted, Outcome, Probe, ProbePlan, ProbeResult, plan_probe
 
 _log = logging.getLogger(__name__)

@@ -19,8 +19,8 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.api_tokens import Token
+from cfbatch_gui.core.workers_ai.client import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 
 PRACTICE_ADDRESS = "http://127.0.0.1:8787/client/v4"  # where "cfbatch practice serve" listens
 _NO_ID = "the request_id of the answer"

@@ -10,10 +10,9 @@ from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, 
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, expect, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.wire.answers import read_run
-from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Refused, expect, match
-from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, encode_request
+from cfbatch_gui.core.workers_ai.requests import EmbedRequest, encode_request
 
 LONGEST = 20_000  # characters
 

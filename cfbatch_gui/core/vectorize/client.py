@@ -27,6 +27,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.vectorize import wire
+from cfbatch_gui.core.workers_ai.answers import ServiceAnswer, ServiceError
 from cfbatch_gui.core.workers_ai.checking import token_status
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
@@ -38,7 +39,6 @@ from cfbatch_gui.core.workers_ai.limits import (
 )
 from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal
 from cfbatch_gui.core.workers_ai.transport import Body
-from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer, ServiceError
 
 # Bytes of the lines of one upload. Set here, below the service's limit: a part that fails is sent again as a whole,
 # each part in its two or three forms is in memory, and the progress that is shown moves with every part.

@@ -11,8 +11,8 @@ import msgspec
 from cfbatch_gui.core.messages import Message, counted_message, message
 from cfbatch_gui.core.vectorize.client import PART_BYTES
 from cfbatch_gui.core.vectorize.wire import IndexInfo, VectorizeIndex
+from cfbatch_gui.core.workers_ai.client import PATIENCE, Sleep
 from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
-from cfbatch_gui.core.workers_ai.repeating import PATIENCE, Sleep
 
 
 class IdSource(StrEnum):

@@ -32,8 +32,8 @@ from cfbatch_gui.core.vectorize.push_values import (
 from cfbatch_gui.core.vectorize.record import IndexRecord
 from cfbatch_gui.core.vectorize.rows import PushRows
 from cfbatch_gui.core.vectorize.wire import IndexInfo, StoredVector, VectorizeIndex
+from cfbatch_gui.core.workers_ai.client import Repeating
 from cfbatch_gui.core.workers_ai.limits import MAX_DELETED_IDS, MAX_INDEX_VECTORS, MAX_READ_IDS
-from cfbatch_gui.core.workers_ai.repeating import Repeating
 
 _VERSION = 1
 _SAVING = threading.Lock()  # a job may go into two indexes at the same time

@@ -36,12 +36,10 @@ from cfbatch_gui.core.vectorize.pushing import Pushing, Verifying, save_push, sa
 from cfbatch_gui.core.vectorize.record import IndexRecord
 from cfbatch_gui.core.vectorize.rows import PushRows, push_columns
 from cfbatch_gui.core.vectorize.wire import Match, Metric, VectorizeIndex
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
+from cfbatch_gui.core.workers_ai.client import Repeating, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
-from cfbatch_gui.core.workers_ai.prices import Price, price
-from cfbatch_gui.core.workers_ai.repeating import Repeating
 
 TOP_K: Final = 10
 _TIE: Final = 1e-6  # of cosine similarities: below it, rounding decides which text is nearer

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from cfbatch_gui.core.workers_ai.wire.decoding import decode
+from cfbatch_gui.core.workers_ai.answers import decode
 
 T = TypeVar("T")
 Scalar = str | int | float | bool

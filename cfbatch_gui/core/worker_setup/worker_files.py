@@ -5,7 +5,7 @@ Source: https://developers.cloudflare.com/workers/configuration/multipart-upload
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,26 +13,19 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui import __version__
+from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.resources import resource
-from cfbatch_gui.core.worker_setup.account_calls import Names
+from cfbatch_gui.core.worker_setup.account import TAG, Names, UploadBody
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 
-TAG: Final = "cf-batch"  # on every Worker that this program has put into an account
 WORKFLOW_CLASS: Final = "Collect"
 
 _MAIN_MODULE: Final = "collect.js"
 _CONFIGURATION: Final = "wrangler.jsonc"  # the dates of both configurations are one
 _DATE: Final = re.compile(r'"compatibility_date":\s*"(\d{4}-\d\d-\d\d)"')
 _encode = msgspec.json.Encoder().encode
-
-
-class UploadBody(bytes):
-    """The body of an upload, in which the Worker's secret stands: its repr shows its length alone."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"UploadBody({len(self)} bytes)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +82,107 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
         pieces += [head.encode(), f"Content-Type: {content_type}\r\n\r\n".encode(), content, b"\r\n"]
     pieces.append(f"--{boundary}--\r\n".encode())
     return f"multipart/form-data; boundary={boundary}", UploadBody(b"".join(pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the guide. `command` is run in a terminal in the Worker's folder; "" for a step without one."""
+
+    title: str
+    text: str
+    command: str = ""
+
+
+NEEDS = message("You need a Cloudflare account, and Node.js 22.12 or newer on this computer.")
+GUIDE = (
+    Step(
+        message("Put it on Cloudflare"),
+        message(
+            "Open a terminal in the folder and enter this. A browser opens for you to log in. At the end stands the "
+            "Worker's address, which ends in workers.dev."
+        ),
+        "npx wrangler deploy",
+    ),
+    Step(
+        message("Give it a secret"),
+        message("Enter this, then paste the secret. Until it has one, the Worker refuses everything."),
+        "npx wrangler secret put SHARED_SECRET",
+    ),
+    Step(message("Connect"), message("Enter the Worker's address and the same secret here, and check the connection.")),
+    Step(
+        message("Collecting while your computer is off"),
+        message(
+            "If you like: answers then wait in your account. On the dashboard activate R2 once and make a "
+            "bucket called cf-batch-answers, then enter this, and switch collecting on at the connection."
+        ),
+        "npx wrangler deploy --config collect.jsonc",
+    ),
+)
+
+# Prices of https://developers.cloudflare.com/r2/pricing/ and https://developers.cloudflare.com/workflows/reference/pricing/
+COSTS = message(
+    "Prices as of November 2026. R2: 10 GB a month are free, then $0.015 for a GB and month; writing costs $4.50 and"
+    " reading $0.36 a million, of which one million and ten million a month are free; taking data out costs nothing."
+    " Workflows: 3,000 steps a day on the Workers Free plan; on the Paid plan 500,000 a month, then $0.80 for 100,000."
+    " Answers to five million texts are 60 to 110 GB until they are collected."
+)
+REMOVAL = message(
+    "To remove all of it again: “Remove from my account…” in the menu of the connection, or “cfbatch connections"
+    " take-down”. By hand: delete the Worker and the Workflow under Workers & Pages in the dashboard, then empty and"
+    " delete the bucket under R2."
+)
+
+
+def new_secret() -> str:
+    """A random secret of 256 bits: 43 letters, digits, "-" and "_"."""
+    return secrets.token_urlsafe(32)
+
+
+def in_the_way(folder: Path) -> tuple[Path, ...]:
+    """The paths at which `save_worker` would overwrite different content. Raises ExportError."""
+    try:
+        return tuple(target for target, data in _files(folder) if target.exists() and target.read_bytes() != data)
+    except OSError as error:
+        raise _failure(folder, error) from error
+
+
+def save_worker(folder: Path, *, replace: bool = False) -> tuple[Path, ...]:
+    """Write the Worker's files into a folder, which is created if necessary, and return their paths.
+
+    Raises UsageError, before anything is written, when a file with different content would be overwritten and `replace`
+    is not set. Raises ExportError and DiskFull.
+    """
+    others = in_the_way(folder)
+    if others and not replace:
+        raise UsageError(
+            message(
+                "“{name}” in “{folder}” is another file than the Worker's, and was kept. Choose an empty folder, or "
+                "let it be replaced.",
+                name=others[0].name,
+                folder=folder.name,
+            ),
+            detail=", ".join(map(str, others)),
+        )
+    for target, data in _files(folder):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _failure(folder, error) from error
+        write_atomically(target, data)
+    return tuple(target for target, _ in _files(folder))
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    template = resource("worker")
+    for path in sorted(template.rglob("*")):
+        if path.is_file():
+            yield folder / path.relative_to(template), path.read_bytes()
+
+
+def _failure(folder: Path, error: OSError) -> ExportError:
+    return ExportError(
+        message(
+            "The Worker could not be saved in “{name}”: the system refused. Choose another folder.", name=folder.name
+        ),
+        detail=f"{error.filename or folder}: {error.strerror}",
+    )

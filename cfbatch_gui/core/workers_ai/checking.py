@@ -19,11 +19,11 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
+from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector.client import NO_ROOM, AccountCollector
+from cfbatch_gui.core.workers_ai.collector import NO_ROOM, AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.refusals import without_going_on
-from cfbatch_gui.core.workers_ai.wire.decoding import decode
 
 TITLES: Final = (
     message("Service reached"),

@@ -4,11 +4,13 @@ Source: https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Final, Protocol, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -28,20 +30,41 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.messages import message, moment_in_words
-from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink
+from cfbatch_gui.core.workers_ai.answers import (
+    Finished,
+    Queued,
+    ServiceAnswer,
+    Waiting,
+    is_request_id,
+    read_answer,
+    read_bare,
+    read_envelope,
+    read_gateway,
+)
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.echoed_secrets import REDACTED
-from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
-from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
-from cfbatch_gui.core.workers_ai.refusals import Refuse, read_retry_after, refusal, refusal_to_poll
-from cfbatch_gui.core.workers_ai.transport import Body, ExchangeError, Headers, HttpAnswer, Transport, What
-from cfbatch_gui.core.workers_ai.unreached import BROKEN, NO_CLEAR_ANSWER, NOT_REACHED, not_the_service
-from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
-from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
-from cfbatch_gui.core.workers_ai.wire.requests import encode_poll
+from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits, RateBudget
+from cfbatch_gui.core.workers_ai.refusals import (
+    BROKEN,
+    NO_CLEAR_ANSWER,
+    NOT_REACHED,
+    Refuse,
+    not_the_service,
+    read_retry_after,
+    refusal,
+    refusal_to_poll,
+)
+from cfbatch_gui.core.workers_ai.requests import encode_poll
+from cfbatch_gui.core.workers_ai.transport import (
+    REDACTED,
+    AnswerSink,
+    Body,
+    ExchangeError,
+    Headers,
+    HttpAnswer,
+    Transport,
+    What,
+)
 
 PER_PAGE = 100  # models of the catalogue in one answer
 NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # no batch has this id
@@ -386,3 +409,211 @@ def _keeping_raw(read: Callable[[bytes], S]) -> Callable[[bytes], S]:
             raise UnreadableReply(error.message, raw=data, detail=error.detail) from error
 
     return keeping_raw
+
+
+_QUEUED: Final = "?queueRequest=true"
+_MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The secrets sent in headers. `gateway` is for an AI Gateway that requires a token of its own."""
+
+    token: Token | None = None
+    gateway: Token | None = None
+
+
+class Endpoint(Protocol):
+    """The protocol of one kind of connection, without any network."""
+
+    def run_url(self, model: str, *, queued: bool) -> str:
+        """The URL that runs a model: for submits and polls of batches (`queued`), or for synchronous calls.
+
+        The slashes in the model's name are not percent-encoded: the service would answer 7000 or 7003. Raises
+        UsageError for a string that is not a model's name.
+        """
+
+    def api_url(self, rest: str) -> str:
+        """The URL of `rest` in Cloudflare's v4 API, for the catalogue and for checks; "" where there is no such API."""
+
+    def collect_url(self, rest: str) -> str:
+        """The URL of `rest` in the collecting room of the user's own Worker; "" where there is none."""
+
+    def headers(self, secrets: Secrets) -> dict[str, str]:
+        """The headers of every request."""
+
+    def read(self, data: bytes, status: int) -> ServiceAnswer:
+        """Decode the body of an answer. `status` is HTTP's.
+
+        `is_enveloped` of the result says whether a refusal is certain to come from the service itself.
+        Raises ReplyError for an answer that is not of any known form.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class RestEndpoint:
+    """Cloudflare's REST API, and the practice service: answers come in the v4 envelope."""
+
+    connection: Connection
+
+    def run_url(self, model: str, *, queued: bool) -> str:
+        """See `Endpoint`."""
+        account = self.connection.account_id
+        return _run_url(f"{self.connection.base_url}/accounts/{account}/ai/run", model, queued=queued)
+
+    def api_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return f"{self.connection.base_url}/{rest}"
+
+    def collect_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return ""
+
+    def headers(self, secrets: Secrets) -> dict[str, str]:
+        """See `Endpoint`."""
+        return _bearer(secrets.token)
+
+    def read(self, data: bytes, status: int) -> ServiceAnswer:
+        """See `Endpoint`."""
+        return read_envelope(data, status)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerEndpoint:
+    """The user's own Worker, which passes bodies to the Workers Binding and returns its answers. Its contract:
+
+        POST {url}/ai/run/{model}?queueRequest=true   {"requests": […]} or {"request_id": "…"}
+        POST {url}/ai/run/{model}                     one element of `requests`, run synchronously
+
+    The model's name is in the path with its `@` and slashes unencoded. `Authorization: Bearer …` holds the secret, if
+    there is one. The answer to an accepted request has status 200 and is the binding's, without the v4 envelope:
+    `{"status","model","request_id"}`, `{"responses":[…],"usage":{…}}`, or the model's own output.
+
+    Everything else is `{"error":{"code":5504,"message":"…"}}` with the HTTP status that goes with the code. The code is
+    the binding's where it has one; the Worker's own are 10000 (401, no secret or a wrong one), 3006 (413, too large),
+    5006 (400, not a body that it takes), 7003 (404, no such address) and 0 (5xx, outcome unknown). A 4xx in this form
+    means that nothing was accepted. There is no v4 API behind it: no catalogue, and no account to look up.
+    """
+
+    connection: Connection
+
+    def run_url(self, model: str, *, queued: bool) -> str:
+        """See `Endpoint`."""
+        return _run_url(f"{self.connection.base_url}/ai/run", model, queued=queued)
+
+    def api_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return ""
+
+    def collect_url(self, rest: str) -> str:
+        """See `Endpoint`. The calls are in docs/collecting.md."""
+        return f"{self.connection.base_url}/{rest}"
+
+    def headers(self, secrets: Secrets) -> dict[str, str]:
+        """See `Endpoint`."""
+        return _bearer(secrets.token)
+
+    def read(self, data: bytes, status: int) -> ServiceAnswer:
+        """See `Endpoint`."""
+        return read_bare(data, status)
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayEndpoint:
+    """An AI Gateway in front of the REST API, selected by its own URL or by a header on the usual one.
+
+    Cloudflare does not document batches through a gateway; the user interfaces label such a connection accordingly
+    (`Connection.is_confirmed`). A gateway only forwards runs of models, so the catalogue and the token are looked up
+    in the REST API directly.
+    """
+
+    connection: Connection
+
+    def run_url(self, model: str, *, queued: bool) -> str:
+        """See `Endpoint`."""
+        here = self.connection
+        if here.gateway_by_header:
+            return _run_url(f"{here.api_base_url}/accounts/{here.account_id}/ai/run", model, queued=queued)
+        return _run_url(f"{here.base_url}/{here.account_id}/{here.gateway}/workers-ai", model, queued=queued)
+
+    def api_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return f"{self.connection.api_base_url}/{rest}"
+
+    def collect_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return ""
+
+    def headers(self, secrets: Secrets) -> dict[str, str]:
+        """See `Endpoint`."""
+        headers = _bearer(secrets.token)
+        if self.connection.gateway_by_header:
+            headers["cf-aig-gateway-id"] = self.connection.gateway
+        if secrets.gateway is not None:
+            headers["cf-aig-authorization"] = f"Bearer {secrets.gateway.reveal()}"
+        return headers
+
+    def read(self, data: bytes, status: int) -> ServiceAnswer:
+        """See `Endpoint`."""
+        return read_gateway(data, status)
+
+
+_ENDPOINTS: Final[dict[ConnectionKind, Callable[[Connection], Endpoint]]] = {
+    ConnectionKind.CLOUDFLARE: RestEndpoint,
+    ConnectionKind.PRACTICE: RestEndpoint,
+    ConnectionKind.WORKER: WorkerEndpoint,
+    ConnectionKind.GATEWAY: GatewayEndpoint,
+}
+
+
+def endpoint_of(connection: Connection) -> Endpoint:
+    """The endpoint for the connection's kind."""
+    return _ENDPOINTS[connection.kind](connection)
+
+
+def _run_url(base: str, model: str, *, queued: bool) -> str:
+    """Raises UsageError for a name with characters that would change the rest of the URL."""
+    if not _MODEL.fullmatch(model):
+        raise UsageError(message("“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.", model=model))
+    return f"{base}/{model}{_QUEUED if queued else ''}"
+
+
+def _bearer(token: Token | None) -> dict[str, str]:
+    headers = {"content-type": "application/json"}
+    return headers if token is None else {"authorization": f"Bearer {token.reveal()}", **headers}
+
+
+Sleep = Callable[[float], Awaitable[None]]
+OnWait = Callable[[UserError, float], None]
+
+PATIENCE: Final = 6  # failures in a row after which a call is given up; with the waits below about a minute
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0  # seconds
+
+
+class Repeating:
+    """Makes calls until they succeed, at most `patience` times each.
+
+    A wait is the one that the service asked for, or else twice the one before. `waiting` is called with the error and
+    the seconds before each.
+    """
+
+    def __init__(
+        self, *, patience: int = PATIENCE, sleep: Sleep = asyncio.sleep, waiting: OnWait = lambda error, seconds: None
+    ) -> None:
+        self._patience, self._sleep, self._waiting = patience, sleep, waiting
+
+    async def __call__(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The result of a call. Raises the error of the last one, or the first that is not passing."""
+        wait = _FIRST_WAIT
+        for failures in range(1, self._patience + 1):
+            try:
+                return await call()
+            except UserError as error:
+                may_pass = is_passing(error) or isinstance(error, UnreadableReply)
+                if failures == self._patience or not may_pass:
+                    raise
+                seconds = max(wait, error.retry_after) if isinstance(error, ServiceBusy) else wait
+                self._waiting(error, seconds)
+            await self._sleep(seconds)
+            wait = min(2 * wait, _LONGEST_WAIT)
+        raise AssertionError("patience is at least 1")

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
+from cfbatch_gui.core.workers_ai.requests import AnswerKind
 
 _DENSE_TOKEN: Final = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,2}|[^\sA-Za-z0-9]")
 SPECIAL_TOKENS: Final = 2  # of each text: <s> and </s>, as XLM-R's tokenizer adds them

@@ -18,10 +18,9 @@ import msgspec
 from cfbatch_gui.core.errors import ReplyError, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS, ModelMetadata, find_model
+from cfbatch_gui.core.workers_ai.answers import decode
+from cfbatch_gui.core.workers_ai.catalogue import DOLLARS_PER_NEURON, LISTED_ON, MODELS, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import PER_PAGE, WorkersAI
-from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON
-from cfbatch_gui.core.workers_ai.wire.decoding import decode
 
 _TASK: Final = "text embeddings"  # jobs give scores or vectors; the README says what generating text would need
 _MOST_PAGES: Final = 20

@@ -37,13 +37,12 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.messages import comma_list, message, quoted, stored_message
 from cfbatch_gui.core.system.resources import resource
-from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, find_model
+from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, Price, find_model, price
 from cfbatch_gui.core.workers_ai.client import WorkersAI, is_passing
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
-from cfbatch_gui.core.workers_ai.prices import Price, price
+from cfbatch_gui.core.workers_ai.requests import EmbedRequest, RankRequest, Request, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport
-from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, Request, encode_batch, encode_request
 
 READ_ON: Final = "2026-08"  # when the sources of the assumptions were read
 MOST_DOLLARS: Final = 0.001  # a probe that may cost more is not made

@@ -9,26 +9,26 @@ twice, and an answer is refused when there were bytes before its request or are 
 """
 
 import asyncio
+import base64
+import json
 import re
 import socket
 import ssl
 import sys
 import urllib.request
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, cast
-from urllib.parse import urlsplit
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast
+from urllib.parse import quote, urlsplit
 
 import httpcore
 import httpx
 import truststore
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.workers_ai.answer_body import BodyError, BodyReader
-from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink, SinkFeeder
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.echoed_secrets import EchoedSecrets
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -36,6 +36,8 @@ Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Messa
 What: TypeAlias = Literal["submit", "run", "ask", "check", "vectorize", "account", "setup"]
 Body: TypeAlias = bytes | tuple[bytes, ...]  # in pieces, where joining them would be one more copy of much
 
+REDACTED: Final = "[redacted]"
+_SHORTEST: Final = 8  # characters of a secret that is removed in all its spellings
 _SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
 _CERTIFICATE_TIME: Final = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")  # reached without a proxy, whatever the system says
@@ -90,6 +92,162 @@ class Exchange:
     sent: int
     received: int
     status: int
+
+
+_DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
+_UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
+_MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated sentence about 100:1
+
+
+class BodyError(Exception):
+    """A body that cannot be read or trusted. `reason` is as in ExchangeError; `detail` holds no secret."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, detail
+
+
+class BodyReader:
+    """Collects a body from its chunks and decompresses it.
+
+    `encoding` is the Content-Encoding header; `limit` is in bytes of decompressed content. Raises BodyError for an
+    encoding other than gzip.
+    """
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        self._encoding, self._limit = encoding.strip().lower(), limit
+        self._content = bytearray()
+        self._received = 0
+        if self._encoding not in ("", "identity", "gzip", "x-gzip"):
+            raise BodyError("broken", f"content-encoding {self._encoding[:20]!r}, which was not asked for")
+        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in self._encoding else None
+
+    def add(self, chunk: bytes) -> None:
+        """Add the next chunk as received. Raises BodyError for content above the limit and for broken gzip."""
+        self._received += len(chunk)
+        if self._unpacker is None:
+            self._keep(chunk)
+            return
+        try:
+            while chunk:
+                self._keep(self._unpacker.decompress(chunk, _DECOMPRESSED_AT_ONCE))
+                chunk = self._unpacker.unconsumed_tail
+        except zlib.error:
+            raise BodyError("broken", "not the gzip it says it is") from None
+        if self._unpacker.unused_data:
+            raise BodyError("broken", "gzip with something behind it")
+
+    def whole(self) -> bytes:
+        """The decompressed content. Raises BodyError when the gzip stream is incomplete."""
+        if self._unpacker is not None and self._received and not self._unpacker.eof:
+            raise BodyError("broken", "gzip without its end")
+        return bytes(self._content)
+
+    def _keep(self, content: bytes) -> None:
+        self._content += content
+        size = len(self._content)
+        if size > self._limit or size > max(_UNSUSPICIOUS, _MOST_RATIO * self._received):
+            raise BodyError("too_large", f"more than {min(size, self._limit):,} bytes")
+
+
+_BLOCK: Final = 1 << 20  # bytes that are examined and handed on at once
+_HELD_BACK: Final = 4096  # bytes that wait for those behind them: a secret may stand across two blocks
+
+
+class AnswerSink(Protocol):
+    """Where the body of a successful answer goes. Both methods may raise BodyError and OSError."""
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        """Take the head of the answer; `headers` have lower case names."""
+
+    def write(self, block: bytes) -> None:
+        """Take the next bytes of the body; called in a thread, one block after the other."""
+
+
+class EchoedSecrets:
+    """Removes the secrets that a request was sent with from its answer, in their usual spellings.
+
+    As they are, percent-encoded, escaped as in JSON, in hexadecimal, and in base64, also with other text before them.
+    A short one, or one of digits, also occurs in answers by chance: it goes only as a whole word of a JSON string.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._spellings: set[bytes] = set()
+        self._words: list[re.Pattern[bytes]] = []
+        for secret in filter(None, secrets):
+            if len(secret) >= _SHORTEST and secret.strip("0123456789eE+-."):
+                self._spellings.update(_spellings(secret))
+            else:
+                word = rb"(?<![\w.+-])" + re.escape(secret.encode()) + rb'(?![\w.+-])(?!"\s*:|\s*[,\]}])'
+                self._words.append(re.compile(word))
+
+    def __repr__(self) -> str:
+        return "EchoedSecrets(…)"  # tracebacks may show local variables
+
+    def removed_from(self, data: bytes) -> bytes:
+        """The same object when there is none in it. What was JSON stays JSON."""
+        for spelling in self._spellings:
+            if spelling in data:
+                data = data.replace(spelling, REDACTED.encode())
+        for word in self._words:
+            data = word.sub(REDACTED.encode(), data)
+        return data
+
+    def removed_from_text(self, text: str) -> str:
+        """As `removed_from`, for the value of a header, in which each character is a byte."""
+        return self.removed_from(text.encode("latin-1", "replace")).decode("latin-1")
+
+
+def _spellings(secret: str) -> Iterator[bytes]:
+    raw, escaped = secret.encode(), json.dumps(secret)[1:-1]
+    yield from (raw, raw.hex().encode(), raw.hex().upper().encode(), quote(secret, safe="").encode())
+    yield from (escaped.encode(), escaped.replace("/", "\\/").encode())
+    for before in range(3):  # bytes in front of it, which decide what it looks like
+        own = slice(-(-before * 8 // 6), (before + len(raw)) * 8 // 6)  # the letters that depend on it alone
+        yield base64.b64encode(bytes(before) + raw)[own]
+        yield base64.urlsafe_b64encode(bytes(before) + raw)[own]
+
+
+class SinkFeeder:
+    """Collects chunks to blocks for a sink. `received` counts the bytes of the body.
+
+    Raises BodyError for a body above `limit` bytes, and when one of `secrets` is found in it: what is handed on cannot
+    be changed any more, so such an answer is refused as a whole.
+    """
+
+    def __init__(self, sink: AnswerSink, secrets: EchoedSecrets, limit: int) -> None:
+        self._sink, self._secrets, self._limit = sink, secrets, limit
+        self._waiting = bytearray()
+        self.received = 0
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        """Hand on the head. Raises BodyError for a compressed body, of which no part could be asked for."""
+        if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            raise BodyError("broken", "compressed, which was not asked for")
+        self._sink.begin(status, headers)
+
+    async def add(self, chunk: bytes) -> None:
+        """Take the next chunk as received."""
+        self.received += len(chunk)
+        if self.received > self._limit:
+            raise BodyError("too_large", f"more than {self._limit:,} bytes")
+        self._waiting += chunk
+        if len(self._waiting) >= _BLOCK + _HELD_BACK:
+            await self._hand_on(len(self._waiting) - _HELD_BACK)
+
+    async def end(self) -> None:
+        """Hand on the rest."""
+        await self._hand_on(len(self._waiting))
+
+    async def _hand_on(self, count: int) -> None:
+        waiting = bytes(self._waiting)
+        await asyncio.to_thread(self._check_and_write, waiting, count)
+        del self._waiting[:count]
+
+    def _check_and_write(self, waiting: bytes, count: int) -> None:
+        if self._secrets.removed_from(waiting) is not waiting:
+            raise BodyError("mixed", "the answer repeats the secret of its request")
+        self._sink.write(waiting[:count])
 
 
 class Transport:

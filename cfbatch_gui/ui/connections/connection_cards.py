@@ -10,10 +10,9 @@ from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_form, check_secret
 from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, titles_of
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, gateway, worker
-from cfbatch_gui.core.workers_ai.pasted import Pasted
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_fields import (
     ACCOUNT_PAGE,

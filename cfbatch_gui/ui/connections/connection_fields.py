@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource
-from cfbatch_gui.core.connections.keyring_state import KeyringState
+from cfbatch_gui.core.connections.system_keyring import KeyringState
 from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

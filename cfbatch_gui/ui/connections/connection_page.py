@@ -11,15 +11,14 @@ from PySide6.QtWidgets import QApplication, QButtonGroup, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, variable_of
-from cfbatch_gui.core.connections.keyring_state import KeyringState
+from cfbatch_gui.core.connections.system_keyring import KeyringState
 from cfbatch_gui.core.errors import Action, ConnectionProblem, KeyringUnavailable, NotConnected, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections.connection_cards import CardState, CloudflareCard, SavedCard
 from cfbatch_gui.ui.connections.connection_fields import (
     AccountState,

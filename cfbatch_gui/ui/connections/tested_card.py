@@ -6,8 +6,8 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal
 from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QSizePolicy, QWidget
 
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, read_pasted
 from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult, has_failed, has_passed
-from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (

@@ -14,19 +14,20 @@ from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, User
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.worker_setup.account import Progress, State
-from cfbatch_gui.core.worker_setup.account_calls import (
+from cfbatch_gui.core.worker_setup.account import (
+    AddressMissing,
     Call,
     Names,
+    Progress,
+    State,
+    StorageNotActivated,
     names_at,
     names_of,
     removing_calls,
     setting_up_calls,
     token_page,
 )
-from cfbatch_gui.core.worker_setup.refusals import AddressMissing, StorageNotActivated
-from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
-from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
+from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from cfbatch_gui.ui import display

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QVBoxLayout, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import RememberedFolder
-from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.own_worker import (
+from cfbatch_gui.core.worker_setup.worker_files import (
     COSTS,
     GUIDE,
     NEEDS,
@@ -22,6 +21,7 @@ from cfbatch_gui.core.workers_ai.own_worker import (
     new_secret,
     save_worker,
 )
+from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled

@@ -16,10 +16,9 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
+from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, ModelMetadata, find_model, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
-from cfbatch_gui.core.workers_ai.prices import FREE_NEURONS_A_DAY, next_reset
 from cfbatch_gui.ui.display import dollars, duration_range, number, one_line, plural, size
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day

@@ -16,9 +16,8 @@ from cfbatch_gui.core.jobs.account.shards import (
 from cfbatch_gui.core.jobs.plan.past_times import past_times
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
-from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.prices import price
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_labels import is_practice, short_model

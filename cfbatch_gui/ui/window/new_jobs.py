@@ -119,7 +119,7 @@ class NewJobs(QObject):
         the clipboard is empty.
         """
         await self._prepare()
-        from cfbatch_gui.core.workers_ai.pasted import read_pasted
+        from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
         from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
 
         pasted = clipboard_content()

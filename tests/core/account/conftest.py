@@ -23,7 +23,7 @@ from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.collector.client import AccountCollector
+from cfbatch_gui.core.workers_ai.collector import AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.fault_scene import FIRST_CHECK, TEXTS_PER_BATCH, Scene
 from tests.core.account.worker_stand_in import WorkerStandIn

@@ -12,8 +12,7 @@ from cfbatch_gui.core.errors import DiskFull
 from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, AccountCollection
 from cfbatch_gui.core.jobs.run.watching import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.workers_ai import answer_sink
-from cfbatch_gui.core.workers_ai.collector import download
+from cfbatch_gui.core.workers_ai import collector, transport
 from tests.core.account.fault_scene import DAYS, Scene, is_decided
 from tests.core.account.worker_stand_in import (
     Call,
@@ -43,8 +42,8 @@ FORGOTTEN = (
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that answers of a few hundred kilobytes arrive in many of them."""
-    monkeypatch.setattr(answer_sink, "_BLOCK", BLOCK)
-    monkeypatch.setattr(download, "FLUSHED_BYTES", FLUSHED)
+    monkeypatch.setattr(transport, "_BLOCK", BLOCK)
+    monkeypatch.setattr(collector, "FLUSHED_BYTES", FLUSHED)
 
 
 PASSING = {

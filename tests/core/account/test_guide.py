@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.workers_ai.own_worker import GUIDE, new_secret, save_worker
+from cfbatch_gui.core.worker_setup.worker_files import GUIDE, new_secret, save_worker
 from tests.core.account.conftest import Account, Computer
 from tests.worker.collecting_runtime import CollectingRuntime, collecting_config
 

@@ -12,13 +12,13 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UsageError,
 )
+from cfbatch_gui.core.workers_ai.answers import Embedded, Scored, expect, match
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.limits import RateBudget
+from cfbatch_gui.core.workers_ai.requests import EmbedRequest, RankRequest, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
-from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Scored, expect, match
-from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_batch, encode_request
 from tests.canary import OTHER_TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints
 from tests.support import faults

@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import RequestGone
+from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, expect, match, read_run
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.limits import RateBudget
+from cfbatch_gui.core.workers_ai.requests import encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
-from cfbatch_gui.core.workers_ai.wire.answers import read_run
-from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Finished, Matched, Scored, Waiting, expect, match
-from cfbatch_gui.core.workers_ai.wire.requests import encode_batch, encode_request
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints, opened, service
 from tests.parsed_requests import parse_requests
 

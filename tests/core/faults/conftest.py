@@ -12,9 +12,8 @@ import pytest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.workers_ai import limits
-from cfbatch_gui.core.workers_ai.answer_sink import AnswerSink
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.transport import Body, HttpAnswer, Transport, What
+from cfbatch_gui.core.workers_ai.transport import AnswerSink, Body, HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import FaultyService, load_certificate
 

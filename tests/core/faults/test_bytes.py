@@ -14,10 +14,9 @@ from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits, RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.core.faults.conftest import TinyModel

@@ -31,7 +31,7 @@ from cfbatch_gui.core.practice.bodies import read_body
 from cfbatch_gui.core.practice.inference import run_batch
 from cfbatch_gui.core.practice.practice_models import find
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
+from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from tests.bodies import body_of
 from tests.core.faults.conftest import TinyModel, score_of, sent_as
 from tests.thorough import tries

@@ -22,7 +22,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
-from cfbatch_gui.core.workers_ai.wire.requests import (
+from cfbatch_gui.core.workers_ai.requests import (
     EmbedRequest,
     RankRequest,
     embedding_frame,

@@ -16,8 +16,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.core.workers_ai.prices import price
+from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from tests.canary import TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, service
 from tests.support import faults

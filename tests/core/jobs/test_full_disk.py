@@ -17,7 +17,7 @@ from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import SIZE, Ledger
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
+from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from tests.bodies import body_of
 from tests.core.jobs.test_packing import filled
 

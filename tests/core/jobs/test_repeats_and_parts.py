@@ -17,8 +17,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
 from tests.bodies import body_of
 
 Write = Callable[[str, str], Path]

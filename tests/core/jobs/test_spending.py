@@ -15,8 +15,7 @@ from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, spent_today
 from cfbatch_gui.core.jobs.run.job_actions import rest_as_synchronous, sent_again
 from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.core.workers_ai.prices import price
+from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 
 MODEL = "@cf/baai/bge-m3"
 MIDNIGHT = 1_790_035_200.0  # 00:00 UTC

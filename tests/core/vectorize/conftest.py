@@ -21,10 +21,10 @@ from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, Pu
 from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
 from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, worker
+from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Application, Message, Scope, Transport
 from tests.canary import TOKEN
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors

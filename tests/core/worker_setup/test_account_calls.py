@@ -9,7 +9,7 @@ import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.system.resources import resource
-from cfbatch_gui.core.worker_setup.account_calls import (
+from cfbatch_gui.core.worker_setup.account import (
     ACCOUNT,
     SCRIPTS_PERMISSION,
     STORAGE_PERMISSION,

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 import cloudflare
 import pytest
 
-from cfbatch_gui.core.worker_setup.account_calls import Step, names_of, removing_calls, setting_up_calls
+from cfbatch_gui.core.worker_setup.account import Step, names_of, removing_calls, setting_up_calls
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import SECRET, TOKEN
 from tests.core.worker_setup.conftest import shipped_files

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.worker_setup.setting_up import Stopped
+from cfbatch_gui.core.worker_setup.worker_setup import Stopped
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, Refused
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN

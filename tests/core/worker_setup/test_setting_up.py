@@ -11,11 +11,17 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected, ServiceRefused, TokenRefused
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.worker_setup.account import Progress, State
-from cfbatch_gui.core.worker_setup.account_calls import Call, Step, names_of, setting_up_calls
-from cfbatch_gui.core.worker_setup.refusals import AddressMissing, StorageNotActivated
-from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
-from cfbatch_gui.core.worker_setup.worker_setup import SecretWouldBeLost, WorkerSetup
+from cfbatch_gui.core.worker_setup.account import (
+    AddressMissing,
+    Call,
+    Progress,
+    State,
+    Step,
+    StorageNotActivated,
+    names_of,
+    setting_up_calls,
+)
+from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.traffic import entries
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused

@@ -3,10 +3,8 @@
 import pytest
 
 from cfbatch_gui.core.errors import ReplyError, ServiceRefused, TokenRefused
-from cfbatch_gui.core.worker_setup.account import State
-from cfbatch_gui.core.worker_setup.account_calls import Step, names_of, removing_calls
-from cfbatch_gui.core.worker_setup.removing import TakenDown
-from cfbatch_gui.core.worker_setup.setting_up import NotOurs, Stopped
+from cfbatch_gui.core.worker_setup.account import State, Step, names_of, removing_calls
+from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, Stopped, TakenDown
 from tests.account_service import SCRIPTS
 from tests.core.worker_setup.conftest import Bench
 from tests.support import faults

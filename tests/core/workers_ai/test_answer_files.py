@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.collector.download import FLUSHED_BYTES, AnswerFile, Layout
-from cfbatch_gui.core.workers_ai.collector.wire import StoredAnswer
+from cfbatch_gui.core.workers_ai.collector import FLUSHED_BYTES, AnswerFile, Layout, StoredAnswer
 from cfbatch_gui.core.workers_ai.transport import Exchange, ExchangeError, Transport
 from tests.canary import TOKEN
 

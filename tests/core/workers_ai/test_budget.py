@@ -2,7 +2,7 @@
 
 import asyncio
 
-from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.limits import RateBudget
 
 
 class Clock:

@@ -17,14 +17,14 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.workers_ai.answers import Finished, Scored, Waiting, expect, match
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.checking import check_connection
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
+from cfbatch_gui.core.workers_ai.limits import RateBudget
+from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, Scored, Waiting, expect, match
-from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.support import faults
 from tests.support.faulty_service import FaultyService, load_certificate

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.catalogue import find_model, next_reset, price
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_upper
-from cfbatch_gui.core.workers_ai.prices import next_reset, price
 
 characters = st.characters(codec=None)  # includes lone surrogates
 

@@ -4,8 +4,8 @@ import pytest
 
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.worker_setup.worker_files import COSTS, GUIDE, NEEDS, REMOVAL, in_the_way, new_secret, save_worker
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.own_worker import COSTS, GUIDE, NEEDS, REMOVAL, in_the_way, new_secret, save_worker
 
 FILES = {
     "README.md",

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, read_pasted
 from tests.canary import OLD_TOKEN as OLD
 from tests.canary import TOKEN
 

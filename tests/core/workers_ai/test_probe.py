@@ -23,10 +23,10 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.practice.app import Application
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.probe import (
     MOST_DOLLARS,
     Accepted,

@@ -14,8 +14,8 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UserError,
 )
+from cfbatch_gui.core.workers_ai.answers import ServiceError
 from cfbatch_gui.core.workers_ai.refusals import RULES, STATUS_RULES, Rule, read_retry_after, refusal
-from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
 
 NOON = 1_785_585_600.0  # 2026-08-01 12:00 UTC
 

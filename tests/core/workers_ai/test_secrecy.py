@@ -15,12 +15,11 @@ from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits, RateBudget
+from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
-from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request
 from tests.canary import CORE, TOKEN
 from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults

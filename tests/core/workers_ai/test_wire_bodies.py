@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest
+from cfbatch_gui.core.workers_ai.requests import EmbedRequest, RankRequest
 from tests.parsed_requests import parse_requests
 
 STORIES = ("an orange cloud", "a llama", "a hugging emoji")

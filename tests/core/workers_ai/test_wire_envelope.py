@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cfbatch_gui.core.errors import ReplyError
-from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError, read_envelope
+from cfbatch_gui.core.workers_ai.answers import ServiceError, read_envelope
 
 
 def test_a_result_comes_out_of_its_frame() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import ReplyError
-from cfbatch_gui.core.workers_ai.wire.replies import (
+from cfbatch_gui.core.workers_ai.answers import (
     Answer,
     Embedded,
     Expected,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import ReplyError
-from cfbatch_gui.core.workers_ai.wire.replies import (
+from cfbatch_gui.core.workers_ai.answers import (
     Embedded,
     Expected,
     Finished,
@@ -21,7 +21,7 @@ from cfbatch_gui.core.workers_ai.wire.replies import (
     match,
     read_answer,
 )
-from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind, EmbedRequest, RankRequest
+from cfbatch_gui.core.workers_ai.requests import AnswerKind, EmbedRequest, RankRequest
 from tests.thorough import tries
 
 DIMENSION = 3

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.errors import ForeignReply, ReplyError
-from cfbatch_gui.core.workers_ai.wire.answers import read_run
-from cfbatch_gui.core.workers_ai.wire.replies import Expected, Finished, Refused, Scored, match, read_answer
+from cfbatch_gui.core.workers_ai.answers import Expected, Finished, Refused, Scored, match, read_answer, read_run
 
 
 def some(*references: str | None, failed: int | None = None) -> list[Any]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.workers_ai.wire.requests import (
+from cfbatch_gui.core.workers_ai.requests import (
     EmbedRequest,
     RankRequest,
     Request,

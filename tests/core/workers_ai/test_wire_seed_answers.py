@@ -4,8 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.wire.envelope import read_envelope
-from cfbatch_gui.core.workers_ai.wire.replies import Expected, Finished, Queued, Scored, Usage, match, read_answer
+from cfbatch_gui.core.workers_ai.answers import (
+    Expected,
+    Finished,
+    Queued,
+    Scored,
+    Usage,
+    match,
+    read_answer,
+    read_envelope,
+)
 
 ANSWERS = Path(__file__).parents[2] / "data" / "seeds_answers"
 

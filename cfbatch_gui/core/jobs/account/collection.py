@@ -35,9 +35,16 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.client import Reply, is_passing
-from cfbatch_gui.core.workers_ai.collector.client import NO_ROOM, NOT_THERE, AccountCollector
-from cfbatch_gui.core.workers_ai.collector.download import AnswerFile, remove_parts
-from cfbatch_gui.core.workers_ai.collector.wire import ShardState, ShardStatus, StoredAnswer
+from cfbatch_gui.core.workers_ai.collector import (
+    NO_ROOM,
+    NOT_THERE,
+    AccountCollector,
+    AnswerFile,
+    ShardState,
+    ShardStatus,
+    StoredAnswer,
+    remove_parts,
+)
 
 TOGETHER = 3  # answers that are fetched at a time
 ATTEMPTS = 5  # to hand over, before the program goes on without the account

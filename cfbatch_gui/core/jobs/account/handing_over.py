@@ -11,8 +11,7 @@ from cfbatch_gui.core.jobs.account.shards import may_be_handed_over, next_shard,
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.workers_ai.collector.client import OTHER_ORDER, AccountCollector
-from cfbatch_gui.core.workers_ai.collector.wire import LONGEST_TITLE, Order
+from cfbatch_gui.core.workers_ai.collector import LONGEST_TITLE, OTHER_ORDER, AccountCollector, Order
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 
 DIRECT_AFTER = 3_600.0  # seconds until the service is asked directly for a batch that the account collects

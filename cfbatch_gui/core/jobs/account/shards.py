@@ -7,7 +7,7 @@ from typing import Final
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.collector.wire import MOST_BATCHES, MOST_SHARDS
+from cfbatch_gui.core.workers_ai.collector import MOST_BATCHES, MOST_SHARDS
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 
 # On the Workers Free plan an instance has 1,024 steps and 10 ms of processor time for each, so a step asks for few

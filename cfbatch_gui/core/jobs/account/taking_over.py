@@ -17,8 +17,7 @@ from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import submission_of
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.collector.client import NO_ROOM, NOT_THERE, AccountCollector
-from cfbatch_gui.core.workers_ai.collector.wire import ListedShard
+from cfbatch_gui.core.workers_ai.collector import NO_ROOM, NOT_THERE, AccountCollector, ListedShard
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,8 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.kept_aside import is_of_newer_version, keep_aside
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, price
 from cfbatch_gui.core.workers_ai.estimate import Script, script_of, tokens_lower, tokens_upper
-from cfbatch_gui.core.workers_ai.prices import price
 
 VERSION: Final = 1
 MOST_KEPT: Final = 200  # jobs, the newest

@@ -10,9 +10,8 @@ from cfbatch_gui.core.inputs.file_rows import read_collection_texts
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Source
 from cfbatch_gui.core.inputs.readers.collection import CollectionTexts, have_contrast, is_relevant
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
-from cfbatch_gui.core.workers_ai.prices import Price, price
 
 _REPORTED = 1_000  # texts between two calls of `progress`
 

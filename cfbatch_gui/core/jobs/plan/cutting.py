@@ -15,7 +15,7 @@ from cfbatch_gui.core.jobs.states import JobOptions
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes
 from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
-from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind, Frame, batch_size
+from cfbatch_gui.core.workers_ai.requests import AnswerKind, Frame, batch_size
 
 _BODY_RESERVE = 100  # bytes of a body that a single request leaves free
 _EMPTY_BODY = batch_size(())

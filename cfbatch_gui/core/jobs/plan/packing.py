@@ -23,7 +23,7 @@ from cfbatch_gui.core.jobs.reuse.taking import take_results, would_be_taken
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
-from cfbatch_gui.core.workers_ai.wire.requests import encode_batch
+from cfbatch_gui.core.workers_ai.requests import encode_batch
 
 _encode = msgspec.json.Encoder().encode
 _OPENING, _CLOSING = encode_batch(())[:-2], encode_batch(())[-2:]  # of the body around its elements

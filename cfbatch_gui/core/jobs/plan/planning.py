@@ -24,7 +24,7 @@ from cfbatch_gui.core.jobs.plan.too_long import without_too_long
 from cfbatch_gui.core.jobs.reuse.taking import NOTHING_TAKEN, Taken
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.core.workers_ai.wire.requests import batch_size
+from cfbatch_gui.core.workers_ai.requests import batch_size
 
 
 @dataclass(frozen=True, slots=True)

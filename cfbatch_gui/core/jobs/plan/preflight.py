@@ -12,8 +12,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
 from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
-from cfbatch_gui.core.workers_ai.prices import Price, price
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
 
 SYNCHRONOUS_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
 SYNCHRONOUS_TOKENS = 300_000

@@ -8,7 +8,7 @@ from operator import itemgetter
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.packed_texts import PackedTexts, TextsOfTable
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.workers_ai.wire.requests import Frame, embedding_frame, ranking_frame
+from cfbatch_gui.core.workers_ai.requests import Frame, embedding_frame, ranking_frame
 
 Pieces = list[bytes | memoryview]
 

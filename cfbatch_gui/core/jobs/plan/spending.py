@@ -9,9 +9,8 @@ from cfbatch_gui.core.jobs.plan.planned import read_estimate
 from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, ModelMetadata, Price, next_reset, price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.prices import FREE_NEURONS_A_DAY, Price, next_reset, price
 
 _DAY = 86_400.0
 

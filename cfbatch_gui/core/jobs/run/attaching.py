@@ -21,8 +21,15 @@ from cfbatch_gui.core.job_folder.named_texts import context_name, fill_named, qu
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
-from cfbatch_gui.core.workers_ai.wire.replies import Answered, Element, Finished, Queued, read_answer, what_it_holds
+from cfbatch_gui.core.workers_ai.answers import (
+    Answered,
+    Element,
+    Finished,
+    Queued,
+    is_request_id,
+    read_answer,
+    what_it_holds,
+)
 
 _SHORTEST_ID: Final = 4  # characters of a pasted id
 _FITS_NOT: Final = message(

@@ -34,8 +34,8 @@ from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_valu
 from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, open_vectors
 from cfbatch_gui.core.jobs.plan.packing import TEXTS_OF_REQUEST
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Expected, Finished, Matched, Refused, Scored, match
-from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
+from cfbatch_gui.core.workers_ai.answers import Embedded, Expected, Finished, Matched, Refused, Scored, match
+from cfbatch_gui.core.workers_ai.requests import AnswerKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,9 @@ from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
-from cfbatch_gui.core.workers_ai.wire.replies import Waiting
 
 MAY_BE_SENT_AGAIN = ENDED | {BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED}
 

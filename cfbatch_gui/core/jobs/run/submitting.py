@@ -29,8 +29,8 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import Event, submission_of, submissions
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.workers_ai.answers import Queued
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.wire.replies import Queued
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
 FIRST_WAIT = 1.0  # seconds; doubled each time

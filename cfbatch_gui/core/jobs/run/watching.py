@@ -27,9 +27,8 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.moving import remove_file
+from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer, read_run
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
-from cfbatch_gui.core.workers_ai.wire.answers import read_run
-from cfbatch_gui.core.workers_ai.wire.replies import Finished, Waiting, read_answer
 
 NOT_THERE = message(
     "{service} does not know this request ID. Is it of this account, and of this model? Results are not kept for ever,"

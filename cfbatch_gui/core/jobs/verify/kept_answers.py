@@ -15,8 +15,7 @@ from cfbatch_gui.core.jobs.run.attaching import by_id_alone
 from cfbatch_gui.core.jobs.run.collecting import items_of_request, sent_requests
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.wire.answers import read_run
-from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Finished, Refused, Scored, match, read_answer
+from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Refused, Scored, match, read_answer, read_run
 
 _POSITIONS = "SELECT position FROM requests WHERE batch = ? ORDER BY position"
 _STORED = "SELECT item_no, request_position, score FROM {} WHERE request_no = ? AND request_position >= 0"

@@ -1,7 +1,6 @@
-"""Encode the bodies of calls: the elements of `requests[]`, the body around them, and the poll.
+"""The bodies of calls: the elements of `requests[]`, the body around them, and the poll.
 
-All are compact UTF-8 (no \\u escapes beyond control characters): the size limit counts these bytes.
-"""
+All are compact UTF-8 (no \\u escapes beyond control characters): the size limit counts these bytes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,0 +1,757 @@
+"""Bytes of answers to values: the envelope, the states of a batch, scores and vectors, each beside its request."""
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import ForeignReply, ReplyError
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.workers_ai.limits import MAX_REQUEST_ID, MAX_SCORE, MAX_STATUS
+from cfbatch_gui.core.workers_ai.requests import AnswerKind, Request
+
+Decoded = TypeVar("Decoded")
+
+NULL: Final = msgspec.Raw(b"null")
+
+# A backslash that is escaped itself, a pair of surrogates, or one alone, as an escape or in bytes.
+_SURROGATES: Final = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<escape>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<bytes>\xed[\xa0-\xbf][\x80-\xbf])"
+)
+
+
+def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | msgspec.Raw, what: str) -> Decoded:
+    """Decode `data`. `what` names it in the error's detail.
+
+    Lone surrogates in texts, which JSON can write and UTF-8 cannot, become U+FFFD: they do not spoil the rest.
+    Raises ReplyError for anything that is not well-formed JSON of the decoder's type, and also for JSON nested too
+    deeply, for numbers beyond a double's range and for text that is not UTF-8.
+    """
+    try:
+        try:
+            return decoder.decode(data)
+        except ValueError:
+            whole = without_lone_surrogates(bytes(data))
+            if whole is None:
+                raise
+            return decoder.decode(whole)
+    except (ValueError, RecursionError) as error:  # msgspec's own errors and UnicodeDecodeError are ValueErrors
+        raise ReplyError(
+            message("The service sent an answer that this program cannot read. It was put aside."),
+            detail=f"{what}: {error}",
+        ) from error
+
+
+def without_lone_surrogates(data: bytes) -> bytes | None:
+    """The JSON with U+FFFD in place of each lone surrogate, None if there is none."""
+    whole = _SURROGATES.sub(_replacement, data)
+    return None if whole == data else whole
+
+
+def _replacement(found: "re.Match[bytes]") -> bytes:
+    match found.lastgroup:
+        case "escape":
+            return b"\\ufffd"
+        case "bytes":
+            return "\ufffd".encode()
+    return found[0]
+
+
+def is_null(raw: msgspec.Raw) -> bool:
+    """Return whether a value is null, or is missing and has the default `NULL`."""
+    return len(memoryview(raw)) == 4 and bytes(raw) == b"null"
+
+
+def breach(reason: str, detail: str = "") -> ReplyError:
+    """Return the error for an answer that contradicts itself or the request. `reason` completes the sentence."""
+    return ReplyError(
+        message("The answer to this batch cannot be trusted and was put aside: {reason}.", reason=reason), detail=detail
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceError:
+    """One entry of `errors`, unchanged. `code` is 0 when the service gave none."""
+
+    code: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAnswer:
+    """An answer without its envelope.
+
+    `is_enveloped` is whether it had one: only then is a refusal known to come from Cloudflare and not from a proxy.
+    Without an envelope `result` is the whole answer, and `ok` follows from the HTTP status alone.
+    `result` is a view of the answer's bytes, not a copy.
+    """
+
+    ok: bool
+    result: msgspec.Raw
+    errors: tuple[ServiceError, ...]
+    is_enveloped: bool
+
+
+class _Error(msgspec.Struct):
+    code: msgspec.Raw = NULL
+    message: msgspec.Raw = NULL
+    error_chain: list["_Error"] | None = None
+
+
+_object_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_success_decoder: Final = msgspec.json.Decoder(bool | None)
+_errors_decoder: Final = msgspec.json.Decoder(list[_Error] | None)
+_error_decoder: Final = msgspec.json.Decoder(_Error | None)
+_code_decoder: Final = msgspec.json.Decoder(int | str | float | None)
+_text_decoder: Final = msgspec.json.Decoder(str)
+
+
+def read_envelope(data: bytes, status: int) -> ServiceAnswer:
+    """Unwrap an answer. `status` is the HTTP status.
+
+    Errors in an `error_chain` follow the error that holds them. Raises ReplyError when the answer is not a JSON object,
+    or when its envelope has values of wrong types.
+    """
+    answer = decode(_object_decoder, data, "answer")
+    is_success_status = 200 <= status < 300
+    success = decode(_success_decoder, answer.get("success", NULL), "success")
+    if success is None or not answer.keys() & {"result", "errors"}:
+        return ServiceAnswer(is_success_status, msgspec.Raw(data), (), is_enveloped=False)
+    errors = decode(_errors_decoder, answer.get("errors", NULL), "errors")
+    return ServiceAnswer(
+        success and is_success_status, answer.get("result", NULL), _flat(errors or ()), is_enveloped=True
+    )
+
+
+def read_bare(data: bytes, status: int) -> ServiceAnswer:
+    """Read an answer of the Workers Binding, which has no envelope, or a Worker's `{"error": {"code", "message"}}`.
+
+    `is_enveloped` is whether the answer is in one of these two forms. Raises ReplyError when it is not a JSON object.
+    """
+    answer = decode(_object_decoder, data, "answer")
+    if 200 <= status < 300 and "error" not in answer:
+        return ServiceAnswer(True, msgspec.Raw(data), (), is_enveloped=True)
+    error = decode(_error_decoder, answer.get("error", NULL), "error")
+    return ServiceAnswer(False, NULL, _flat((error,)) if error else (), is_enveloped=error is not None)
+
+
+def read_gateway(data: bytes, status: int) -> ServiceAnswer:
+    """Read an answer that came through an AI Gateway: the service's, or a refusal by the gateway.
+
+    The gateway's refusal is an envelope with `error` in place of `errors`, or an object with an `internalCode`.
+    Raises ReplyError when the answer is not a JSON object.
+    """
+    answer = decode(_object_decoder, data, "answer")
+    if status < 400 or answer.keys() & {"errors", "result"} == {"errors", "result"}:
+        return read_envelope(data, status)
+    if "internalCode" in answer:
+        error = ServiceError(_code(answer["internalCode"]), raw_text(answer.get("message", NULL)))
+        return ServiceAnswer(False, NULL, (error,), is_enveloped=True)
+    if "error" in answer and "success" in answer:
+        errors = decode(_errors_decoder, answer["error"], "error")
+        return ServiceAnswer(False, NULL, _flat(errors or ()), is_enveloped=True)
+    return read_envelope(data, status)
+
+
+def _flat(errors: Sequence["_Error"]) -> tuple[ServiceError, ...]:
+    flat: list[ServiceError] = []
+    for error in errors:
+        flat.append(ServiceError(_code(error.code), raw_text(error.message)))
+        flat.extend(_flat(error.error_chain or ()))
+    return tuple(flat)
+
+
+def _code(raw: msgspec.Raw) -> int:
+    try:
+        code = _code_decoder.decode(raw)
+    except ValueError:
+        return 0
+    if isinstance(code, int):
+        return code
+    return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() else 0
+
+
+def raw_text(raw: msgspec.Raw) -> str:
+    """Return the text of a JSON string, any other value as the JSON that was sent, and "" for null."""
+    try:
+        return _text_decoder.decode(without_lone_surrogates(bytes(raw)) or raw)
+    except ValueError:
+        text = bytes(raw).decode("utf-8", errors="replace")
+        return "" if text == "null" else text
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The answer to a submit. `request_id` is opaque; losing it loses a paid batch.
+
+    The answer to a poll has this form too when the service repeats the id; `status` is then that of the batch.
+    """
+
+    request_id: str
+    model: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The batch is not finished. `status` is as sent: "queued", "running", or one unknown to this program.
+
+    `request_id` is the batch that the answer names, "" when it names none.
+    """
+
+    status: str
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of the whole batch, as counted by the service; 0 for a count that it did not give."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+
+
+class Output(msgspec.Struct, frozen=True):
+    """A model's output for one request. The keys depend on the request; they have also changed over time."""
+
+    response: msgspec.Raw = NULL
+    data: msgspec.Raw = NULL
+    shape: msgspec.Raw = NULL
+    pooling: msgspec.Raw = NULL
+    result: msgspec.Raw = NULL  # older answers have the same keys one level deeper
+
+
+class Element(msgspec.Struct, frozen=True):
+    """One element of `responses`, unchecked. Raw values are views of the answer's bytes.
+
+    `result` of a failed element may be anything at all, so any JSON passes here.
+    """
+
+    id: int | None = None
+    result: Output | list[msgspec.Raw] | str | int | float | bool | None = None
+    success: bool | None = None
+    external_reference: str | None = None
+    error: msgspec.Raw = NULL
+    errors: msgspec.Raw = NULL
+    message: msgspec.Raw = NULL
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The batch is done. `elements` are in the order of the answer, which is arbitrary: `match` orders them.
+
+    `request_id` is the batch that the answer names, "" when it names none. `is_synchronous` marks the answer to a
+    synchronous call, which never has references.
+    """
+
+    elements: tuple[Element, ...]
+    usage: Usage | None
+    request_id: str = ""
+    is_synchronous: bool = False
+
+
+Answer: TypeAlias = Queued | Waiting | Finished
+
+
+class _Body(msgspec.Struct):
+    responses: list[Element] | None = None
+    results: list[Element] | None = None
+    usage: msgspec.Raw = NULL
+    status: str | None = None
+    request_id: str | None = None
+    model: msgspec.Raw = NULL
+
+
+class _Frame(_Body):
+    """A body with or without the v4 envelope, so that one pass over the bytes decodes either."""
+
+    success: bool | None = None
+    result: _Body | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | float | None = None
+    completion_tokens: int | float | None = None
+    total_tokens: int | float | None = None
+
+
+_REQUEST_ID: Final = re.compile(r"[!-~]+")
+_MOST_TOKENS: Final = 10**12  # a batch has millions
+_frame_decoder: Final = msgspec.json.Decoder(_Frame)
+_usage_decoder: Final = msgspec.json.Decoder(_Usage)
+_model_decoder: Final = msgspec.json.Decoder(str | None)
+
+
+def read_answer(data: bytes | msgspec.Raw) -> Answer:
+    """Read the answer to a submit or a poll, with or without the v4 envelope.
+
+    Vectors and scores stay undecoded views of `data`, so that an answer of 50 MB needs one pass and little memory.
+    Raises ReplyError for anything that is neither queued, waiting nor done; a refusal (`"success": false`) too, because
+    its errors are for `read_envelope`.
+    """
+    frame = decode(_frame_decoder, data, "answer")
+    if frame.success is False:
+        raise breach(message("the service reports a failure where an answer was expected"))
+    body = frame if frame.result is None else frame.result
+    request_id = body.request_id or frame.request_id or ""
+    if frame.request_id and frame.request_id != request_id:
+        raise breach(message("it names two batches"))
+    elements = _elements(body)
+    if elements or (elements is not None and body.status is None):
+        return Finished(tuple(elements), read_usage(body.usage), request_id)
+    status = (body.status or "")[:MAX_STATUS]
+    if request_id:
+        return Queued(request_id, decode(_model_decoder, body.model, "model") or "", status or "queued")
+    if status:
+        return Waiting(status)
+    raise breach(message("it says neither that the batch is waiting nor what came out"))
+
+
+def is_request_id(text: str) -> bool:
+    """Return whether a text can be the id of a batch: up to MAX_REQUEST_ID printable characters of ASCII, no spaces."""
+    return len(text) <= MAX_REQUEST_ID and _REQUEST_ID.fullmatch(text) is not None
+
+
+def _elements(body: _Body) -> list[Element] | None:
+    """The list in `responses` or `results`, None without one. Raises ReplyError when both have elements."""
+    if body.responses and body.results:
+        raise breach(message("it holds two lists of results"))
+    return body.responses or body.results or (body.responses if body.responses is not None else body.results)
+
+
+def read_usage(raw: msgspec.Raw) -> Usage | None:
+    """Return the usage, None if it cannot be decoded: it is only shown, so it does not invalidate the results."""
+    if is_null(raw):
+        return None
+    try:
+        usage = _usage_decoder.decode(raw)
+    except ValueError:
+        return None
+    return Usage(*map(_counted, (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)))
+
+
+def _counted(tokens: int | float | None) -> int:
+    """The count, or 0 for an impossible one, which would falsify the sums of tokens and prices."""
+    return int(tokens) if tokens and 0 < tokens < _MOST_TOKENS else 0
+
+
+class _BareOutput(Output, frozen=True):
+    usage: msgspec.Raw = NULL
+    request_id: msgspec.Raw = NULL  # of an answer about a batch, as are the next two
+    responses: msgspec.Raw = NULL
+    results: msgspec.Raw = NULL
+
+
+class _RunFrame(_BareOutput, frozen=True):
+    success: bool | None = None
+
+
+_run_decoder: Final = msgspec.json.Decoder(_RunFrame)
+_bare_output_decoder: Final = msgspec.json.Decoder(_BareOutput)
+
+
+def read_run(data: bytes) -> Finished:
+    """Read the answer to a synchronous call as that of a batch of one request.
+
+    Scores and vectors stay undecoded views of `data`. Raises ReplyError.
+    """
+    frame = decode(_run_decoder, data, "answer")
+    if frame.success is False:
+        raise breach(message("the service reports a failure where an answer was expected"))
+    output: _BareOutput = frame
+    if frame.success is not None:
+        output = decode(_bare_output_decoder, frame.result, "answer")
+    if not all(map(is_null, (frame.request_id, output.request_id, output.responses, output.results))):
+        raise breach(message("it is the answer to a batch, and this was a single request"))
+    usage: Usage | None = read_usage(output.usage)
+    return Finished((Element(id=0, result=output, success=True),), usage, is_synchronous=True)
+
+
+class _Score(msgspec.Struct, gc=False):
+    id: int
+    score: float
+
+
+_scores_decoder: Final = msgspec.json.Decoder(list[_Score])
+_row_decoder: Final = msgspec.json.Decoder(list[float])
+_shape_decoder: Final = msgspec.json.Decoder(tuple[int | float, int | float])
+_pooling_decoder: Final = msgspec.json.Decoder(str | None)
+
+_OPEN: Final = b"["
+_CLOSE: Final = b"]"
+_CHUNK: Final = 65_536  # bytes; fits into the processor's cache
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vectors of one element, not decoded yet: `rows` is the JSON array of `count` vectors.
+
+    `where` names the element in errors. `declared` is the dimension according to `shape`, 0 without a `shape`.
+    `pooling` is the service's, "" when it gives none.
+    """
+
+    where: str
+    rows: msgspec.Raw
+    count: int
+    declared: int
+    pooling: str
+
+
+def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
+    """The scores of one element, shape (count,), in the order of the request's contexts.
+
+    Raises ReplyError unless the context ids are a permutation of 0 … count - 1 and no score is above MAX_SCORE.
+    """
+    scores = decode(_scores_decoder, output.response, where)
+    values: list[float | None] = [None] * count
+    for entry in scores:
+        if not 0 <= entry.id < count:
+            raise breach(
+                message("{where} has a score for a context that was not sent", where=where),
+                f"context id {entry.id} of {count}",
+            )
+        if values[entry.id] is not None:
+            raise breach(message("{where} has two scores for one context", where=where), f"context id {entry.id}")
+        if not abs(entry.score) <= MAX_SCORE:
+            raise breach(
+                message("{where} has a score that is out of bounds", where=where),
+                f"context id {entry.id}: {entry.score:g}",
+            )
+        values[entry.id] = entry.score
+    if len(scores) != count:
+        raise breach(
+            message("{where} has {scores} scores for {count} contexts", where=where, scores=len(scores), count=count)
+        )
+    return np.array(values, dtype=np.float64)
+
+
+def find_vectors(output: Output, count: int, where: str) -> Vectors:
+    """Find the vectors of one element and check what can be checked without decoding them.
+
+    Raises ReplyError when there is no set of vectors or there are two, and when the rows or `shape` contradict `count`.
+    """
+    has_response, has_data = not is_null(output.response), not is_null(output.data)
+    if has_response == has_data:
+        raise breach(
+            message("{where} has two sets of vectors", where=where)
+            if has_data
+            else message("{where} has no vectors", where=where)
+        )
+    rows = output.data if has_data else output.response
+    found = _count_rows(rows)
+    if found != count:
+        raise breach(
+            message("{where} has {vectors} vectors for {count} texts", where=where, vectors=max(found, 0), count=count)
+        )
+    pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
+    return Vectors(where, rows, count, _declared_dimension(output.shape, count, where), pooling)
+
+
+def count_vectors(output: Output, where: str) -> int:
+    """Return how many vectors an element holds. Raises ReplyError when it holds none."""
+    found = _count_rows(output.response if is_null(output.data) else output.data)
+    if found < 1:
+        raise breach(message("{where} has no vectors", where=where))
+    return found
+
+
+def _count_rows(rows: msgspec.Raw) -> int:
+    """Count the closing brackets: rows hold only numbers, so each has one, and the outer array one more."""
+    view = memoryview(rows)
+    return sum(bytes(view[at : at + _CHUNK]).count(_CLOSE) for at in range(0, len(view), _CHUNK)) - 1
+
+
+def _declared_dimension(shape: msgspec.Raw, count: int, where: str) -> int:
+    if is_null(shape):
+        return 0
+    rows, dimension = decode(_shape_decoder, shape, f"{where}, shape")
+    if rows != count or dimension != int(dimension) or dimension < 1:
+        raise breach(
+            message("{where} declares another shape than was asked for", where=where), f"shape [{rows}, {dimension}]"
+        )
+    return int(dimension)
+
+
+def decode_vectors(vectors: Vectors, dimension: int | None) -> NDArray[np.float32]:
+    """Decode into shape (count, d), each number the float32 nearest to the double that was written.
+
+    `dimension` None takes the first row's length. Raises ReplyError for a row of another length, for anything that is
+    not a number, for a number beyond float32, and for a vector of nothing but zeros.
+    """
+    where, text = vectors.where, bytes(vectors.rows)
+    view = memoryview(text)
+    table: NDArray[np.float32] | None = None
+    position = 1
+    for row in range(vectors.count):
+        start, end = text.find(_OPEN, position), text.find(_CLOSE, position) + 1
+        if text[:1] != _OPEN or start < 0 or text[position:start].strip() != (b"," if row else b""):
+            raise breach(message("{where} has something else among its vectors", where=where))
+        numbers = decode(_row_decoder, view[start:end], f"{where}, vector {row}")
+        if table is None:
+            dimension = dimension or len(numbers)
+            table = np.empty((vectors.count, dimension), dtype=np.float32)
+            packing = struct.Struct(f"={dimension}f")
+        if len(numbers) != dimension:
+            raise breach(
+                message("{where} has a vector of another length", where=where),
+                f"{len(numbers)} numbers, not {dimension}",
+            )
+        try:
+            packing.pack_into(table[row].data, 0, *numbers)
+        except OverflowError as error:
+            raise breach(message("{where} has a number that is out of bounds", where=where), f"vector {row}") from error
+        position = end
+    if table is None or text[position:].strip() != _CLOSE:
+        raise breach(message("{where} has something else among its vectors", where=where))
+    if not table.any(axis=1).all():
+        raise breach(message("{where} has a vector of nothing but zeros", where=where))
+    return table
+
+
+__all__ = [
+    "Answer",
+    "Answered",
+    "Element",
+    "Embedded",
+    "Expected",
+    "Finished",
+    "Matched",
+    "Queued",
+    "Refused",
+    "Scored",
+    "Usage",
+    "Waiting",
+    "expect",
+    "match",
+    "read_answer",
+    "what_it_holds",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an answer must hold for one request; its index in the sequence is that in `requests[]`.
+
+    `count` is the number of contexts or texts.
+    """
+
+    reference: str
+    kind: AnswerKind
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """`scores` has shape (count,), float64, in the order of the contexts as they were sent."""
+
+    index: int
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """`vectors` has shape (count, d), float32, in the order of the texts as they were sent, not normalised again.
+
+    `pooling` is as the service gives it, "" when it gives none.
+    """
+
+    index: int
+    vectors: NDArray[np.float32]
+    pooling: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The service failed at this request alone. `error` is its message, "" when it gave none."""
+
+    index: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What an element holds, read without knowledge of the request: `count` scores or vectors."""
+
+    kind: AnswerKind
+    count: int
+
+
+Matched: TypeAlias = Scored | Embedded | Refused
+
+_output_decoder: Final = msgspec.json.Decoder(Output)
+_entries_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def expect(request: Request) -> Expected:
+    """What the answer to a request must hold."""
+    return Expected(request.reference, request.answer_kind, request.count)
+
+
+def what_it_holds(element: Element) -> Answered | None:
+    """Return whether an element holds scores or vectors, and how many; None if it failed. Raises ReplyError."""
+    where = message("the result for request {number}", number=(element.id or 0) + 1)
+    output = _output(element, where)
+    if output is None:
+        return None
+    if is_null(output.data) and bytes(memoryview(output.response)[:200]).lstrip(b"[ \t\r\n").startswith(b"{"):
+        return Answered("scores", len(decode(_entries_decoder, output.response, where)))
+    return Answered("embeddings", count_vectors(output, where))
+
+
+def match(
+    finished: Finished,
+    expected: Sequence[Expected],
+    *,
+    dimension: int | None = None,
+    references_required: bool = False,
+) -> Iterator[Matched]:
+    """Yield the result of each request, exactly one each, in the order of `expected`.
+
+    Ids, references, scores, row counts and declared shapes of all elements are checked before the first yield. Vectors
+    are decoded one element at a time while iterating, so ReplyError may be raised after some results were yielded: a
+    caller that stores them must be able to undo that. `dimension` is that of the job's earlier batches; with None it is
+    taken from this batch. `references_required` refuses an answer without references, for a job or a connection where
+    they have come back before; answers to synchronous calls never have any.
+    Raises ReplyError for every breach of the protocol; the whole batch is then put aside. Raises ForeignReply when the
+    answer is, or may be, that of another batch.
+    """
+    ordered = _in_order(finished.elements, expected)
+    _check_references(ordered, required=references_required and not finished.is_synchronous)
+    prepared = [
+        _prepare(element, wanted, index) for index, (element, wanted) in enumerate(zip(ordered, expected, strict=True))
+    ]
+    tables = [item[1] for item in prepared if isinstance(item, tuple)]
+    dimension = _agreed_dimension(tables, dimension)
+    if len({table.pooling for table in tables if table.pooling}) > 1:
+        raise breach(message("it mixes vectors of different kinds"), "pooling differs between elements")
+    for item in prepared:
+        if isinstance(item, tuple):
+            index, table = item
+            vectors = decode_vectors(table, dimension)
+            dimension = vectors.shape[1]
+            yield Embedded(index, vectors, table.pooling)
+        else:
+            yield item
+
+
+def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list[Element]:
+    """The elements in the order of their requests. Raises ReplyError unless each request has exactly one."""
+    by_reference: dict[str, int | None] = {}
+    for index, wanted in enumerate(expected):
+        by_reference[wanted.reference] = None if wanted.reference in by_reference else index
+    ordered: list[Element | None] = [None] * len(expected)
+    for element in elements:
+        index = _index(element, expected, by_reference)
+        if ordered[index] is not None:
+            raise breach(message("the result for request {number} is there twice", number=index + 1))
+        ordered[index] = element
+    missing = [index + 1 for index, element in enumerate(ordered) if element is None]
+    if missing:
+        raise breach(
+            message("{missing} of {expected} results are missing", missing=len(missing), expected=len(expected)),
+            f"first missing: request {missing[0]}",
+        )
+    return [element for element in ordered if element is not None]
+
+
+def _index(element: Element, expected: Sequence[Expected], by_reference: dict[str, int | None]) -> int:
+    """The index in `requests[]`, by `id` and `external_reference`; they must agree where both are given."""
+    reference = element.external_reference or None
+    if reference is not None and reference not in by_reference:
+        raise ForeignReply(
+            message("The service sent the answer of another job. It was put aside."),
+            detail=f"unknown external_reference {reference[:80]!r}",
+        )
+    if element.id is not None:
+        if not 0 <= element.id < len(expected):
+            raise breach(
+                message("it has a result for a request that was not sent"), f"id {element.id} of {len(expected)}"
+            )
+        if reference is not None and reference != expected[element.id].reference:
+            raise breach(
+                message("the result for request {number} carries the mark of another", number=element.id + 1),
+                f"id {element.id}, external_reference {reference[:80]!r}",
+            )
+        return element.id
+    index = None if reference is None else by_reference[reference]
+    if index is None:
+        raise breach(message("a result does not say which request it belongs to"), f"external_reference {reference!r}")
+    return index
+
+
+def _check_references(elements: Sequence[Element], *, required: bool) -> None:
+    """Raise ForeignReply when results have no reference, though others in the answer have one or they are `required`.
+
+    A request that failed may come back without: what the service writes of it is not documented, and it holds no
+    result that could reach the wrong text.
+    """
+    have_any = any(element.external_reference for element in elements)
+    lacking = sum(not element.external_reference and not _has_failed(element) for element in elements)
+    if (lacking and (have_any or required)) or (required and not have_any):
+        raise ForeignReply(
+            message("The answer to this batch lacks the references that would show whose it is. It was put aside."),
+            detail=f"{lacking} of {len(elements)} results without external_reference",
+        )
+
+
+def _has_failed(element: Element) -> bool:
+    """Whether the service failed at the request. Without a `success`, an error and no result say so."""
+    if element.success is None:
+        return element.result is None and not is_null(element.error)
+    return not element.success
+
+
+def _output(element: Element, where: str) -> Output | None:
+    """The model's output, None when the service failed at the request. Raises ReplyError."""
+    result = element.result
+    if isinstance(result, Output) and not is_null(result.result) and is_null(result.response) and is_null(result.data):
+        result = decode(_output_decoder, result.result, where)
+    if _has_failed(element):
+        return None
+    if not isinstance(result, Output):
+        raise breach(
+            message("{where} is empty", where=where)
+            if result is None
+            else message("{where} is of an unknown form", where=where)
+        )
+    return result
+
+
+def _prepare(element: Element, wanted: Expected, index: int) -> Scored | Refused | tuple[int, Vectors]:
+    where = message("the result for request {number}", number=index + 1)
+    result = _output(element, where)
+    if result is None:
+        return Refused(index, _reason(element))
+    if wanted.kind == "scores":
+        return Scored(index, read_scores(result, wanted.count, where))
+    return index, find_vectors(result, wanted.count, where)
+
+
+def _reason(element: Element) -> str:
+    for raw in (element.error, element.errors, element.message):
+        if text := raw_text(raw):
+            return text
+    return element.result if isinstance(element.result, str) else ""
+
+
+def _agreed_dimension(tables: Sequence[Vectors], dimension: int | None) -> int | None:
+    """The dimension by the job's earlier batches and the `shape` of every element; None when none gives it."""
+    for table in tables:
+        if table.declared and dimension and table.declared != dimension:
+            raise breach(
+                message(
+                    "{where} has vectors of {declared} numbers, not {dimension}",
+                    where=table.where,
+                    declared=table.declared,
+                    dimension=dimension,
+                )
+            )
+        dimension = dimension or table.declared or None
+    return dimension
