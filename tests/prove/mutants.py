@@ -32,6 +32,7 @@ from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Judgement
 from cfbatch_gui.core.results.exports import writing
 from cfbatch_gui.core.system import files
+from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer
 from tests.prove.child import put
@@ -159,7 +160,7 @@ def _taken_at_the_start_as(state: BatchState, **changes: str) -> None:
 
 
 def _matched_by_position() -> None:
-    put(replies, "_in_order", lambda elements, _: list(elements))
+    put(answers, "_in_order", lambda elements, _: list(elements))
 
 
 def _decoded_before_on_disk() -> None:
