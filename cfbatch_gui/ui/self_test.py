@@ -294,7 +294,7 @@ def _has_letters(letters: str) -> bool:
 
 
 def _help_pages() -> Finding:
-    from cfbatch_gui.ui.help.help_window import Topic
+    from cfbatch_gui.ui.help import Topic
 
     pages = 0
     for language in languages():

@@ -21,7 +21,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.resources import resource
-from cfbatch_gui.ui.accessibility import announce
+from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window import loop
 from tests.screen import material

@@ -31,9 +31,8 @@ from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.inputs.problems_view import ProblemsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
-from cfbatch_gui.ui.tables.table_header import Header
 from cfbatch_gui.ui.tables.table_rows import BAR_ROLE, ICON_ROLE
-from cfbatch_gui.ui.tables.table_view import TableView
+from cfbatch_gui.ui.tables.table_view import Header, TableView
 from cfbatch_gui.ui.widgets import ElidedLabel, Tabs
 
 _SLACK = 1  # pixels, of rounding

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.system.languages import ENGLISH, load_language, use_language
 from cfbatch_gui.ui.theme import Theme
-from cfbatch_gui.ui.window.language import speak
+from cfbatch_gui.ui.window.app import speak
 from tests.screen.pseudo_language import PseudoLanguage
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.accessibility import install_roles
+from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window.workspace import Workspace

@@ -17,12 +17,12 @@ from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.restyling import styled_once
 from cfbatch_gui.ui.results.loaded_results import FigureReader
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from cfbatch_gui.ui.results.ranking_view import RankingView
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import styled_once
 from cfbatch_gui.ui.widgets import column
 
 MODEL = "@cf/baai/bge-m3"

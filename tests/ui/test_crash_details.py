@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 
 from cfbatch_gui.core.errors import ServiceRefused
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.window.crash import CrashHandler
+from cfbatch_gui.ui.window.app import CrashHandler
 from tests.canary import CORE, OLD_TOKEN, OTHER_TOKEN, TOKEN
 
 

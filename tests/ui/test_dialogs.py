@@ -18,7 +18,7 @@ from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFold
 from cfbatch_gui.core.system.settings import SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
 from cfbatch_gui.ui.widgets import Button, ChoiceCard, NoticeBar, SectionCard, Tabs, column, row
-from cfbatch_gui.ui.window.crash import CrashHandler
+from cfbatch_gui.ui.window.app import CrashHandler
 
 Until = Callable[..., Awaitable[None]]
 

@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.ui.late_view import LateView
-from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.result_view import LateView, ResultView
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_views import VectorViews
 from tests.ui.conftest import Until

@@ -12,8 +12,7 @@ from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme as look
 from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
 from cfbatch_gui.ui.theme import DARK, HIGH_CONTRAST_DARK, HIGH_CONTRAST_LIGHT, LIGHT, Scheme, Theme, Tokens
-from cfbatch_gui.ui.widgets.search_marks import marked_spans
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.ui.widgets.text_panel import TextPanel, marked_spans
 
 LONG = "A sentence that says nothing of it, and goes on for a while before it comes to anything at all. " * 4
 

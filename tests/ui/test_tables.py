@@ -12,9 +12,8 @@ from PySide6.QtGui import QFocusEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QSignalSpy
 from PySide6.QtWidgets import QMenu
 
-from cfbatch_gui.ui.tables.copying import as_tsv
 from cfbatch_gui.ui.tables.table_rows import BAR_ROLE, Column, PagedRows, Rows, stable_order
-from cfbatch_gui.ui.tables.table_view import TableView
+from cfbatch_gui.ui.tables.table_view import TableView, as_tsv
 from cfbatch_gui.ui.widgets import keyboard
 
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.window.crash import CrashHandler
+from cfbatch_gui.ui.window.app import CrashHandler
 
 
 @pytest.fixture

@@ -8,14 +8,13 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from cfbatch_gui.core.errors import Action, DiskFull, TokenRefused
-from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
+from cfbatch_gui.ui.help import ShortcutsDialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme
 from cfbatch_gui.ui.widgets import Card, Label, LinkButton, boxed, column, scrolled
-from cfbatch_gui.ui.widgets.file_drag import FileDrag
-from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.ui.widgets.bars import FileDrag
+from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
 from cfbatch_gui.ui.window.menus import Menus
-from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 

@@ -19,7 +19,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
-from cfbatch_gui.ui.settings.settings_page import WINDOW
+from cfbatch_gui.ui.settings import WINDOW
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened

@@ -31,8 +31,8 @@ from cfbatch_gui.ui.connections.tested_card import ConnectionCard, TestedCard
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
 from cfbatch_gui.ui.dialogs import ask, ask_text
-from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, column, scrolled

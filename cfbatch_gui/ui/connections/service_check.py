@@ -25,7 +25,7 @@ from cfbatch_gui.core.workers_ai.probe import (
     text_report,
 )
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.job_labels import title_words
+from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import (

@@ -11,8 +11,8 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic, traffic
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE

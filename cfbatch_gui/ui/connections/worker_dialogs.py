@@ -41,7 +41,7 @@ from cfbatch_gui.ui.connections.connection_fields import (
 )
 from cfbatch_gui.ui.connections.worker_guide import TallDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.job_labels import title_words
+from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import (

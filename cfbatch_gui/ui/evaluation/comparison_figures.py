@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.job_labels import connection_title, is_practice
+from cfbatch_gui.ui.state_names import connection_title, is_practice
 
 _TOPS = (10, 5, 3)
 

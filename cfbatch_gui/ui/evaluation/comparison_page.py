@@ -29,8 +29,7 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
 )
 from cfbatch_gui.ui.evaluation.comparison_tabs import AnswerTab, JobsTab, QueriesTab, ScoresTab, read_texts
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tables.copying import say_too_much
-from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.tables.table_view import Memory, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

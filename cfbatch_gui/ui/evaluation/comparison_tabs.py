@@ -31,9 +31,9 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
     too_few_judged,
     unusable_words,
 )
-from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, DifferenceChart, Dots, Line, PictureButtons
+from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.tasks import Tasks

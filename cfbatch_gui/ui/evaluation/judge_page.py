@@ -33,10 +33,9 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.evaluation.judging_view import Asked, JudgingView, StartPanel
-from cfbatch_gui.ui.job_labels import connection_title
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import Notices, PageUndo
+from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.undoing import PageUndo
 from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, MenuButton, PageHeader, QuietButton, Roomy, column
 
 

@@ -11,8 +11,8 @@ from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Scale, own_scale
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.accessibility import announce
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Card,

@@ -28,11 +28,10 @@ from cfbatch_gui.ui.inputs.intake import DropTarget, DropVeil, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.text_editors import whole_reading
 from cfbatch_gui.ui.inputs.version_section import DraftVersions, VersionSection
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import Notices, PageUndo
 from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
-from cfbatch_gui.ui.undoing import PageUndo
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 
 

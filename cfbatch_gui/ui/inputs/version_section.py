@@ -28,7 +28,7 @@ from cfbatch_gui.ui.tables.table_rows import Column, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed
-from cfbatch_gui.ui.widgets.search_marks import spans_in_units
+from cfbatch_gui.ui.widgets.text_panel import spans_in_units
 
 COLOURS = {Change.ADDED: "done", Change.CHANGED: "accent", Change.MOVED: "accent"}
 MOST_COMPARED = 1_000  # characters of the text before; of the new one as many as are painted

@@ -20,14 +20,17 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import connection_of, connection_title, is_practice, title_words
 from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, token_words
 from cfbatch_gui.ui.state_names import (
     AnswerPlace,
     StateWords,
     batch_words,
+    connection_of,
+    connection_title,
     is_collected,
+    is_practice,
     place_words,
+    title_words,
     words_of_batch,
 )
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView

@@ -18,7 +18,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.job_labels import connection_of
 from cfbatch_gui.ui.jobs.job_summary import (
     can_be_sent_again,
     can_change_account,
@@ -30,8 +29,8 @@ from cfbatch_gui.ui.jobs.job_summary import (
 from cfbatch_gui.ui.key_names import key_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
-from cfbatch_gui.ui.state_names import words_of_job
-from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.state_names import connection_of, words_of_job
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
 

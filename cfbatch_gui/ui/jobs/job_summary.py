@@ -20,8 +20,7 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.job_labels import is_practice, short_model
-from cfbatch_gui.ui.state_names import AnswerPlace, amount, batch_words, place_words
+from cfbatch_gui.ui.state_names import AnswerPlace, amount, batch_words, is_practice, place_words, short_model
 from cfbatch_gui.ui.theme import LARGE, SMALL
 from cfbatch_gui.ui.widgets import Flow, IconLine, StateLabel, boxed, column
 

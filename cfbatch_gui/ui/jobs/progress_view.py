@@ -25,7 +25,6 @@ from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.job_labels import connection_of, is_practice
 from cfbatch_gui.ui.jobs.job_summary import (
     AccountPart,
     batch_price_words,
@@ -39,7 +38,9 @@ from cfbatch_gui.ui.state_names import (
     AnswerPlace,
     StateWords,
     batch_words,
+    connection_of,
     is_collected,
+    is_practice,
     place_words,
     words_of_batch,
 )

@@ -31,8 +31,7 @@ get arrays from the pages and read no job. pyqtgraph is not used: `dot_image` pa
 an optional library, and the same code draws the picture that is saved.
 """
 
-from cfbatch_gui.ui.plots.chart import Chart
-from cfbatch_gui.ui.plots.difference_chart import DifferenceChart
+from cfbatch_gui.ui.plots.chart import Chart, DifferenceChart
 from cfbatch_gui.ui.plots.dot_map import DotMap
 from cfbatch_gui.ui.plots.layers import Bars, Dots, Line, Mark, Steps
 from cfbatch_gui.ui.plots.plot import PictureButtons, Plot, PlotData

@@ -13,9 +13,9 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF
 
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.display import score_text
-from cfbatch_gui.ui.plots.axes import Frame, labels, padded
 from cfbatch_gui.ui.plots.colours import of_role
-from cfbatch_gui.ui.plots.dot_image import paint_dots, radius_for
+from cfbatch_gui.ui.plots.dot_map import paint_dots, radius_for
+from cfbatch_gui.ui.plots.plot import Frame, labels, padded
 
 _NEAR = 10.0  # pixels from the mouse to the dot it means
 _MARGIN = 0.03

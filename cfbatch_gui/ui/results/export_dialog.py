@@ -20,7 +20,6 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.versions.changed_export import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_plan import (
@@ -36,6 +35,7 @@ from cfbatch_gui.ui.results.export_plan import (
     usual_folder,
 )
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
+from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (

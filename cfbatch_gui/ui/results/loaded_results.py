@@ -14,8 +14,7 @@ from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, score
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.tables.columns_button import ColumnsButton
-from cfbatch_gui.ui.tables.table_view import TableView
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Flow, MaybeEmpty, SearchField, boxed, column

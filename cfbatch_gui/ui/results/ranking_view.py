@@ -19,7 +19,6 @@ from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
-from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
@@ -35,10 +34,10 @@ from cfbatch_gui.ui.results.loaded_results import (
     status_words,
 )
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
+from cfbatch_gui.ui.state_names import is_practice
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.copying import say_too_much
 from cfbatch_gui.ui.tables.table_rows import Column
-from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, LinkButton, SearchField, boxed, column, row, split

@@ -12,10 +12,10 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.nearest import LONGEST, Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import connection_title, is_practice, short_model, title_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import VectorPage, found_columns, show_whole, table_over_text
+from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled

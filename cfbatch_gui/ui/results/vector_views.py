@@ -8,10 +8,9 @@ from PySide6.QtCore import QObject, Signal
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.late_view import LateView
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.result_view import LateView, ResultView
+from cfbatch_gui.ui.tables.table_view import Memory
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.results.clusters_view import ClustersView

@@ -21,7 +21,6 @@ from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.numbers import vector_value_text
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
@@ -40,8 +39,8 @@ from cfbatch_gui.ui.results.vector_page import (
     read_rows,
     vector_columns,
 )
-from cfbatch_gui.ui.tables.copying import say_too_much
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
+from cfbatch_gui.ui.state_names import is_practice, short_model
+from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (

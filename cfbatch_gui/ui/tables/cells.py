@@ -29,7 +29,7 @@ from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets.bars import paint_bar
-from cfbatch_gui.ui.widgets.search_marks import mark_format, marked_spans
+from cfbatch_gui.ui.widgets.text_panel import mark_format, marked_spans
 
 CELL_MARGIN = 11
 ICON, ICON_GAP = 16, 6

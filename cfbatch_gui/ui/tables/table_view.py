@@ -1,12 +1,17 @@
-"""The table view of every page."""
+"""Where the layout of the window is kept."""
 
 import json
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from PySide6.QtCore import (
+    QAbstractItemModel,
+    QCoreApplication,
+    QEvent,
     QItemSelectionModel,
     QModelIndex,
     QPoint,
+    QRect,
     QSize,
     Qt,
     Signal,
@@ -14,22 +19,133 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QAction,
     QFocusEvent,
+    QFont,
     QFontMetrics,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
+    QPainter,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView, QWidget
 
-from cfbatch_gui.ui import icons
+from cfbatch_gui.ui import display, icons, theme
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
-from cfbatch_gui.ui.tables.copying import MOST_ROWS_TO_COPY, as_tsv
-from cfbatch_gui.ui.tables.layout_memory import Memory
-from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT, Header
-from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, PagedRows, Rows
+from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
+from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+
+
+class Memory(Protocol):
+    """The store of the window's layout: a text for each key."""
+
+    def get(self, key: str) -> str:
+        """The text of a key, "" when there is none."""
+
+    def set(self, key: str, value: str) -> None:
+        """Save a text under a key."""
+
+
+MOST_ROWS_TO_COPY = 100_000
+
+
+def as_tsv(cells: list[list[str]]) -> str:
+    """Tab-separated text as spreadsheets paste it: a cell with a tab, line break or quote is put in double quotes."""
+
+    def quoted(text: str) -> str:
+        needs_quotes = any(character in text for character in '\t\n\r"')
+        return '"' + text.replace('"', '""') + '"' if needs_quotes else text
+
+    return "\n".join("\t".join(quoted(cell) for cell in row) for row in cells)
+
+
+def say_too_much(notices: Notices, count: int) -> None:
+    """Show a notice that `count` rows are too many to copy, and that they can be exported instead."""
+    pattern = QCoreApplication.translate(
+        "tables", "{n} rows are too many for the clipboard, which takes {most}. Export them instead."
+    )
+    notices.show_notice(pattern.format(n=display.number(count), most=display.number(MOST_ROWS_TO_COPY)), "attention")
+
+
+HEADER_HEIGHT = 34
+
+
+class Header(QHeaderView):
+    """The column titles above a hairline; a chevron marks the sorted column. `changed` follows every change of it."""
+
+    changed = Signal()
+
+    def __init__(
+        self, parent: QTableView, columns: Callable[[], Sequence[Column[Any]]], fill_menu: Callable[[QMenu], None]
+    ) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._columns, self._fill_menu = columns, fill_menu
+        self.setSectionsClickable(True)
+        self.setSectionsMovable(True)
+        self.setHighlightSections(False)
+        self.setMinimumSectionSize(36)
+        self.setFixedHeight(scaled(HEADER_HEIGHT))
+        self.setSortIndicatorClearable(True)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._menu)
+        self.sectionResized.connect(lambda *_: self.changed.emit())
+        self.sectionMoved.connect(lambda *_: self.changed.emit())
+        self.sortIndicatorChanged.connect(lambda *_: self.changed.emit())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        section = self.logicalIndexAt(event.position().toPoint())
+        columns = self._columns()
+        clickable = not (0 <= section < len(columns)) or columns[section].sortable
+        self.setSectionsClickable(clickable)
+        super().mouseReleaseEvent(event)
+        self.setSectionsClickable(True)
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        painter.save()
+        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), theme.colour("line"))
+        font = QFont(self.font())
+        font.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
+        font.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(font)
+        painter.setPen(theme.colour("quiet"))
+        model = self.model()
+        align = model.headerData(section, self.orientation(), ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft
+        box = rect.adjusted(CELL_MARGIN, 0, -CELL_MARGIN, 0)
+        is_sorted = self.sortIndicatorSection() == section
+        text = str(model.headerData(section, self.orientation()) or "")
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width() - 16 * is_sorted)
+        width = painter.fontMetrics().horizontalAdvance(shown)
+        at_right = bool(align & Qt.AlignmentFlag.AlignRight)
+        painter.drawText(box, align | Qt.AlignmentFlag.AlignVCenter, shown)
+        if is_sorted:
+            up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
+            left = box.right() - width - 15 if at_right else box.left() + width + 3
+            icon_box = QStyle.visualRect(self.layoutDirection(), box, QRect(left, rect.center().y() - 6, 12, 12))
+            icons.paint_icon(painter, icon_box, "chevron-up" if up else "chevron-down", "quiet")
+        painter.restore()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.length(), scaled(HEADER_HEIGHT))  # Qt's own would measure the text of every column
+
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.HoverMove:
+            self.viewport().update()
+        return handled
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        super().setModel(model)
+        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+    def _menu(self, position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._fill_menu(menu)
+        menu.popup(self.mapToGlobal(position))
+
 
 _LEAST_ROWS = 2
 _ROUNDING = 2  # pixels; a text may be some part of one wider than its whole number, and is cut then
@@ -328,3 +444,15 @@ class TableView(QTableView):
         if by in names:
             direction = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
             header.setSortIndicator(names.index(by), direction)
+
+
+class ColumnsButton(QuietButton):
+    """Opens the menu that shows and hides a table's columns."""
+
+    def __init__(self, table: TableView, parent: QWidget | None = None) -> None:
+        super().__init__("", "columns-3", parent=parent)
+        self.setText(self.tr("Columns"))
+        menu = QMenu(self)
+        menu.aboutToShow.connect(menu.clear)
+        menu.aboutToShow.connect(lambda: table.fill_columns_menu(menu))
+        self.setMenu(menu)

@@ -24,10 +24,10 @@ from cfbatch_gui.core.vectorize.wire import VectorizeIndex
 from cfbatch_gui.core.versions.predecessor import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.state_names import title_words
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.vectorize.push_form import EarlierPush, PushedVectors, PushForm

@@ -1,9 +1,22 @@
 """The widgets that pages are built from. They show plain text only, in the colours of the theme."""
 
-from cfbatch_gui.ui.widgets.bars import Level, NoticeBar, ThinProgress, paint_bar
-from cfbatch_gui.ui.widgets.box_layouts import PAGE_MARGINS, Flow, Item, boxed, column, line, row, scrolled, split
+from cfbatch_gui.ui.widgets.bars import Level, NoticeBar, PageHeader, Tabs, ThinProgress, paint_bar
+from cfbatch_gui.ui.widgets.box_layouts import (
+    PAGE_MARGINS,
+    Flow,
+    Item,
+    Roomy,
+    boxed,
+    column,
+    line,
+    row,
+    scrolled,
+    split,
+)
 from cfbatch_gui.ui.widgets.buttons import (
     Button,
+    CheckBox,
+    Choice,
     DangerButton,
     IconButton,
     LinkButton,
@@ -11,11 +24,10 @@ from cfbatch_gui.ui.widgets.buttons import (
     MoreButton,
     PrimaryButton,
     QuietButton,
+    SearchField,
     add_action,
 )
 from cfbatch_gui.ui.widgets.cards import Card, ChoiceCard, EmptyPlace, MaybeEmpty, SectionCard
-from cfbatch_gui.ui.widgets.fields import CheckBox, Choice, SearchField
-from cfbatch_gui.ui.widgets.header import PageHeader
 from cfbatch_gui.ui.widgets.labels import (
     Clickable,
     ElidedLabel,
@@ -27,8 +39,6 @@ from cfbatch_gui.ui.widgets.labels import (
     Sentence,
     StateLabel,
 )
-from cfbatch_gui.ui.widgets.roomy import Roomy
-from cfbatch_gui.ui.widgets.tabs import Tabs
 
 __all__ = [
     "PAGE_MARGINS",

@@ -1,20 +1,77 @@
-"""A thin progress bar, and the notice bar: a sentence with an icon, a level and link buttons."""
+"""Files that are dragged from a line that names them: to the desktop, a folder, a mail."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QAccessible, QDrag, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QStyle,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.theme import MEDIUM, scaled
-from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed
-from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton
-from cfbatch_gui.ui.widgets.file_drag import FileDrag
-from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
-from cfbatch_gui.ui.widgets.labels import IconLabel, Label
+from cfbatch_gui.ui import icons, theme
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column
+from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
+from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
+from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, Role, StateLabel
+
+_ICON = 32  # pixels
+
+
+class FileDrag(QObject):
+    """Lets files be dragged by the mouse from a widget, as copies; those that are gone are left out."""
+
+    def __init__(self, widget: QWidget, paths: Sequence[Path]) -> None:
+        super().__init__(widget)
+        self._widget, self._paths = widget, tuple(paths)
+        self._pressed: QPoint | None = None
+        widget.setCursor(Qt.CursorShape.OpenHandCursor)
+        widget.setToolTip(self.tr("Drag it to a folder, the desktop or a mail"))
+        widget.installEventFilter(self)
+
+    def content(self) -> QMimeData:
+        """What is dragged: the addresses of the files that are still there."""
+        held = QMimeData()
+        held.setUrls([QUrl.fromLocalFile(str(path)) for path in self._paths if path.exists()])
+        return held
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(event, QMouseEvent):
+            return False
+        place = event.position().toPoint()
+        if event.type() == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.LeftButton:
+            self._pressed = place
+            return True
+        if event.type() == QEvent.Type.MouseMove and self._pressed is not None:
+            if (place - self._pressed).manhattanLength() >= QApplication.startDragDistance():
+                self._pressed = None
+                self._drag()
+            return True
+        if event.type() == QEvent.Type.MouseButtonRelease:
+            self._pressed = None
+        return False
+
+    def _drag(self) -> None:
+        content = self.content()
+        if not content.hasUrls():
+            return
+        drag = QDrag(self._widget.window())  # the line itself may go while it lasts
+        drag.setMimeData(content)
+        drag.setPixmap(icons.icon("file-text").pixmap(_ICON, _ICON))
+        drag.exec(Qt.DropAction.CopyAction)  # a nested loop, in which tasks go on: this is an event, and no coroutine
+
 
 Level = Literal["info", "attention", "error", "done"]
 LEVEL_ICONS: dict[Level, tuple[str, str]] = {
@@ -148,3 +205,273 @@ class NoticeBar(QFrame):
         items = (self._buttons.itemAt(index) for index in range(self._buttons.count()))
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, LinkButton)]
+
+
+_LEAST_WORDS = 110  # pixels of the title, before the buttons stand below it
+
+
+class PageHeader(QWidget):
+    """The title, if there is one, the state line below it, and buttons at the right.
+
+    `more` is the "…" menu, hidden until the page shows it. With `renamable`, a click on the title edits it, and
+    `renamed` is emitted with the new, non-empty name.
+    """
+
+    renamed = Signal(str)
+
+    def __init__(self, title: str = "", *, renamable: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = _Title(title, "title")
+        self._title.setContentsMargins(0, 1, 0, 0)
+        self._title.setVisible(bool(title) or renamable)
+        self._editor = _TitleEditor(self)
+        self._editor.hide()
+        self._editor.finished.connect(self._finish_renaming)
+        self._renamable = renamable
+        if renamable:
+            self._title.setCursor(Qt.CursorShape.IBeamCursor)
+            self._title.pressed.connect(self.rename)
+        self.state = StateLabel()
+        self.state.hide()
+        self._dot = Label("·", "quiet")
+        self._dot.hide()
+        self._facts = ElidedLabel("", "quiet")
+        below = QHBoxLayout()
+        below.setSpacing(SMALL)
+        below.addWidget(self.state)
+        below.addWidget(self._dot)
+        below.addWidget(self._facts, 1)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self._title)
+        texts.addWidget(self._editor)
+        texts.addLayout(below)
+        self._elsewhere: list[Button] = []  # on the page
+        self._at_right: list[Button] = []
+        self.more = MoreButton(self.tr("More"))
+        self.more.hide()
+        self._buttons = Flow(self.more)
+        words = boxed(texts)
+        texts.addStrut(scaled(_LEAST_WORDS))
+        words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        texts.setContentsMargins(0, 0, 0, 0)
+        # In a narrow window, or with a large font, the buttons stand below the words.
+        self.setLayout(column(boxed(Flow(words, boxed(self._buttons))), margins=(WIDE, LARGE + 2, WIDE, 0)))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def set_title(self, title: str) -> None:
+        """Replace the title, without `renamed`."""
+        self._title.setText(title)
+        self._title.setVisible(bool(title) and self._editor.isHidden())
+
+    def title(self) -> str:
+        """The whole title, also while it is shown elided."""
+        return self._title.whole_text()
+
+    def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
+        """Show a state as word, icon and colour; an empty word hides it."""
+        self.state.set_state(text, icon, colour_role)
+        self.state.setVisible(bool(text))
+        self._dot.setVisible(bool(text and self._facts.whole_text()))
+
+    def set_facts(self, *facts: str) -> None:
+        """Show texts beside the state, joined by middle dots; empty ones are left out."""
+        self._facts.setText(" · ".join(text for text in facts if text))
+        self._dot.setVisible(bool(self.state.text() and any(facts)))
+
+    def facts(self) -> str:
+        """The texts beside the state, as one line."""
+        return self._facts.whole_text()
+
+    def add_button(self, button: Button) -> Button:
+        """Add a button at the right, before the "…" menu."""
+        self._buttons.removeWidget(self.more)
+        for each in (button, self.more):  # which stays the last one
+            self._buttons.addWidget(each)
+        follow_in_tab_order(self._at_right[-1] if self._at_right else self._editor, button, self.more)
+        self._at_right.append(button)
+        return button
+
+    def also_offer(self, *buttons: Button) -> None:
+        """Offer buttons that stand elsewhere on the page in the menu bar too, before those of the header."""
+        self._elsewhere.extend(buttons)
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Add what the page offers: its buttons, then the entries of its "…" menu; what is not possible is disabled."""
+        for button in (*self._elsewhere, *self._at_right):
+            if not button.isHidden():
+                action = menu.addAction(button.icon(), button.text())
+                action.setEnabled(button.isEnabled())
+                action.setToolTip(button.toolTip())
+                action.triggered.connect(lambda _checked=False, button=button: button.click())
+        menu.addSeparator()
+        menu.addActions(self.more.menu().actions())
+
+    def rename(self) -> None:
+        """Turn the title into a field: Enter and leaving it keep the new name, Escape keeps the old one."""
+        if not self._renamable:
+            return
+        self._editor.setText(self.title())
+        self._title.hide()
+        self._editor.show()
+        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._editor.selectAll()
+
+    def _finish_renaming(self, keep: bool) -> None:
+        if self._editor.isHidden():
+            return
+        name = self._editor.text().strip()
+        self._editor.hide()
+        self._title.show()
+        if keep and name and name != self.title():
+            self._title.setText(name)
+            self.renamed.emit(name)
+
+
+class _Title(ElidedLabel):
+    pressed = Signal()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.pressed.emit()
+
+
+class _TitleEditor(QLineEdit):
+    finished = Signal(bool)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Name"))
+        self.setMaxLength(200)
+        self.editingFinished.connect(lambda: self.finished.emit(True))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.finished.emit(False)
+        else:
+            super().keyPressEvent(event)
+
+
+_HEIGHT = 36
+_GAP = 24
+
+
+class Tabs(KeyboardRing, QTabBar):
+    """A tab bar whose tabs have keys; `chosen` carries the key of the new tab. `margin` is before them, in pixels.
+
+    Where there is no room for all, arrows at its end lead to the others; those that are shown are shown whole.
+    A tab that is not shown is not in the bar at all: Qt would still offer a hidden one to screen readers.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, *, margin: int = WIDE, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._margin = margin
+        self._titles: dict[str, str] = {}  # by key, in the order of the tabs, of those that are not shown too
+        self._keys: list[str] = []  # of the tabs that are shown
+        self.setDrawBase(False)
+        self.setExpanding(False)
+        self.setElideMode(Qt.TextElideMode.ElideNone)
+        self.setMouseTracking(True)
+        self.setFixedHeight(scaled(_HEIGHT))
+        self.currentChanged.connect(self._emit)
+
+    def add(self, key: str, title: str) -> None:
+        """Add a tab at the end."""
+        self._titles[key] = title
+        self._keys.append(key)
+        self.addTab(title)
+
+    def current(self) -> str:
+        """The key of the chosen tab, "" when there is none."""
+        index = self.currentIndex()
+        return self._keys[index] if 0 <= index < len(self._keys) else ""
+
+    def choose(self, key: str) -> None:
+        """Choose a tab by its key; ValueError when it is not shown."""
+        self.setCurrentIndex(self._keys.index(key))
+
+    def set_shown(self, key: str, shown: bool) -> None:
+        """Show or hide a tab."""
+        if shown and key not in self._keys:
+            before = list(self._titles)[: list(self._titles).index(key)]
+            index = sum(each in self._keys for each in before)
+            self._keys.insert(index, key)
+            self.insertTab(index, self._titles[key])
+        elif not shown and key in self._keys:
+            index = self._keys.index(key)
+            del self._keys[index]
+            self.removeTab(index)
+
+    def is_shown(self, key: str) -> bool:
+        """Whether there is such a tab, and it is not hidden."""
+        return key in self._keys
+
+    def set_title(self, key: str, title: str) -> None:
+        """Change the title of a tab."""
+        self._titles[key] = title
+        if key in self._keys:
+            self.setTabText(self._keys.index(key), title)
+
+    def _emit(self, index: int) -> None:
+        if 0 <= index < len(self._keys):
+            self.chosen.emit(self._keys[index])
+
+    def _bold(self) -> QFont:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        return font
+
+    def tabSizeHint(self, index: int) -> QSize:
+        width = QFontMetrics(self._bold()).horizontalAdvance(self.tabText(index)) + 5
+        lead = self._lead(index)
+        return QSize(lead + width + _GAP - 4, scaled(_HEIGHT))
+
+    def minimumTabSizeHint(self, index: int) -> QSize:
+        return self.tabSizeHint(index)
+
+    def _lead(self, index: int) -> int:
+        """The margin before a tab, in pixels: the page's for the first one, 0 for all others."""
+        return 0 if index else self._margin
+
+    def _text_box(self, index: int) -> QRect:
+        box = self.tabRect(index)
+        lead = self._lead(index)
+        words = QRect(box.left() + lead, box.top(), box.width() - lead - _GAP + 4, box.height() - 1)
+        return QStyle.visualRect(self.layoutDirection(), box, words)
+
+    def is_whole(self, index: int) -> bool:
+        """Whether a tab has all of its room."""
+        arrows = [each.geometry() for each in self.findChildren(QToolButton) if each.isVisible()]
+        room = self.rect()
+        for arrow in arrows:
+            if arrow.left() > room.center().x():
+                room.setRight(min(room.right(), arrow.left() - 1))
+            else:
+                room.setLeft(max(room.left(), arrow.right() + 1))
+        words = self._text_box(index)
+        return room.left() - 1 <= words.left() and words.right() <= room.right() + 1
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(0, self.height() - 1, self.width(), 1, theme.colour("line"))
+        hovered = self.tabAt(self.mapFromGlobal(self.cursor().pos())) if self.underMouse() else -1
+        for index in range(self.count()):
+            if not self.is_whole(index):
+                continue
+            box = self._text_box(index)
+            is_chosen = index == self.currentIndex()
+            painter.setFont(self._bold() if is_chosen else self.font())
+            painter.setPen(theme.colour("text" if is_chosen or index == hovered else "quiet"))
+            painter.drawText(box.adjusted(0, 0, 0, -2), Qt.AlignmentFlag.AlignCenter, self.tabText(index))
+            if is_chosen:
+                painter.fillRect(box.left(), self.height() - 2, box.width(), 2, theme.colour("accent"))
+            if is_chosen and self.has_ring:
+                painter.setPen(theme.colour("accent"))
+                painter.drawRoundedRect(box.adjusted(-4, 5, 4, -6), 4, 4)
+
+    def leaveEvent(self, event: object) -> None:
+        self.update()
+
+    def mouseMoveEvent(self, event: object) -> None:
+        self.update()

@@ -1,18 +1,237 @@
-"""What is told when a job changes: to screen readers, and on the desktop when it ended or needs the user."""
+"""Notifications straight to the server of the desktop, over the session bus; it needs no tray.
 
+By jeepney, which comes with keyring on Linux: Qt's own classes for the bus cannot write the unsigned number that the
+call needs. The connection is made in a thread; afterwards what comes in is read when the window's loop says so, and
+nothing waits for an answer.
+"""
+
+import asyncio
+import html
+import logging
+import sys
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.accessibility import announce
+from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.state_names import job_words
+from cfbatch_gui.ui.window.activation import keep_token
+from cfbatch_gui.ui.window.application import DESKTOP_ID
 from cfbatch_gui.ui.window.job_changes import AT_WORK
 from cfbatch_gui.ui.window.main_window import MainWindow
-from cfbatch_gui.ui.window.system_notices import Announcement, SystemNotices
+
+_log = logging.getLogger(__name__)
+
+_SERVER, _PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+_PATIENCE = 5.0  # seconds for a server that is started by the call
+_NORMAL = 1  # urgency
+
+
+class NotificationBus(QObject):
+    """One connection to the session bus. What cannot be shown is logged and forgotten: a notice is a courtesy."""
+
+    pressed = Signal(str)  # the key of a notice that was clicked
+    activation_token = Signal(str)  # what a Wayland desktop wants to see before it brings a window to the front
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bus: Any = None
+        self._readable: QSocketNotifier | None = None
+        self._has_markup = False
+        self._awaited: dict[int, str] = {}  # the keys of notices that have no number yet, by the serial of their call
+        self._numbers: dict[str, int] = {}  # as the server counts them, by key
+
+    async def connect_to_server(self) -> bool:
+        """Whether there is a bus, and a server of notifications on it."""
+        try:
+            self._bus, abilities = await asyncio.to_thread(_connected)
+        except Exception as error:  # noqa: BLE001 - no jeepney, no bus, no server; and whatever a bus says
+            _log.info("No server of notifications: %s", type(error).__name__)
+            return False
+        self._has_markup = "body-markup" in abilities
+        self._readable = QSocketNotifier(self._bus.sock.fileno(), QSocketNotifier.Type.Read, self)
+        self._readable.activated.connect(self._read)
+        return True
+
+    def show(self, key: str, title: str, text: str, *, action: str) -> bool:
+        """Show a notice, in place of an earlier one with this key; `action` is the word on its button.
+
+        False when there is no server any more.
+        """
+        if self._bus is None:
+            return False
+        from jeepney import DBusAddress, new_method_call
+
+        server = DBusAddress(_PATH, bus_name=_SERVER, interface=_SERVER)
+        body = html.escape(text, quote=False) if self._has_markup else text
+        hints = {
+            "desktop-entry": ("s", DESKTOP_ID),
+            "category": ("s", "transfer.complete"),
+            "urgency": ("y", _NORMAL),
+        }
+        # "default" is a click on the notice itself.
+        arguments = ("CF Batch", self._numbers.get(key, 0), "cfbatch", title, body, ["default", action], hints, -1)
+        call = new_method_call(server, "Notify", "susssasa{sv}i", arguments)
+        serial = next(self._bus.outgoing_serial)
+        try:
+            self._bus.send(call, serial=serial)
+        except OSError as error:
+            self._lose(error)
+            return False
+        self._awaited[serial] = key
+        return True
+
+    def close(self) -> None:
+        """Leave the bus. Notices that are shown stay."""
+        if self._readable is not None:
+            self._readable.setEnabled(False)
+            self._readable = None
+        if self._bus is not None:
+            with suppress(OSError):
+                self._bus.close()
+            self._bus = None
+
+    def _read(self) -> None:
+        while self._bus is not None:
+            try:
+                message = self._bus.receive(timeout=0)
+            except TimeoutError:
+                return
+            except (OSError, ValueError) as error:
+                self._lose(error)
+                return
+            self._take(message)
+
+    def _take(self, message: Any) -> None:
+        from jeepney import HeaderFields, MessageType
+
+        fields, kind = message.header.fields, message.header.message_type
+        if kind in (MessageType.method_return, MessageType.error):
+            key = self._awaited.pop(fields.get(HeaderFields.reply_serial, -1), "")
+            if key and kind is MessageType.method_return:
+                self._numbers[key] = int(message.body[0])
+            return
+        if kind is not MessageType.signal or fields.get(HeaderFields.interface) != _SERVER:
+            return
+        key = next((key for key, number in self._numbers.items() if number == message.body[0]), "")
+        match fields.get(HeaderFields.member):
+            case "ActivationToken" if key:
+                self.activation_token.emit(str(message.body[1]))
+            case "ActionInvoked" if key:
+                self.pressed.emit(key)
+            case "NotificationClosed":
+                self._numbers.pop(key, None)
+
+    def _lose(self, error: Exception) -> None:
+        _log.info("The server of notifications is gone: %s", type(error).__name__)
+        self.close()
+
+
+def _connected() -> tuple[Any, list[str]]:
+    """In a thread: the connection, and what the server can do."""
+    from jeepney import DBusAddress, MatchRule, MessageType, message_bus, new_method_call
+    from jeepney.io.blocking import Proxy, open_dbus_connection
+
+    bus = open_dbus_connection("SESSION")
+    server = DBusAddress(_PATH, bus_name=_SERVER, interface=_SERVER)
+    try:
+        answer = bus.send_and_get_reply(new_method_call(server, "GetCapabilities"), timeout=_PATIENCE)
+        if answer.header.message_type is MessageType.method_return:
+            Proxy(message_bus, bus).AddMatch(MatchRule(type="signal", interface=_SERVER, path=_PATH))
+            return bus, list(answer.body[0])
+    except BaseException:
+        bus.close()
+        raise
+    bus.close()
+    raise ConnectionError(str(answer.body))
+
+
+_TOGETHER = 700  # milliseconds; jobs that end within this time are announced in one notice
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """A job that is to be announced; without `is_finished` it needs the user."""
+
+    job_id: str
+    name: str
+    is_finished: bool
+
+
+class SystemNotices(QObject):
+    """On Linux over the session bus, elsewhere and without a server by the tray; without either nothing is shown."""
+
+    opened = Signal(str)  # the id of the job of a notice that was clicked
+
+    def __init__(self, icon: QIcon, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._icon = icon
+        self._bus: NotificationBus | None = None
+        self._tray: QSystemTrayIcon | None = None
+        self._last = ""
+        self._waiting: list[Announcement] = []
+        self._together = QTimer(self, singleShot=True)
+        self._together.setInterval(_TOGETHER)
+        self._together.timeout.connect(self._show)
+
+    async def connect_to_desktop(self) -> None:
+        """Find out who shows notices here."""
+        if sys.platform not in ("win32", "darwin"):
+            bus = NotificationBus(self)
+            bus.pressed.connect(self.opened)
+            bus.activation_token.connect(keep_token)
+            if await bus.connect_to_server():
+                self._bus = bus
+                return
+        if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
+            self._tray = QSystemTrayIcon(self._icon, self)
+            self._tray.messageClicked.connect(lambda: self.opened.emit(self._last))
+
+    def announce(self, announcement: Announcement) -> None:
+        """Show this soon, together with others that come in the meantime; the newest of each job alone."""
+        self._waiting = [each for each in self._waiting if each.job_id != announcement.job_id] + [announcement]
+        self._together.start()
+
+    def close(self) -> None:
+        """Show what waits, and leave the desktop's bus."""
+        if self._together.isActive():
+            self._together.stop()
+            self._show()
+        if self._bus is not None:
+            self._bus.close()
+            self._bus = None
+
+    def _show(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        first = next((each for each in waiting if not each.is_finished), waiting[0])
+        text = self._words(waiting)
+        self._last = first.job_id
+        if self._bus is not None and self._bus.show(first.job_id, self.tr("CF Batch"), text, action=self.tr("Open")):
+            return
+        if self._tray is not None:
+            self._tray.show()
+            self._tray.showMessage(self.tr("CF Batch"), text, self._icon)
+
+    def _words(self, waiting: list[Announcement]) -> str:
+        if len(waiting) == 1:
+            pattern = self.tr("“{name}” is finished.") if waiting[0].is_finished else self.tr("“{name}” needs you.")
+            return pattern.format(name=waiting[0].name)
+        done = sum(each.is_finished for each in waiting)
+        if done == len(waiting):
+            return self.tr("{n} jobs are finished.").format(n=done)
+        if not done:
+            return self.tr("{n} jobs need you.").format(n=len(waiting))
+        return self.tr("{done} finished, {others} need you.").format(done=done, others=len(waiting) - done)
 
 
 class Announcements(QObject):

@@ -1,14 +1,32 @@
-"""The composition root: creates and connects loop, program and window, with one window for each data folder."""
+"""The window in the language of its user: words, Qt's own words, figures, and the side from which lines are read."""
 
 import asyncio
 import logging
+import platform
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Qt
+import PySide6
+from PySide6.QtCore import (
+    QCoreApplication,
+    QLibraryInfo,
+    QLocale,
+    QMessageLogContext,
+    QObject,
+    Qt,
+    QtMsgType,
+    QTranslator,
+    Signal,
+    qInstallMessageHandler,
+    qVersion,
+)
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -17,25 +35,186 @@ from cfbatch_gui.core.errors import DataInUse, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
-from cfbatch_gui.core.system.languages import language_of_system, load_language, said
+from cfbatch_gui.core.system.languages import ENGLISH, Language, language_of_system, load_language, said, use_language
 from cfbatch_gui.core.system.later_start import hand_over
+from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.window_messages import Answer
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.accessibility import install_roles
+from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.application import DESKTOP_ID, Application
-from cfbatch_gui.ui.window.crash import CrashHandler
-from cfbatch_gui.ui.window.ending import Ending
 from cfbatch_gui.ui.window.failed_start import say_failed_start
-from cfbatch_gui.ui.window.language import preferred_languages, speak
 from cfbatch_gui.ui.window.single_window import SingleWindow
 from cfbatch_gui.ui.window.workspace import Workspace
+
+
+class CatalogueTranslator(QTranslator):
+    """Answers `tr()` from a language's catalogue, so that the window and the terminal have one catalogue.
+
+    Qt's context (a class's name) is left out of account: one English text has one translation, unless a second argument
+    of `tr()` tells two apart.
+    """
+
+    def __init__(self, language: Language, parent: QApplication) -> None:
+        super().__init__(parent)
+        self._language = language
+
+    def isEmpty(self) -> bool:
+        return False
+
+    def translate(self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1) -> str:  # noqa: N803
+        return self._language.translated(sourceText, disambiguation or "")
+
+
+def preferred_languages(platform: str = sys.platform) -> list[str]:
+    """The tags of the languages that Windows and macOS ask for, the best one first; elsewhere variables say it."""
+    return QLocale.system().uiLanguages() if platform in ("win32", "darwin") else []
+
+
+def speak(app: QApplication, language: Language) -> None:
+    """Choose the language of this process and of the pages that are made from now on."""
+    use_language(language)
+    if language.code == ENGLISH.code:
+        QLocale.setDefault(QLocale(QLocale.Language.English) if not _system_is(ENGLISH) else QLocale.system())
+        return
+    QLocale.setDefault(QLocale.system() if _system_is(language) else QLocale(language.code))
+    app.installTranslator(CatalogueTranslator(language, app))
+    own = QTranslator(app)  # asked first, for the words of Qt's own dialogs and menus
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if own.load(str(Path(folder) / f"qtbase_{language.code}.qm")):
+        app.installTranslator(own)
+    direction = Qt.LayoutDirection.RightToLeft if language.is_right_to_left else Qt.LayoutDirection.LeftToRight
+    app.setLayoutDirection(direction)
+
+
+def _system_is(language: Language) -> bool:
+    return QLocale.system().name().partition("_")[0] == language.code
+
+
+_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK") if hasattr(signal, name)
+)  # SIGHUP is not on Windows; SIGBREAK is there alone, for Ctrl+Break and for a console that is closed
+
+
+class Ending:
+    """While installed, the first signal calls `close`, in the main thread; a second one ends the program at once.
+
+    Qt's loop lets Python see signals because `loop.run` has it wake up for them.
+    """
+
+    def __init__(self, close: Callable[[], object]) -> None:
+        self._close = close
+        self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
+        self.status = 0  # 128 and the number of the signal, as shells report it; 0 without one
+
+    def install(self) -> None:
+        """Take the signals; only the main thread can."""
+        if threading.current_thread() is threading.main_thread():
+            for each in _SIGNALS:
+                if signal.getsignal(each) is not signal.SIG_IGN:  # as under nohup
+                    self._before[each] = signal.signal(each, self._heed)
+
+    def uninstall(self) -> None:
+        """Give the signals back."""
+        for number, before in self._before.items():
+            signal.signal(number, before)
+        self._before.clear()
+
+    def _heed(self, number: int, frame: FrameType | None) -> None:
+        self.status = 128 + number
+        for each in self._before:
+            signal.signal(each, signal.SIG_DFL)
+        self._close()
+
+
+log = logging.getLogger("cfbatch.crash")
+qt_log = logging.getLogger("qt")
+
+_LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+
+
+class CrashHandler(QObject):
+    """Handles exceptions that nothing else caught, in slots, tasks and threads, and logs Qt's own messages.
+
+    `crashed` carries the details to copy, with secrets redacted. It may be emitted in any thread; Qt delivers it to an
+    object of the window's thread in that thread.
+    """
+
+    crashed = Signal(str)
+
+    def __init__(self, version: str = "", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._version = version
+        self._before: tuple[Any, Any, Any] | None = None
+
+    def install(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        """Set Python's exception hooks, Qt's message handler, and the exception handler of a loop if one is given."""
+        if self._before is None:
+            self._before = (sys.excepthook, threading.excepthook, qInstallMessageHandler(_qt_message))
+            sys.excepthook = self._hook
+            threading.excepthook = self._thread_hook
+        if loop is not None:
+            loop.set_exception_handler(self.loop_handler)
+
+    def uninstall(self) -> None:
+        """Restore the hooks and the message handler that `install` replaced."""
+        if self._before is not None:
+            sys.excepthook, threading.excepthook, _ = self._before
+            qInstallMessageHandler(self._before[2])
+            self._before = None
+
+    def loop_handler(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Report the exception of a context, or log its message; the signature of `loop.set_exception_handler`."""
+        error = context.get("exception")
+        if isinstance(error, BaseException):
+            self.caught(error, str(context.get("message", "")))
+        else:
+            log.error("The event loop reports: %s", context.get("message", ""))
+
+    def caught(self, error: BaseException, where: str = "") -> None:
+        """Log an unexpected error and emit `crashed`; `where` names the work that failed.
+
+        A keyboard interrupt, an exit and a cancelled task are no errors, and are ignored.
+        """
+        if isinstance(error, (KeyboardInterrupt, SystemExit, asyncio.CancelledError)):
+            return
+        log.error("Unexpected error%s", f": {where}" if where else "", exc_info=error)
+        self.crashed.emit(self._details(error, where))
+
+    def _details(self, error: BaseException, where: str) -> str:
+        head = (
+            f"CF Batch {self._version} · Python {platform.python_version()} · Qt {qVersion()}"
+            f" · PySide {PySide6.__version__} · {platform.platform()}"
+        )
+        # Users copy the details to send them to others.
+        return redacted("\n".join(filter(None, (head, where, "".join(traceback.format_exception(error))))))
+
+    def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        self.caught(error)
+
+    def _thread_hook(self, args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None:
+            self.caught(args.exc_value, f"thread {args.thread.name}" if args.thread else "")
+
+
+def _qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    qt_log.log(_LEVELS.get(kind, logging.WARNING), "%s", message)
+
 
 # A window that is being opened has the lock a moment before it listens; one that is being closed, a moment longer.
 _TRIES, _BETWEEN = 25, 0.2  # seconds

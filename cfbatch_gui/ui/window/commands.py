@@ -12,9 +12,8 @@ from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.result_view import RowChoice
+from cfbatch_gui.ui.result_view import RowChoice, imported
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.job_changes import AT_WORK
 from cfbatch_gui.ui.window.main_window import MainWindow
 
@@ -84,8 +83,8 @@ class Commands(QObject):
         dialog.open()
 
     async def _show_about(self) -> None:
-        await imported("cfbatch_gui.ui.help.about")
-        from cfbatch_gui.ui.help.about import AboutDialog
+        await imported("cfbatch_gui.ui.help")
+        from cfbatch_gui.ui.help import AboutDialog
 
         AboutDialog(self._program, self._window).open()
 

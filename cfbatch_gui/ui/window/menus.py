@@ -7,8 +7,7 @@ from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTextEdit
 
-from cfbatch_gui.ui.help.help_window import HelpWindow, Topic
-from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
+from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic
 from cfbatch_gui.ui.theme import Scheme
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
 from cfbatch_gui.ui.window.main_window import MainWindow

@@ -16,8 +16,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.file_arguments import path_of
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:

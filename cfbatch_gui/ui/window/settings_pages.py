@@ -10,18 +10,18 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tables.layout_memory import Memory
+from cfbatch_gui.ui.result_view import imported
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.window.importing import imported
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.connections.traffic_page import TrafficPage
-    from cfbatch_gui.ui.settings.settings_page import SettingsPage
+    from cfbatch_gui.ui.settings import SettingsPage
 
 _MODULES = (
     "cfbatch_gui.ui.connections.connection_page",
-    "cfbatch_gui.ui.settings.settings_page",
+    "cfbatch_gui.ui.settings",
     "cfbatch_gui.ui.connections.traffic_page",
 )
 
@@ -67,7 +67,7 @@ class SettingsPages(QObject):
     @made_once
     def page(self) -> "SettingsPage":
         """The page of settings."""
-        from cfbatch_gui.ui.settings.settings_page import SettingsPage
+        from cfbatch_gui.ui.settings import SettingsPage
 
         page = SettingsPage(self._program, self.connection)
         page.done.connect(self.done)

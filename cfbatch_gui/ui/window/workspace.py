@@ -13,22 +13,19 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.window_messages import Request
-from cfbatch_gui.ui.help.help_window import Topic
-from cfbatch_gui.ui.restyling import styled_once
+from cfbatch_gui.ui.help import Topic
+from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.commands import Commands
-from cfbatch_gui.ui.window.comparing import Comparing
 from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
 from cfbatch_gui.ui.window.data_folder import DataFolder
-from cfbatch_gui.ui.window.importing import imported
 from cfbatch_gui.ui.window.job_changes import JobChanges, SettingsMemory
-from cfbatch_gui.ui.window.judging import Judging
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.new_jobs import NewJobs
-from cfbatch_gui.ui.window.result_views import ResultViews
+from cfbatch_gui.ui.window.result_views import Comparing, Judging, ResultViews
 from cfbatch_gui.ui.window.settings_pages import SettingsPages
 
 if TYPE_CHECKING:

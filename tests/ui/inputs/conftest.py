@@ -15,7 +15,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.restyling import styled_once
+from cfbatch_gui.ui.theme import styled_once
 
 
 class DraftDriver:

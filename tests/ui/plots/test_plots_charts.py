@@ -16,9 +16,9 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, DifferenceChart, Dots, Line, Mark, PictureButtons, Steps
-from cfbatch_gui.ui.plots.axes import Scale, labels, padded, ticks
 from cfbatch_gui.ui.plots.colours import categories, ramp, to_colour
 from cfbatch_gui.ui.plots.layers import describe_at
+from cfbatch_gui.ui.plots.plot import Scale, labels, padded, ticks
 from cfbatch_gui.ui.tasks import Tasks
 
 EDGES, COUNTS = np.array([0.0, 0.25, 0.5, 1.0]), np.array([3, 0, 8])

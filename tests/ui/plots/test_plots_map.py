@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots import DotMap, PlotData
 from cfbatch_gui.ui.plots.colours import by_category, by_number, categories, plain
-from cfbatch_gui.ui.plots.dot_image import dot_image
-from cfbatch_gui.ui.plots.viewport import inside, view_of_all
+from cfbatch_gui.ui.plots.dot_map import dot_image, inside, view_of_all
 
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=np.float32)
 

@@ -4,24 +4,26 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QButtonGroup, QRadioButton, QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import language_in_use, languages
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.ui.budget_fields import BudgetFields
-from cfbatch_gui.ui.settings.appearance_card import AppearanceCard
-from cfbatch_gui.ui.settings.language_card import LanguageCard
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, Scheme
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Button,
     Card,
     CheckBox,
+    Choice,
     ElidedLabel,
+    Flow,
     Label,
     LinkButton,
     PageHeader,
     Tabs,
+    boxed,
     column,
     row,
     scrolled,
@@ -202,3 +204,77 @@ def _opener(folder: str) -> Callable[[], None]:
         QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
 
     return show
+
+
+class AppearanceCard(Card):
+    """The choice of light, dark, high contrast, or the system's scheme. Only the user's choice emits `chosen`."""
+
+    chosen = Signal(str)  # a `Scheme`
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.choices = {
+            Scheme.SYSTEM: QRadioButton(self.tr("Match system")),
+            Scheme.LIGHT: QRadioButton(self.tr("Light")),
+            Scheme.DARK: QRadioButton(self.tr("Dark")),
+            Scheme.HIGH_CONTRAST: QRadioButton(self.tr("High contrast")),
+        }
+        self._group = QButtonGroup(self)
+        line = Flow(Label(self.tr("Appearance"), "part"), None, gap=WIDE)
+        for scheme, choice in self.choices.items():
+            choice.setAccessibleName(self.tr("Appearance: {choice}").format(choice=choice.text()))
+            self._group.addButton(choice)
+            choice.toggled.connect(lambda on, scheme=scheme: self._toggled(scheme, on))
+            line.addWidget(choice)
+        self._quiet = False
+        self.body.setSpacing(SMALL)
+        self.body.addWidget(boxed(line))
+
+    def show_scheme(self, scheme: str) -> None:
+        """Mark a scheme without a signal; an unknown name stands for the system's."""
+        known = Scheme(scheme) if scheme in set(Scheme) else Scheme.SYSTEM
+        self._quiet = True
+        self.choices[known].setChecked(True)
+        self._quiet = False
+
+    def _toggled(self, scheme: Scheme, on: bool) -> None:
+        if on and not self._quiet:
+            self.chosen.emit(scheme.value)
+
+
+class LanguageCard(Card):
+    """The system's language or one of ours. Only the user's choice emits `chosen`, with a code or "".
+
+    The pages keep the language that they were made in, so a choice holds from the next start; a sentence says so.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.choice = Choice(self.tr("Language"))
+        self.choice.add(self.tr("Match system"), "")
+        for language in languages():
+            self.choice.add(language.name, language.code)
+        self.choice.picked.connect(lambda code: self._choose(str(code)))
+        self.later = Label("", "quiet", wrap=True)
+        self.later.hide()
+        self.body.setSpacing(SMALL)
+        self.body.addLayout(row(Label(self.tr("Language"), "part"), None, self.choice, gap=WIDE))
+        self.body.addWidget(self.later)
+
+    def show_language(self, code: str) -> None:
+        """Show what is chosen in the settings; an unknown code stands for the system's language."""
+        self.choice.set_value("")
+        self.choice.set_value(code)
+
+    def _choose(self, code: str) -> None:
+        self.chosen.emit(code)
+        names = {language.code: language.name for language in languages()}
+        if not code:
+            self.later.setText(self.tr("From the next start on, CF Batch has the language of your system."))
+        else:
+            self.later.setText(
+                self.tr("From the next start on, CF Batch speaks {language}.").format(language=names[code])
+            )
+        self.later.setVisible(code != language_in_use().code)

@@ -1,0 +1,322 @@
+"""The help: pages in Markdown that ship with the program, with pictures of it. Nothing is loaded from elsewhere."""
+
+import platform
+import re
+from collections import Counter
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+
+import PySide6
+from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QTimer, QUrl, qVersion
+from PySide6.QtGui import (
+    QDesktopServices,
+    QGuiApplication,
+    QImage,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QDialog, QGridLayout, QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
+
+from cfbatch_gui import __version__
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
+from cfbatch_gui.core.system.logs import last_lines, redacted
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.key_names import in_help, key_name
+from cfbatch_gui.ui.theme import LARGE, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row, split
+
+_WIDTH, _HEIGHT = 900, 620  # pixels
+_TOPICS_WIDTH = 220
+_AFTER_ENTRY, _AFTER_PARAGRAPH = 6, 12  # pixels
+_PICTURE = "\ufffc"  # stands for one in the text of a block
+_LINE = 120.0  # percent of the usual height of a line
+
+
+class Topic(StrEnum):
+    """The pages, by the names of their files, in the order of the list."""
+
+    FIRST_JOB = "first-job"
+    FILES = "files"
+    SENDING = "sending"
+    SCORES = "scores"
+    QUALITY = "quality"
+    VECTORS = "vectors"
+    EXPORTING = "exporting"
+    PRICES = "prices"
+    PRIVACY = "privacy"
+
+
+class HelpWindow(QDialog):
+    """A window of its own beside the program's, with a list of topics and the page of one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Help"))
+        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        self.topics = QListWidget()
+        self.topics.setAccessibleName(self.tr("Topics"))
+        self.topics.setProperty("kind", "topics")
+        for topic in Topic:
+            item = QListWidgetItem(_title(topic))
+            item.setSizeHint(QSize(0, scaled(34)))
+            self.topics.addItem(item)
+        self.page = _Page()
+        self.page.setAccessibleName(self.tr("Help"))
+        self.topics.currentRowChanged.connect(lambda row: self._read(list(Topic)[row]))
+        whole = split(self.topics, self.page, sizes=(_TOPICS_WIDTH, _WIDTH - _TOPICS_WIDTH), stretched=1)
+        self.setLayout(column(whole, gap=0))
+
+    def sizeHint(self) -> QSize:
+        return QSize(scaled(_WIDTH), scaled(_HEIGHT))
+
+    def show_topic(self, topic: Topic) -> None:
+        """Open the window, or bring it to the front, with this page."""
+        self.topics.setCurrentRow(list(Topic).index(topic))
+        self._read(topic)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def _read(self, topic: Topic) -> None:
+        self.page.show_page(_text(topic))
+
+
+class _Page(QTextBrowser):
+    """A page of ours. Pictures are those of the program in the colours that it has now."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._text, self._laid_out_for = "", 0
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._lay_out)
+        self.setOpenLinks(False)
+        self.anchorClicked.connect(_open)
+        self.document().setDocumentMargin(LARGE + 8)
+
+    def show_page(self, text: str) -> None:
+        """Show a page from its top; `text` is Markdown, with pictures by their names alone."""
+        self._text = text
+        self._lay_out()
+        self.moveCursor(self.textCursor().MoveOperation.Start)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._text and self.width() != self._laid_out_for:
+            self._later.start()  # with pictures of another width; not in the middle of laying out
+
+    def _lay_out(self) -> None:
+        at, self._laid_out_for = self.verticalScrollBar().value(), self.width()
+        self.document().clear()
+        self.setMarkdown(self._text)
+        self._space_out()
+        self.verticalScrollBar().setValue(at)
+
+    def _space_out(self) -> None:
+        """Give headings, paragraphs and entries room; Qt sets Markdown without any."""
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        block = self.document().begin()
+        while block.isValid():
+            form = block.blockFormat()
+            is_entry = block.textList() is not None
+            form.setTopMargin(0)
+            form.setBottomMargin(scaled(_AFTER_ENTRY if is_entry else _AFTER_PARAGRAPH))
+            if _PICTURE not in block.text():
+                form.setLineHeight(_LINE, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+            cursor.setPosition(block.position())
+            cursor.setBlockFormat(form)
+            block = block.next()
+        cursor.endEditBlock()
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        if kind != QTextDocument.ResourceType.ImageResource.value:
+            return None
+        path = QUrl(name).path()
+        shade = "dark" if theme.colour("window").lightness() < 128 else "light"
+        try:
+            image = QImage(str(resource(f"help/pictures/{path}-{shade}.png")))
+        except FileNotFoundError:
+            return None
+        room = max(200, self.width() - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width())
+        return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation) if image.width() > room else image
+
+
+def _text(topic: Topic) -> str:
+    """The page in the user's language, in English where there is none in that."""
+    for language in (language_in_use().code, ENGLISH.code):
+        try:
+            return in_help(resource(f"help/{language}/{topic}.md").read_text("utf-8"))
+        except FileNotFoundError:
+            continue
+    raise FileNotFoundError(topic)
+
+
+def _title(topic: Topic) -> str:
+    """The first line of a page, without its mark."""
+    return _text(topic).partition("\n")[0].lstrip("# ")
+
+
+def _open(address: QUrl) -> None:
+    QDesktopServices.openUrl(address)
+
+
+RELEASES = "https://github.com/cfbatch/CFBatch/releases"  # read by the user's browser alone
+_LOG_LINES = 60
+_ID = re.compile(r"\b[0-9a-f]{32}\b")  # of an account
+PACKAGES = (
+    *("PySide6-Essentials", "shiboken6", "qasync", "httpx", "httpcore", "h11", "anyio", "keyring", "jeepney"),
+    *("SecretStorage", "cryptography", "msgspec", "numpy", "truststore", "python-calamine", "xlsxwriter", "uvicorn"),
+    *("chardet", "wcwidth", "wordllama", "arro3-core", "arro3-io"),
+)
+
+
+class AboutDialog(QDialog):
+    """Open it with `open()`; it deletes itself when it is closed."""
+
+    def __init__(self, program: Program, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("About CF Batch"))
+        self._program = program
+        self.licences = QPlainTextEdit(licence_text())
+        self.licences.setReadOnly(True)
+        self.licences.setTabChangesFocus(True)
+        self.licences.setAccessibleName(self.tr("Licences"))
+        self.copy_button = Button(self.tr("Copy diagnostics"), "copy")
+        self.copy_button.setToolTip(
+            self.tr("Versions, numbers of jobs and the end of the log, without texts or tokens")
+        )
+        self.copy_button.clicked.connect(self._copy)
+        self._copied = Label("", "small")
+        self.news_button = LinkButton(self.tr("What is new"), "external-link")
+        self.news_button.setToolTip(
+            self.tr("Opens the list of versions in your browser. The program itself never looks for a new one.")
+        )
+        self.news_button.clicked.connect(_open_releases)
+        close = Button(self.tr("Close"))
+        close.setFocus()
+        close.clicked.connect(self.accept)
+        self.setLayout(
+            column(
+                Label(self.tr("CF Batch"), "title"),
+                row(Label(self.tr("Version {version}").format(version=__version__), "quiet"), self.news_button, None),
+                Label(
+                    self.tr(
+                        "Ranks texts by meaning and turns them into vectors, with Cloudflare’s Workers AI Batch API."
+                        " It is not made by Cloudflare. It is free software under the MIT licence."
+                    ),
+                    wrap=True,
+                ),
+                SMALL,
+                Label(self.tr("Made with"), "strong"),
+                self.licences,
+                row(self.copy_button, self._copied, None, close),
+                gap=SMALL,
+                margins=(WIDE, WIDE - TINY, WIDE, LARGE + TINY),
+            )
+        )
+
+    def sizeHint(self) -> QSize:
+        return QSize(scaled(560), scaled(460))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(diagnostics(self._program))
+        self._copied.setText(self.tr("Copied."))
+
+
+def _open_releases() -> None:
+    QDesktopServices.openUrl(QUrl(RELEASES))
+
+
+def licence_text() -> str:
+    """One line for each package that is installed, with its version and licence; then the licence of the icons."""
+    lines = []
+    for name in PACKAGES:
+        try:
+            about = metadata.metadata(name)
+        except metadata.PackageNotFoundError:
+            continue
+        fields = about.json
+        licence = str(fields.get("license_expression") or fields.get("license") or _classified(about))
+        lines.append(f"{about['Name']} {about['Version']} · {licence.splitlines()[0] if licence else '–'}")
+    icons = resource("icons/LICENSE").read_text("utf-8").strip()
+    return "\n".join(lines) + f"\n\nLucide icons\n{icons}\n"
+
+
+def _classified(about: "metadata.PackageMetadata") -> str:
+    found = [each for each in about.get_all("Classifier") or () if each.startswith("License ::")]
+    return found[0].rpartition(" :: ")[2] if found else ""
+
+
+def diagnostics(program: Program) -> str:
+    """What somebody who is to find a fault asks for first; no texts, names of jobs, account IDs or tokens."""
+    screen = QGuiApplication.primaryScreen()
+    size = screen.size()
+    states = Counter(str(job.state) for job in program.ledger.jobs())
+    kinds = Counter(each.kind for each in program.settings.connections)
+    lines = [
+        f"CF Batch {__version__} · Python {platform.python_version()} · Qt {qVersion()} · PySide {PySide6.__version__}",
+        f"{QSysInfo.prettyProductName()} · {platform.platform()} · {QGuiApplication.platformName()}",
+        f"Screen {size.width()}×{size.height()} at {screen.devicePixelRatio():g} · language {QLocale().name()}",
+        "Jobs: " + (", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"),
+        "Connections: " + (", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "none"),
+        "",
+        *last_lines(program.paths, _LOG_LINES),
+    ]
+    text = _ID.sub("[id]", redacted("\n".join(lines)))
+    return text.replace(str(Path.home()), "~")
+
+
+class ShortcutsDialog(QDialog):
+    """The list of shortcuts and what they do. It is opened with `open()`, and deletes itself when it is closed."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Shortcuts"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(WIDE)
+        grid.setVerticalSpacing(SMALL)
+        for line, (keys, text) in enumerate(self.shortcuts()):
+            grid.addWidget(Label(key_name(keys), "quiet"), line, 0)
+            grid.addWidget(Label(text), line, 1)
+        close = Button(self.tr("Close"))
+        close.clicked.connect(self.accept)
+        self.setLayout(
+            column(
+                Label(self.tr("Shortcuts"), "part"),
+                grid,
+                row(None, close),
+                gap=LARGE,
+                margins=(WIDE, WIDE - 4, WIDE, WIDE - 4),
+            )
+        )
+
+    def shortcuts(self) -> tuple[tuple[str, str], ...]:
+        """The keys, as Qt names them, and what they do."""
+        return (
+            ("Ctrl+N", self.tr("New job")),
+            ("Ctrl+O", self.tr("Open a file in a new job")),
+            ("Ctrl+V", self.tr("Paste texts, cells or a file: into the draft, or as a new job")),
+            ("Ctrl+Return", self.tr("Send the draft")),
+            ("Ctrl+Shift+N", self.tr("Add a job by its request ID")),
+            ("Ctrl+F", self.tr("Find in this page")),
+            ("Ctrl+Shift+F", self.tr("Find a job")),
+            ("Ctrl+Z", self.tr("Undo what the latest notice says")),
+            ("Ctrl+C", self.tr("Copy the selected rows, as a spreadsheet takes them")),
+            ("Ctrl+E", self.tr("Export")),
+            ("Ctrl+Shift+C", self.tr("Compare the ranking with another job")),
+            ("Ctrl+J", self.tr("Judge the texts of the ranking, or of the comparison")),
+            ("F2", self.tr("Rename the job")),
+            ("Del", self.tr("Delete the selected jobs, in the list of jobs")),
+            ("Ctrl+,", self.tr("Settings")),
+            ("Ctrl+Shift+M", self.tr("The last notices")),
+            ("F10", self.tr("Open the menu")),
+            ("Shift+F1", self.tr("Help")),
+            ("F1", self.tr("This list")),
+            ("Ctrl+Q", self.tr("Quit")),
+        )

@@ -1,1 +1,0 @@
-"""The settings of the program, besides the connections, which have a room of their own."""
