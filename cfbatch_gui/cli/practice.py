@@ -2,23 +2,16 @@
 
 import argparse
 import os
-import ssl
 import sys
-import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import get_args
 
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import number, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
-from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.practice.app import Application, practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import Arrival
-from cfbatch_gui.core.practice.faults.mutations import Mutation
-from cfbatch_gui.core.practice.faults.script import describe_faults, load_script
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import secret_variables
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
@@ -26,22 +19,6 @@ from cfbatch_gui.core.system.paths import Paths
 TOKEN_VARIABLE = secret_variables.OF_PRACTICE
 _ACCOUNT = "0" * 32
 _PORT, _SECONDS = 8787, 5.0
-_EXAMPLE = """\
-  {"faults": [
-    {"on": "submit", "do": "reset_after_body", "billed": true},
-    {"on": "poll", "number": 3, "times": 2, "do": "page", "status": 502}
-  ]}"""
-_KEYS = {
-    "on": message(
-        '"submit", "poll", of Vectorize "upload", "mutate", "progress", "lookup" and "query", "check" (all other calls)'
-        ' or "any" (default)'
-    ),
-    "number": message("the first exchange of that kind to hit, from 1 (default 1)"),
-    "times": message("how many in a row (default 1); 0 is every one from then on"),
-    "sha256": message("only the batch whose body has this hash; not for faults that come before the body"),
-    "do": message("what goes wrong, with keys of its own:"),
-}
-_MUTATIONS = textwrap.fill(", ".join(get_args(Mutation)), 96, initial_indent="  ", subsequent_indent="  ")
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
@@ -56,7 +33,6 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
             "Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"
             "leaves this computer and nothing is paid. Any bearer token is taken, unless\n{variable} names one."
         ).format(variable=TOKEN_VARIABLE),
-        epilog=_faults_help(),
     )
     command.add_argument(
         "--port",
@@ -79,38 +55,6 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
         metavar="S",
         help=tr("how long it then runs (default: {n})").format(n=number(_SECONDS, "g")),
     )
-    command.add_argument("--faults", type=Path, metavar=tr("FILE"), help=tr("misbehave by this script; see below"))
-    command.add_argument(
-        "--certificate",
-        type=Path,
-        metavar="PEM",
-        help=tr("with --faults: speak TLS with the certificate and key in this file"),
-    )
-
-
-def _faults_help() -> str:
-    return "\n".join(
-        [
-            tr(
-                "--faults FILE puts a door in front of the service that misbehaves, to see how a program takes it."
-                " FILE is JSON:"
-            ),
-            "",
-            _EXAMPLE,
-            "",
-            *(f"{key:<8} {said(words)}" for key, words in _KEYS.items()),
-            "",
-            describe_faults(),
-            "",
-            tr(
-                '"billed" true: the service does the work, and its answer is what goes astray; false: it never hears of'
-                " the request."
-            ),
-            tr('"rst" true: a connection ends in a TCP reset; false: in good order.'),
-            tr('"how" of "mutate" is one of'),
-            _MUTATIONS,
-        ]
-    )
 
 
 def run(arguments: argparse.Namespace, data_dir: Path) -> int:
@@ -123,47 +67,16 @@ def run(arguments: argparse.Namespace, data_dir: Path) -> int:
         seconds_mutating=arguments.seconds_running,
         token=token,
     )
+    from cfbatch_gui.core.practice.server import serve  # imports uvicorn: slow
+
     try:
         with suppress(KeyboardInterrupt):
-            _serve(app, arguments, own_token=bool(token))
+            serve(app, arguments.port, listening=lambda url: _announce(url, own_token=bool(token)))
     except UserError as problem:
         print(said(problem.message), file=sys.stderr)  # noqa: T201
         return status_of_error(problem)
     print(tr("Stopped."), file=sys.stderr)  # noqa: T201
     return ExitStatus.DONE
-
-
-def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) -> None:
-    from cfbatch_gui.core.practice.server import load_certificate, serve, serve_with_faults  # imports uvicorn: slow
-
-    def listening(url: str) -> None:
-        _announce(url, own_token=own_token)
-
-    if arguments.certificate is not None and arguments.faults is None:
-        raise UsageError(message("--certificate goes with --faults."))
-    if arguments.faults is None:
-        serve(app, arguments.port, listening=listening)
-        return
-    faults = load_script(arguments.faults)
-    tls: ssl.SSLContext | None = None
-    if arguments.certificate is not None:
-        tls = load_certificate(arguments.certificate)
-    serve_with_faults(app, faults, arguments.port, tls=tls, listening=listening, tell=_tell)
-
-
-def _tell(arrival: Arrival) -> None:
-    if arrival.is_asked:
-        template = tr("{kind}, {received} of {size} bytes, answered {status}, {fault}")
-    else:
-        template = tr("{kind}, {received} of {size} bytes, not passed on, {fault}")
-    line = template.format(
-        kind=arrival.kind,
-        received=number(arrival.received),
-        size=number(arrival.size),
-        status=arrival.status,
-        fault=arrival.fault or tr("no fault"),
-    )
-    print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _announce(url: str, *, own_token: bool) -> None:

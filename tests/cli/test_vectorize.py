@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.server import PracticeServer
-from cfbatch_gui.core.practice.vectorize.ledger import accepted_events
-from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.practice.vectorize import Permission
 from tests.canary import TOKEN
 from tests.journeys.terminal import Ended, Terminal
+from tests.support.practice import PracticeServer, accepted_vectors
 
 _FIRST = ["1,warm hat,north,3.5", "2,cold hat,south,4", "3,a bicycle,north,100", "4,a red bicycle,north,120"]
 _SECOND = ["1,warm hat,north,3.5", "2,a cold hat,south,4", "4,a red bicycle,north,120", "5,gloves,south,7"]
@@ -124,7 +123,7 @@ def test_an_account_whose_token_lacks_the_permission(terminal: Terminal, tmp_pat
         ended = push(terminal, "one", "--create")
     assert ended.status == 4
     assert "permission Vectorize Write" in ended.complaint
-    assert not accepted_events(tmp_path / "service")
+    assert not accepted_vectors(tmp_path / "service")
 
 
 def test_a_worker_is_no_way_to_vectorize(terminal: Terminal, tmp_path: Path) -> None:
@@ -153,4 +152,4 @@ def test_a_push_that_is_interrupted_says_how_it_goes_on(terminal: Terminal, tmp_
         ended = terminal.run_until("is taking in", signal.SIGINT, *arguments)
     assert ended.status == 130
     assert "the same command goes on with the rest" in ended.err
-    assert [len(each.ids) for each in accepted_events(slow) if each.kind == "upsert"] == [4]
+    assert [len(each.ids) for each in accepted_vectors(slow) if each.kind == "upsert"] == [4]

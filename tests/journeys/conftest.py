@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.server import PracticeServer
 from tests.journeys.desktop import Desktop, why_not
 from tests.journeys.terminal import Terminal
+from tests.support.practice import PracticeServer
 
 
 @pytest.fixture

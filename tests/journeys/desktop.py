@@ -22,12 +22,12 @@ from PySide6.QtGui import QColor, QImage
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.practice.queue import Accepted, accepted
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.theme import LIGHT
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT
+from tests.support.practice import Accepted, accepted
 
 _PATIENCE = 40.0  # seconds
 _LOOK = 0.05  # seconds between two looks

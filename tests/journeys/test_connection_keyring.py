@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.server import PracticeServer
 from tests.canary import TOKEN
+from tests.support.practice import PracticeServer
 
 PROGRAM = Path(__file__).with_name("connection_window.py")
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from cfbatch_gui.core.practice.server import PracticeServer
 from tests.canary import TOKEN
+from tests.support.practice import PracticeServer
 
 PROGRAM = Path(__file__).with_name("keyring_window.py")
 ROOT = Path(__file__).parents[2]

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.cli.console import width_of
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.resources import resource
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
+from tests.support.practice import PracticeServer
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 ORANGE_CLOUD = resource("examples/orange-cloud.jsonl")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, Endpoints, opened, service
 from tests.journeys.terminal import COMMAND, Ended, Terminal
+from tests.support.practice import PracticeServer
 
 # Runs a command on a terminal of its own, and types what comes on stdin once it is asked for.
 ON_A_TERMINAL = """

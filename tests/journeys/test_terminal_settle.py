@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.system.resources import resource
 from tests.journeys.terminal import Terminal, read_csv
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
+from tests.support.practice import accepted
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from tests import without_root
@@ -21,6 +20,7 @@ from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import COMMAND, Terminal, read_csv
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
+from tests.support.practice import PracticeServer
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")

@@ -10,21 +10,17 @@ from cloudflare import Cloudflare
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.forgetting import forget_texts
-from cfbatch_gui.core.practice.queue import Queue, accepted
-from cfbatch_gui.core.practice.server import PracticeServer
-from cfbatch_gui.core.practice.vectorize.ledger import accepted_events
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal
 from tests.screen import material
+from tests.support.practice import PracticeServer, accepted, accepted_bodies, accepted_vectors
 
 INDEX = "products"
 
 
 def texts_that_left(folder: Path, since: int) -> list[str]:
-    queue, found = Queue(folder), []
-    for each in accepted(folder)[since:]:
-        body = queue.body(each.request_id, each.account, each.model, 0.0)
-        assert body is not None
+    found = []
+    for body in accepted_bodies(folder)[since:]:
         for request in json.loads(body)["requests"]:
             found += request["text"] if isinstance(request["text"], list) else [request["text"]]
     return found
@@ -65,7 +61,7 @@ def test_what_is_new_is_sent_and_pushed_and_cloudflares_own_client_sees_the_same
         assert sum(each["texts"] for each in ended.json["taken_from_earlier_jobs"]) == 9_892
 
         assert terminal.run(*push, second, "--delete-removed").status == 0
-        pushed = accepted_events(service)
+        pushed = accepted_vectors(service)
         changed = sum(len(each.ids) for each in pushed if each.kind == "upsert") - 10_000
         assert changed == 200  # new, changed, and those under another id
         found = terminal.run("vectorize", "search", second, "a copper pan for a small kitchen", "--index", INDEX).out

@@ -16,9 +16,9 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from tests.support.practice import PracticeServer
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET
 

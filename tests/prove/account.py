@@ -25,6 +25,7 @@ from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.practice.queue import Accepted, accepted
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
@@ -39,6 +40,7 @@ from tests.prove.mutants import Mutant
 from tests.prove.scenes import KINDS, Bench
 from tests.prove.truth import MODEL, write_input
 from tests.prove.world import Service, World
+from tests.support.practice import Accepted, accepted
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET
 

@@ -18,11 +18,11 @@ from cfbatch_gui.core.job_folder.schema import NOT_SENT
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import submissions
-from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from cfbatch_gui.core.system.paths import Paths
 from tests.bodies import body_of
 from tests.canary_search import Search
 from tests.prove.truth import Truth
+from tests.support.practice import Accepted, AnsweredSynchronously
 
 
 class Breach(StrEnum):

@@ -38,6 +38,7 @@ from tests.prove.compare import Breach, Comparison, Finding
 from tests.prove.power_disk import Disk, Mark, Tree, states
 from tests.prove.power_record import mark, record, tree_of, wait_to_be_traced
 from tests.prove.world import World
+from tests.support.practice import Accepted, AnsweredSynchronously
 
 MEMORY = Path("/dev/shm")  # writing and flushing there takes no time
 RESUMED_EVERY = 150  # states

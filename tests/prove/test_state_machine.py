@@ -29,14 +29,13 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.jobs.store.recovery import PUT_TOGETHER
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.queue import accepted, answered_synchronously
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.jobs.conftest import Bench, Clock
 from tests.prove.compare import Comparison, Key, unfinished_files
 from tests.prove.truth import Truth, learn, write_input
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
+from tests.support.practice import PracticeServer, accepted, answered_synchronously
 from tests.thorough import IS_THOROUGH, tries
 
 T = TypeVar("T")

@@ -12,13 +12,13 @@ from pathlib import Path
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously, accepted, answered_synchronously
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import TOKEN
 from tests.prove import child
 from tests.prove.child import Command, Decision, Ended, Prepare
 from tests.prove.compare import Breach, Comparison, Finding, Key, unfinished_files
 from tests.prove.truth import Truth, command_of, write_input
+from tests.support.practice import Accepted, AnsweredSynchronously, accepted, answered_synchronously
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import socket
 import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Final, Literal, TypeAlias, TypedDict, Unpack
 
 import msgspec
@@ -59,10 +59,10 @@ class Fault:
     times: int = 1
     billed: bool | None = False
     refuses: float | None = None
-    begin: Callable[[socket.socket], Awaitable[bool]] | None = None
+    begin: Callable[[socket.socket], Awaitable[bool]] | None = field(default=None, repr=False)
     stops_at: int | None = None
-    change: Callable[[Answer], Answer] = lambda answer: answer
-    send: Callable[[Line, Answer], Awaitable[None]] = Line.reply
+    change: Callable[[Answer], Answer] = field(default=lambda answer: answer, repr=False)
+    send: Callable[[Line, Answer], Awaitable[None]] = field(default=Line.reply, repr=False)
     blocks: float = 0.0
     retry_after: str = ""  # as it is sent
     retry_date: float | None = None  # sent as a date so many seconds from now

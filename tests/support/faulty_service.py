@@ -22,13 +22,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, get_args
 
-from cfbatch_gui.core.practice.app import Application, practice_app
-from cfbatch_gui.core.practice.loopback import HOST, listen
-from cfbatch_gui.core.practice.queue import accepted
-from cfbatch_gui.core.practice.routes import PREFIX
+from cfbatch_gui.core.practice.app import HOST, PREFIX, Application, practice_app
+from cfbatch_gui.core.practice.server import listen
 from tests.support import faults as faults_of
 from tests.support.faults import Fault, Kind
 from tests.support.http import Answer, Head, Line, ask, read_head
+from tests.support.practice import accepted
 
 _PIECE = 1 << 16
 _INDEXES = "/vectorize/v2/indexes"

@@ -14,7 +14,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMessageBox, QWidget
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
@@ -22,6 +21,7 @@ from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import TOKEN
+from tests.support.practice import PracticeServer
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 NOWHERE = "http://127.0.0.1:9/client/v4"

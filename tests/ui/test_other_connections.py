@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineE
 from cfbatch_gui.core.connections.credentials import Credentials, variable_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.practice.routes import PREFIX
+from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings

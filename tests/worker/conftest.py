@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.server import PracticeServer
+from tests.support.practice import PracticeServer
 from tests.worker.collecting_room import Room
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET, running_worker

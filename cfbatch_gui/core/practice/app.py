@@ -1,32 +1,50 @@
 """The practice service as an ASGI application: called in-process by the program, served on a port for other clients."""
 
 import asyncio
+import hashlib
+import hmac
 import io
 import logging
+import re
 import sqlite3
+import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from typing import Any, Final
+from urllib.parse import parse_qs, quote, unquote
 
+from cfbatch_gui.core.practice import models
+from cfbatch_gui.core.practice.exchange import (
+    Answer,
+    Operation,
+    RefusalError,
+    Request,
+    bad_input,
+    no_route,
+    success,
+    success_in_pieces,
+)
+from cfbatch_gui.core.practice.inference import Element, Poll, TooLongError, read_body, run_batch, run_one
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
-from cfbatch_gui.core.practice.loopback import HOST
-from cfbatch_gui.core.practice.queue import Pace
-from cfbatch_gui.core.practice.responses import Answer, RefusalError
-from cfbatch_gui.core.practice.routes import Route, find_route, most_body_bytes
-from cfbatch_gui.core.practice.service import PracticeService
-from cfbatch_gui.core.practice.vectorize.service import Permission, VectorizeService
-from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
+from cfbatch_gui.core.practice.queue import Queue, State
+from cfbatch_gui.core.practice.vectorize import Permission, VectorizeIndexes
+from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_UPLOAD_BYTES
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Table = list[tuple[str, re.Pattern[str], Operation]]
 
-_PIECE_BYTES = 1 << 18
-_OWN_HOSTS = (HOST, "localhost", "[::1]")
+PREFIX: Final = "/client/v4"
+HOST: Final = "127.0.0.1"
+_OWN_HOSTS: Final = (HOST, "localhost", "[::1]")
+_PIECE_BYTES: Final = 1 << 18
+_FRAMING_BYTES: Final = 1 << 16  # of multipart/form-data around the lines of an upload
+_BEARER: Final = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *\Z", re.IGNORECASE)
+_ACCOUNT: Final = r"/accounts/(?P<account>[0-9a-fA-F]{32})"
 
 log = logging.getLogger(__name__)
 
@@ -49,24 +67,27 @@ def practice_app(
     accepted; what it may do with Vectorize is `vectorize_permission`. `load_model` is called once, in a worker thread,
     when the first vectors are needed.
     """
-    pace = Pace(seconds_queued, seconds_running)
-    vectorize = VectorizeService(folder, seconds_mutating, clock, vectorize_permission)
-    service = PracticeService(folder, pace, clock, token, load_model=load_model, vectorize=vectorize)
+    service = _Service(Queue(folder, seconds_queued, seconds_running), clock, load_model)
+    vectorize = VectorizeIndexes(folder, seconds_mutating, clock, vectorize_permission)
+    table = [(method, re.compile(path), operation) for method, path, operation in service.operations()]
+    table += [
+        (method, re.compile(f"{_ACCOUNT}/vectorize/v2/indexes{path}"), operation)
+        for method, path, operation in vectorize.operations()
+    ]
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise RuntimeError(f"the practice service speaks HTTP only, not {scope['type']}")
-        route = _route(scope)
-        most = MAX_BODY_BYTES + 1 if isinstance(route, RefusalError) else most_body_bytes(route)
-        body = await _read(receive, most)
+        is_upload = scope["path"].endswith(("/upsert", "/insert"))
+        body = await _read(receive, MAX_UPLOAD_BYTES + _FRAMING_BYTES if is_upload else MAX_BODY_BYTES + 1)
         if body is not None:
-            await _send(await _answer(service, scope, route, body), send)
+            await _send(await _answer(table, token, scope, body), send)
 
     return application
 
 
-def for_own_hosts(application: Application, port: Callable[[], int]) -> Application:
-    """The service for clients that name it by an address of this computer; `port` is asked for with each request.
+def for_own_hosts(application: Application, port: int) -> Application:
+    """The service for clients that name it by an address of this computer.
 
     A page of the web can have its own host's name resolve to 127.0.0.1, and would then be allowed by the browser to
     read the answers (DNS rebinding). It cannot change the header Host, which has the name.
@@ -74,31 +95,21 @@ def for_own_hosts(application: Application, port: Callable[[], int]) -> Applicat
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         named = [value.decode("latin-1").lower() for name, value in scope["headers"] if name.lower() == b"host"]
-        own = {f"{host}:{port()}" for host in _OWN_HOSTS}
-        if len(named) == 1 and named[0] in own:
+        if len(named) == 1 and named[0] in {f"{host}:{port}" for host in _OWN_HOSTS}:
             await application(scope, receive, send)
         elif await _read(receive, 0) is not None:
-            words = f"This service is only for programs on its computer, which call it {HOST}:{port()}"
+            words = f"This service is only for programs on its computer, which call it {HOST}:{port}"
             await _send(RefusalError(421, (7003, words)).answer(), send)
 
     return guarded
 
 
-def _route(scope: Scope) -> Route | RefusalError:
-    """The operation that a request calls, or the refusal of its address; known before the body is read."""
-    try:
-        return find_route(scope["method"], _raw_path(scope), scope["query_string"])
-    except RefusalError as refusal:
-        return refusal
-
-
-async def _answer(service: PracticeService, scope: Scope, route: Route | RefusalError, body: bytes) -> Answer:
+async def _answer(table: Table, token: str, scope: Scope, body: bytes) -> Answer:
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
     try:
-        if isinstance(route, RefusalError):
-            raise route
-        service.authorize(headers.get(b"authorization", ""))
-        return await asyncio.to_thread(service.answer, route, body, headers.get(b"content-type", ""))
+        operation, values = _find(table, scope)
+        _authorize(headers.get(b"authorization", ""), token)
+        return await asyncio.to_thread(operation, Request(values, body, headers.get(b"content-type", "")))
     except RefusalError as refusal:
         return refusal.answer()
     except (sqlite3.Error, OSError):
@@ -106,10 +117,34 @@ async def _answer(service: PracticeService, scope: Scope, route: Route | Refusal
         return RefusalError(500, (10001, "The practice service cannot use its queue; its disk may be full")).answer()
 
 
-def _raw_path(scope: Scope) -> bytes:
-    """The percent-encoded path; encoded from the decoded one when the ASGI server does not supply it."""
+def _find(table: Table, scope: Scope) -> tuple[Operation, Mapping[str, str]]:
+    """The operation that a request calls, with the values of its query and its path.
+
+    Raises RefusalError: 404 for an unknown path, an account id that is not 32 hex digits, or a percent-encoded slash
+    anywhere; 405 for the wrong method.
+    """
     raw: bytes | None = scope.get("raw_path")
-    return quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]
+    undecoded = (quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]).decode("latin-1")
+    parts = [unquote(part) for part in undecoded.removeprefix(PREFIX).split("/")]
+    path = "" if any("/" in part for part in parts) else "/".join(parts)
+    found = [(method, match, operation) for method, form, operation in table if (match := form.fullmatch(path))]
+    for method, match, operation in found:
+        if method == scope["method"]:
+            query = parse_qs(scope["query_string"].decode("ascii", "replace"))
+            return operation, {name: values[-1] for name, values in query.items()} | match.groupdict()
+    if found:
+        allowed = (("allow", found[0][0]),)
+        raise RefusalError(405, (10405, "Method not allowed for this authentication scheme"), headers=allowed)
+    raise no_route(undecoded)
+
+
+def _authorize(authorization: str, token: str) -> None:
+    """Raises RefusalError: 400/9106 for what is not a bearer token, 401/10000 for a wrong one."""
+    found = _BEARER.match(authorization)
+    if found is None:
+        raise RefusalError(400, (9106, "Missing or malformed Authorization header: a bearer token is needed"))
+    if token and not hmac.compare_digest(found[1].encode(), token.encode()):
+        raise RefusalError(401, (10000, "Authentication error"))
 
 
 async def _read(receive: Receive, most: int) -> bytes | None:
@@ -150,3 +185,95 @@ def _pieces(answer: Answer) -> Iterator[bytes]:
             held.clear()
     if held:
         yield bytes(held)
+
+
+class _Service:
+    """Workers AI, independent of HTTP. Every operation blocks: call it in a worker thread."""
+
+    def __init__(self, queue: Queue, clock: Callable[[], float], load_model: Callable[[], PracticeModel]) -> None:
+        self._queue, self._clock, self._load_model = queue, clock, load_model
+        self._loaded: PracticeModel | None = None
+        self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB, and loads the model once
+
+    def operations(self) -> list[tuple[str, str, Operation]]:
+        """Each operation with its method and the form of its path."""
+        return [
+            ("GET", "/user/tokens/verify", _verify),
+            ("GET", f"{_ACCOUNT}/tokens/verify", _verify),
+            ("GET", f"{_ACCOUNT}/ai/models/search", self._search),
+            ("GET", f"{_ACCOUNT}/ai/models/schema", _schema),
+            ("POST", f"{_ACCOUNT}/ai/run/(?P<model>.*[^/].*)", self._run),
+        ]
+
+    def _search(self, request: Request) -> Answer:
+        values = request.values
+        with self._one_at_a_time:
+            items = models.search(values.get("search", ""), self._model())
+        number, size = _positive(values.get("page", ""), 1), _positive(values.get("per_page", ""), 20)
+        page = items[(number - 1) * size : number * size]
+        counts = {"count": len(page), "page": number, "per_page": size, "total_count": len(items)}
+        return success(page, result_info=counts)
+
+    def _run(self, request: Request) -> Answer:
+        values, body = request.values, request.body
+        account, served = values["account"].lower(), _served(values["model"])
+        if len(body) > MAX_BODY_BYTES:
+            words = f"Request is too large: {len(body)} bytes, the limit is {MAX_BODY_BYTES + 1}"
+            raise RefusalError(413, (3006, words))
+        posted = read_body(body, served)
+        if isinstance(posted, Poll):
+            return self._poll(account, served, posted.request_id)
+        if values.get("queueRequest") == "true":  # a bare element too: it is accepted, and fails as a job
+            request_id = self._queue.accept(account, served.name, body, self._clock())
+            return _waiting(State.QUEUED, request_id, served)
+        if not isinstance(posted, Element):
+            raise bad_input("'requests' is for the queue: the address must end in ?queueRequest=true")
+        try:
+            with self._one_at_a_time:
+                result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._model())
+        except TooLongError as problem:
+            raise RefusalError(400, (3030, f"AiError: {problem.reason}")) from None
+        self._queue.accept(account, served.name, body, self._clock(), is_queued=False)
+        return success_in_pieces((result,))
+
+    def _poll(self, account: str, served: models.ServedModel, request_id: str) -> Answer:
+        found = self._queue.poll(request_id, account, served.name, self._clock())
+        if found is None:
+            raise RefusalError(400, (5504, "AiError: Request not found in queue"))
+        state, body = found
+        if state is not State.DONE:
+            return _waiting(state, request_id, served)
+        batch = read_body(body, served)
+        if not isinstance(batch, tuple):
+            raise RefusalError(500, (5001, "AiError: Model execution failed: the body had no 'requests'"))
+        with self._one_at_a_time:
+            return success_in_pieces(run_batch(request_id, batch, served, self._model()))
+
+    def _model(self) -> PracticeModel:
+        if self._loaded is None:
+            self._loaded = self._load_model()
+        return self._loaded
+
+
+def _verify(_: Request) -> Answer:
+    valid = (10000, "This API Token is valid and active")
+    return success({"id": "practice", "status": "active"}, messages=[valid])
+
+
+def _schema(request: Request) -> Answer:
+    return success(_served(request.values.get("model", "")).schema)
+
+
+def _served(name: str) -> models.ServedModel:
+    model = models.find(name)
+    if model is None:
+        raise RefusalError(400, (5007, f"No such model {name} or task"))
+    return model
+
+
+def _waiting(state: State, request_id: str, served: models.ServedModel) -> Answer:
+    return success({"status": state, "request_id": request_id, "model": served.name})
+
+
+def _positive(text: str, otherwise: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) <= 1000 else otherwise

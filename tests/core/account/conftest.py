@@ -20,13 +20,13 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.collector import AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.fault_scene import FIRST_CHECK, TEXTS_PER_BATCH, Scene
 from tests.core.account.worker_stand_in import WorkerStandIn
+from tests.support.practice import PracticeServer
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET, running_worker
 

@@ -13,9 +13,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.queue import accepted
 from tests.canary import TOKEN
 from tests.core.account.worker_stand_in import Call, Rule, WorkerStandIn
+from tests.support.practice import accepted
 
 if TYPE_CHECKING:  # which has this scene as a fixture
     from tests.core.account.conftest import Account, Computer

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from cfbatch_gui.core.practice.app import Application
-from cfbatch_gui.core.practice.routes import PREFIX
+from cfbatch_gui.core.practice.app import PREFIX, Application
 from tests.core.endpoints import conftest as stand_ins
 from tests.support.http import Answer, Head, ask
 

@@ -13,9 +13,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from cfbatch_gui.core.practice.app import Application, Message, Receive, Scope, Send, practice_app
+from cfbatch_gui.core.practice.app import PREFIX, Application, Message, Receive, Scope, Send, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.routes import PREFIX
 from tests import canary
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, ask

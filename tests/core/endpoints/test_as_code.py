@@ -19,10 +19,10 @@ from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare, gateway, worker
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN
+from tests.support.practice import PracticeServer
 
 PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,it's a llama\n"
 KINDS: dict[str, Connection] = {

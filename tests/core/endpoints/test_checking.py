@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.routes import PREFIX
+from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.client import WorkersAI

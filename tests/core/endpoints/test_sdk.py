@@ -12,8 +12,8 @@ import pytest
 from cloudflare import APIStatusError, AuthenticationError, BadRequestError, Cloudflare, NotFoundError
 
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.server import PracticeServer
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN
+from tests.support.practice import PracticeServer
 
 MODEL = "@cf/baai/bge-m3"
 CLOUDS = [{"text": "an orange cloud"}, {"text": "a llama"}, {"text": "an emoji"}]

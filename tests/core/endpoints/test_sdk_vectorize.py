@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from cloudflare import BadRequestError, Cloudflare, NotFoundError, PermissionDeniedError
 
-from cfbatch_gui.core.practice.server import PracticeServer
-from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.practice.vectorize import Permission
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN
+from tests.support.practice import PracticeServer
 
 pytestmark = pytest.mark.filterwarnings("ignore:Passing raw bytes as `body`:DeprecationWarning")
 

@@ -12,7 +12,6 @@ import pytest
 
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
@@ -23,6 +22,7 @@ from tests.core.faults.conftest import TinyModel
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
+from tests.support.practice import accepted
 
 MODEL = "@cf/baai/bge-m3"
 BODY = b'{"requests":[{"text":["one","two"],"external_reference":"r-1"}]}'

@@ -8,7 +8,6 @@ import pytest
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.workers_ai.transport import What
 from tests.core.faults.conftest import FaultBench, Open
 from tests.core.faults.mutated import MUTATED, Mutated, without_numbers
@@ -16,6 +15,7 @@ from tests.core.faults.table import LATE, LOST, ROWS, Ending, Row
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.mutations import OF_BATCHES
+from tests.support.practice import accepted
 
 HANGS_AFTER = 60.0  # seconds
 

@@ -27,9 +27,8 @@ from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.practice.bodies import read_body
-from cfbatch_gui.core.practice.inference import run_batch
-from cfbatch_gui.core.practice.practice_models import find
+from cfbatch_gui.core.practice.inference import read_body, run_batch
+from cfbatch_gui.core.practice.models import find
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from tests.bodies import body_of

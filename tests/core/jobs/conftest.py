@@ -22,7 +22,6 @@ from cfbatch_gui.core.jobs.store.folder_doubt import FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.queue import Queue, accepted
 from cfbatch_gui.core.system.folder_identity import place_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.api_tokens import Token
@@ -32,6 +31,7 @@ from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.support.faulty_service import FaultyService
+from tests.support.practice import accepted_bodies
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 
@@ -135,12 +135,7 @@ class Bench:
 
     def accepted_bodies(self) -> list[bytes]:
         """The request bodies that the service has accepted and still has, oldest first."""
-        queue = Queue(self.service_folder)
-        found = [
-            queue.body(each.request_id, each.account, each.model, self.clock())
-            for each in accepted(self.service_folder)
-        ]
-        return [body for body in found if body is not None]
+        return accepted_bodies(self.service_folder)
 
     def draft(self, path: Path, kind: Kind, *, model: str = "@cf/baai/bge-m3", reuse: bool = True) -> Job:
         """A draft with the rows of a file and the suggested mapping of its columns."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.submissions import Event, read_submissions, submissions
-from cfbatch_gui.core.practice.queue import accepted
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS
 from tests.support import faults
+from tests.support.practice import accepted
 
 
 def make_unwritable(path: Path) -> None:

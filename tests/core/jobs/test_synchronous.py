@@ -11,11 +11,11 @@ import pytest
 from cfbatch_gui.core.errors import Action, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobOptions, JobState
-from cfbatch_gui.core.practice.queue import accepted
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import scores
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.practice import accepted
 
 Write = Callable[[str, str], Path]
 

@@ -11,12 +11,12 @@ from cfbatch_gui.core.errors import ReplyError, TokenRefused, Unreachable, Usage
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
-from cfbatch_gui.core.practice.queue import accepted
 from tests.canary import TOKEN
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.practice import accepted
 
 Write = Callable[[str, str], Path]
 

@@ -10,7 +10,6 @@ import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.vectorize.service import Permission
 from tests.canary import TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789ABCDEF"
@@ -19,36 +18,20 @@ BGE_M3 = "@cf/baai/bge-m3"
 
 @dataclass
 class Practice:
-    """An HTTP client of the service, and the service's clock."""
+    """HTTP clients of a service whose batches wait 10 s and run 20 s, and the service's clock."""
 
     folder: Path
     now: float = 1_800_000_000.0
     opened: list[httpx.AsyncClient] = field(default_factory=list)
 
-    def open(
-        self,
-        *,
-        token: str = "",
-        seconds_queued: float = 10,
-        seconds_running: float = 20,
-        seconds_mutating: float = 0,
-        vectorize_permission: Permission = Permission.WRITE,
-    ) -> httpx.AsyncClient:
+    def open(self, **options: Any) -> httpx.AsyncClient:
         """Return a client of the service as after a (re)start. The client sends a bearer token."""
-        app = practice_app(
-            self.folder,
-            seconds_queued=seconds_queued,
-            seconds_running=seconds_running,
-            seconds_mutating=seconds_mutating,
-            vectorize_permission=vectorize_permission,
-            clock=lambda: self.now,
-            token=token,
-            load_model=HashedNgrams,
-        )
+        times = {"seconds_queued": 10.0, "seconds_running": 20.0, "clock": lambda: self.now}
+        app = practice_app(self.folder, load_model=HashedNgrams, **{**times, **options})
         client = httpx.AsyncClient(
             transport=httpx.ASGITransport(app),
             base_url="http://practice/client/v4",
-            headers={"Authorization": f"Bearer {token or TOKEN}"},
+            headers={"Authorization": f"Bearer {TOKEN}"},
         )
         self.opened.append(client)
         return client
@@ -70,19 +53,15 @@ class Calls:
         self.address = f"/accounts/{account}/ai/run/{model}"
 
     async def post(self, body: object, *, queue: bool = True) -> httpx.Response:
-        content = body if isinstance(body, bytes) else None
-        return await self.client.post(
-            self.address + ("?queueRequest=true" if queue else ""),
-            content=content,
-            json=body if content is None else None,
-        )
+        address = self.address + ("?queueRequest=true" if queue else "")
+        if isinstance(body, bytes):
+            return await self.client.post(address, content=body)
+        return await self.client.post(address, json=body)
 
     async def submit(self, *elements: dict[str, Any]) -> str:
         answer = await self.post({"requests": elements})
         assert answer.status_code == 200, answer.text
-        request_id = answer.json()["result"]["request_id"]
-        assert isinstance(request_id, str)
-        return request_id
+        return str(answer.json()["result"]["request_id"])
 
     async def poll(self, request_id: str, *, queue: bool = True) -> Any:
         return (await self.post({"request_id": request_id}, queue=queue)).json()
@@ -91,3 +70,11 @@ class Calls:
 @pytest.fixture
 def calls(practice: Practice) -> Calls:
     return Calls(practice.open())
+
+
+def refusal(answer: httpx.Response) -> tuple[int, int]:
+    """The status of an answer that refuses, and the code of its one reason."""
+    body = answer.json()
+    (error,) = body.pop("errors")
+    assert body == {"result": None, "success": False, "messages": []}
+    return answer.status_code, error["code"]

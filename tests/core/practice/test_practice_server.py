@@ -1,5 +1,7 @@
-"""The practice service on a port: start, restart, large bodies, and the end of the command by Ctrl+C."""
+"""The practice service on a port: restarts, large bodies, the lines of Cloudflare's pages, and the command."""
 
+import http.client
+import json
 import os
 import re
 import shutil
@@ -7,23 +9,24 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import httpx
 import pytest
 
+from cfbatch_gui.core.practice.app import HOST
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.queue import accepted
-from cfbatch_gui.core.practice.server import PracticeServer
+from cfbatch_gui.core.practice.server import listen
 from tests.canary import CORE, TOKEN
+from tests.support.practice import PracticeServer, accepted
 
 ROOT = Path(__file__).parents[3]
+SEEDS = ROOT / "tests" / "data" / "seeds"
 ADDRESS = f"/accounts/{'c' * 32}/ai/run/@cf/baai/bge-m3?queueRequest=true"
-HEADERS = {"Authorization": f"Bearer {TOKEN}"}
+STORIES = {0: "orange cloud", 1: "llama", 2: "hugging emoji"}
 COMMAND = """
 import argparse, sys
 from pathlib import Path
@@ -32,57 +35,84 @@ parser = argparse.ArgumentParser()
 practice.add_arguments(parser, parents=[])
 sys.exit(practice.run(parser.parse_args(sys.argv[2:]), Path(sys.argv[1])))
 """
+needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 
 
 def client(server: PracticeServer) -> httpx.Client:
-    return httpx.Client(base_url=server.url, headers=HEADERS, trust_env=False, timeout=60)
+    return httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False, timeout=60)
 
 
-def test_a_batch_survives_a_restart_of_the_server(tmp_path: Path) -> None:
+def test_a_batch_survives_a_restart_and_a_body_that_is_too_large_is_read(tmp_path: Path) -> None:
     with PracticeServer(tmp_path, load_model=HashedNgrams, seconds_queued=3600) as server, client(server) as http:
         request_id = http.post(ADDRESS, json={"requests": [{"text": "a"}]}).json()["result"]["request_id"]
         assert http.post(ADDRESS, json={"request_id": request_id}).json()["result"]["status"] == "queued"
+        assert http.post(ADDRESS, content=b" " * 30_000_000).status_code == 413
     with PracticeServer(tmp_path, load_model=HashedNgrams) as server, client(server) as http:
         result = http.post(ADDRESS, json={"request_id": request_id}).json()["result"]
     assert [element["id"] for element in result["responses"]] == [0]
     assert [line.request_id for line in accepted(tmp_path)] == [request_id]
 
 
-def test_a_body_of_ten_megabytes_is_read_and_refused(tmp_path: Path) -> None:
-    with PracticeServer(tmp_path, load_model=HashedNgrams) as server, client(server) as http:
-        answer = http.post(ADDRESS, content=b" " * 30_000_000)
-        assert (answer.status_code, answer.json()["errors"][0]["code"]) == (413, 3006)
-        assert http.post(ADDRESS, json={"requests": []}).status_code == 200
+def test_the_body_of_an_answer_does_not_wait_for_the_acknowledgement_of_its_headers() -> None:
+    with listen(0) as listener, socket.create_connection((HOST, listener.getsockname()[1])):
+        taken, _ = listener.accept()
+        with taken:
+            assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_many_clients_at_once(tmp_path: Path) -> None:
-    elements = [{"text": [f"{number} {letter}" for letter in "abc"]} for number in range(50)]
-    found: list[int] = []
-    with PracticeServer(tmp_path, load_model=HashedNgrams) as server:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PracticeServer]:
+    with PracticeServer(tmp_path_factory.mktemp("practice")) as running:
+        yield running
 
-        def work() -> None:
-            with client(server) as http:
-                request_id = http.post(ADDRESS, json={"requests": elements}).json()["result"]["request_id"]
-                found.append(len(http.post(ADDRESS, json={"request_id": request_id}).json()["result"]["responses"]))
 
-        threads = [threading.Thread(target=work) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert found == [50] * 8
-    assert len(accepted(tmp_path)) == 8
+def run(server: PracticeServer, name: str, request_id: str = "") -> Any:
+    """The answer to the line of a page, with only the host and the ids replaced."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(SEEDS),  # a folder without .curlrc
+        "SERVICE": server.url.removesuffix("/client/v4"),
+        **dict.fromkeys(("ACCOUNT_ID", "CLOUDFLARE_ACCOUNT_ID"), "a" * 32),
+        **dict.fromkeys(("API_TOKEN", "CLOUDFLARE_API_TOKEN"), TOKEN),
+    }
+    line = (SEEDS / name).read_text("utf-8").replace("<uuid>", request_id)
+    return json.loads(subprocess.run(["sh", "-c", line], env=environment, capture_output=True, check=True).stdout)
+
+
+@needs_curl
+@pytest.mark.parametrize(("year", "reference"), [("2025", None), ("2026", "reference-1")])
+def test_the_pages_of_the_rest_api(server: PracticeServer, year: str, reference: str | None) -> None:
+    queued = run(server, f"batch-rest-{year}-send.sh")
+    request_id = queued["result"].pop("request_id")
+    frame = {"success": True, "errors": [], "messages": []}
+    assert queued == {"result": {"status": "queued", "model": "@cf/baai/bge-m3"}, **frame}
+    done = run(server, f"batch-rest-{year}-retrieve.sh", request_id)
+    (element,) = done["result"].pop("responses")
+    scores = {score["id"]: score["score"] for score in element.pop("result")["response"]}
+    assert scores.keys() == STORIES.keys() and STORIES[max(scores, key=scores.__getitem__)] == "orange cloud"
+    assert element == {"id": 0, "success": True, "external_reference": reference}
+    usage = done["result"].pop("usage")
+    assert usage["prompt_tokens"] == usage["total_tokens"] > usage["completion_tokens"] == 0
+    assert done == {"result": {}, **frame}
+
+
+@needs_curl
+def test_the_page_of_the_model(server: PracticeServer) -> None:
+    result = run(server, "bge-m3-model-run.sh")["result"]
+    rows, dimension = result["shape"]
+    assert [len(row) for row in result["data"]] == [dimension] * rows == [dimension] * 3
+    assert len(list(SEEDS.iterdir())) == 5  # and every line is run here
+
+
+# The command
 
 
 @contextmanager
 def command(folder: Path, *options: str, token: str = "") -> Iterator[subprocess.Popen[str]]:
-    environment = {key: value for key, value in os.environ.items() if key != "CFBATCH_PRACTICE_TOKEN"}
-    if token:
-        environment["CFBATCH_PRACTICE_TOKEN"] = token
     process = subprocess.Popen(
         [sys.executable, "-W", "error", "-c", COMMAND, str(folder), "serve", *options],
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, "CFBATCH_PRACTICE_TOKEN": token},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -94,47 +124,66 @@ def command(folder: Path, *options: str, token: str = "") -> Iterator[subprocess
         process.communicate()
 
 
-def announcement(stderr: IO[str] | None) -> str:
-    assert stderr is not None
-    lines: list[str] = []
-    while len(lines) < 6:
-        lines.append(stderr.readline())
-    return "".join(lines)
+def announcement(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    return "".join(process.stderr.readline() for _ in range(6))
 
 
+@needs_curl
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("token", ["", TOKEN], ids=["any token", "own token"])
 def test_the_command_serves_prints_a_curl_line_and_ends_by_ctrl_c(tmp_path: Path, token: str) -> None:
-    with command(tmp_path, "--port", "0", "--seconds-queued", "0", "--seconds-running", "0", token=token) as process:
-        said = announcement(process.stderr)
-        assert re.search(r"listens on http://127\.0\.0\.1:\d+/client/v4 ", said)
-        assert CORE not in said
-        line = said[said.index("curl ") :]
+    with command(tmp_path, "--port", "0", token=token) as process:
+        said = announcement(process)
+        assert re.search(r"http://127\.0\.0\.1:\d+/client/v4 ", said) and CORE not in said
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CFBATCH_PRACTICE_TOKEN": token}
-        curl = subprocess.run(
-            ["sh", "-c", line], check=True, env=environment, capture_output=True, text=True, timeout=60
-        )
+        line = ["sh", "-c", said[said.index("curl ") :]]
+        curl = subprocess.run(line, check=True, env=environment, capture_output=True, text=True)
         assert '"status":"queued"' in curl.stdout
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (0, "", "Stopped.\n")
+        out, err = process.communicate()
+    assert (process.returncode, out, err.count("\n")) == (0, "", 1)
     assert len(accepted(tmp_path / "practice")) == 1
 
 
-def test_a_busy_port_is_said_in_a_sentence(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as busy:
+def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
+    with socket.create_server((HOST, 0)) as busy:
         port = str(busy.getsockname()[1])
-        with command(tmp_path, "--port", port) as process:
-            out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (2, "")
-    assert err.startswith(f"Port {port} on this computer cannot be used.")
-    assert "Traceback" not in err
+        for options in (["--port", port], ["--port", "70000"], ["--seconds-queued", "-1"]):
+            with command(tmp_path, *options) as process:
+                out, err = process.communicate()
+            assert (process.returncode, out) == (2, "")
+            assert options[1] in err and "Traceback" not in err
 
 
-@pytest.mark.parametrize("options", [["--port", "70000"], ["--seconds-queued", "-1"], ["--seconds-running", "nan"]])
-def test_a_wrong_option_is_bad_usage(tmp_path: Path, options: list[str]) -> None:
-    with command(tmp_path, *options) as process:
-        _, err = process.communicate(timeout=30)
-    assert process.returncode == 2
-    assert options[1] in err
+def test_who_names_another_host_is_refused(tmp_path: Path) -> None:
+    with command(tmp_path, "--port", "0") as process:
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", announcement(process))
+        assert found is not None
+        port = int(found[1])
+        own = [f"127.0.0.1:{port}", f"LocalHost:{port}", f"[::1]:{port}"]
+        for host in own:
+            assert post(port, host) == 200, host
+        for host in (f"rebound.example:{port}", "127.0.0.1", f"localhost:{port}.example", f"user@localhost:{port}", ""):
+            assert post(port, host) == 421, host
+        for hosts in ((), (own[0], "rebound.example")):
+            assert post(port, *hosts) != 200, hosts
+    assert len(accepted(tmp_path / "practice")) == len(own)
+
+
+def post(port: int, *hosts: str) -> int:
+    """Send a batch with these headers Host; the status of the answer, 0 where the connection broke."""
+    body = b'{"requests": [{"text": "a"}]}'
+    connection = http.client.HTTPConnection(HOST, port, timeout=60)
+    try:
+        connection.putrequest("POST", ADDRESS, skip_host=True)
+        for host in hosts:
+            connection.putheader("Host", host)
+        connection.putheader("Authorization", f"Bearer {TOKEN}")
+        connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        return connection.getresponse().status
+    except ConnectionError:
+        return 0
+    finally:
+        connection.close()

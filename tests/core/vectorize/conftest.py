@@ -13,8 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.vectorize.ledger import AcceptedEvent, accepted_events
-from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.practice.vectorize import Permission
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, PushSettings
@@ -28,6 +27,7 @@ from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Application, Message, Scope, Transport
 from tests.canary import TOKEN
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
+from tests.support.practice import AcceptedVectors, accepted_vectors
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 MODEL = "@cf/baai/bge-m3"
@@ -47,6 +47,7 @@ class Bench:
     most_vectors: int = 5_000
     called: list[str] = field(default_factory=list)
     headers: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # of the bodies of upserts, in bytes
     waits: list[float] = field(default_factory=list)
     shown: list[PushProgress] = field(default_factory=list)
     before: Rule = lambda path, body: None  # an answer in place of the service's
@@ -107,9 +108,9 @@ class Bench:
         """Keep what a face would show."""
         self.shown.append(progress)
 
-    def events(self, *kinds: str) -> list[AcceptedEvent]:
+    def events(self, *kinds: str) -> list[AcceptedVectors]:
         """What the service has accepted."""
-        return [each for each in accepted_events(self.root / "service") if each.kind in (kinds or ("upsert",))]
+        return [each for each in accepted_vectors(self.root / "service") if each.kind in (kinds or ("upsert",))]
 
     async def _token(self) -> Token:
         return Token(TOKEN)
@@ -131,6 +132,7 @@ class Bench:
             path = str(scope["path"]).rpartition("/indexes")[2]
             body = await _body(receive)
             self.called.append(path)
+            self.sizes += [len(body)] * path.endswith("/upsert")
             self.headers.append((path, {name.decode(): value.decode() for name, value in scope["headers"]}))
 
             async def again() -> Message:

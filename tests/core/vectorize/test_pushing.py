@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UnreadableReply, UsageError
-from cfbatch_gui.core.practice.vectorize.service import Permission
+from cfbatch_gui.core.practice.vectorize import Permission
 from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -344,7 +344,7 @@ async def test_a_body_in_pieces_has_its_length_before_it(bench: Bench) -> None:
     await bench.index()
     await bench.vectorize.push("one", *THROUGH, OPTIONS)
     (headers,) = (headers for path, headers in bench.headers if path.endswith("/upsert"))
-    assert headers["content-length"] == str(bench.events()[0].size)
+    assert headers["content-length"] == str(bench.sizes[-1])
     assert "transfer-encoding" not in headers
     assert headers["content-type"].startswith("multipart/form-data; boundary=cfbatch-")
 

@@ -1,9 +1,14 @@
-"""The published JSON Schemas of the models' inputs and outputs, as `ai/models/schema` returns them.
+"""The models the practice service answers for: their published JSON Schemas, their rules, their place in the catalogue.
 
 Source: https://developers.cloudflare.com/workers-ai/models/bge-m3/ and the pages of the other bge models.
 """
 
+import uuid
+from dataclasses import dataclass
 from typing import Any
+
+from cfbatch_gui.core.practice.local_models import PracticeModel
+from cfbatch_gui.core.workers_ai.limits import BGE_ENGLISH_TEXT_TOKENS, BGE_M3_PADDED_TOKENS, BGE_M3_TEXT_TOKENS
 
 Schema = dict[str, Any]
 
@@ -114,3 +119,97 @@ TEXT_MODEL: Schema = {
     "input": {"type": "object", "oneOf": [_TEXT_ELEMENT, _batch_of(_TEXT_ELEMENT)]},
     "output": _output(_DATA),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """The rules of one of Cloudflare's models, which the practice service applies too.
+
+    `most_tokens` holds for one text; `most_padded_tokens` for one request, counted as the number of texts
+    times the longest of them, None where no such limit is known. `price` is dollars per million input
+    tokens, as Cloudflare prints it; the practice service charges nothing.
+    """
+
+    name: str
+    summary: str
+    can_rank: bool
+    most_tokens: int
+    most_padded_tokens: int | None
+    can_truncate: bool
+    default_pooling: str
+    price: float
+
+    @property
+    def schema(self) -> Schema:
+        """The published JSON Schemas of input and output."""
+        return RANKING_MODEL if self.can_rank else TEXT_MODEL
+
+
+def _english(size: str, price: float) -> ServedModel:
+    return ServedModel(
+        name=f"@cf/baai/bge-{size}-en-v1.5",
+        summary=f"BAAI general embedding ({size.capitalize()}), English.",
+        can_rank=False,
+        most_tokens=BGE_ENGLISH_TEXT_TOKENS,
+        most_padded_tokens=None,
+        can_truncate=False,
+        default_pooling="mean",
+        price=price,
+    )
+
+
+SERVED = (
+    ServedModel(
+        name="@cf/baai/bge-m3",
+        summary="Multi-Functionality, Multi-Linguality, and Multi-Granularity embeddings model.",
+        can_rank=True,
+        most_tokens=BGE_M3_TEXT_TOKENS,
+        most_padded_tokens=BGE_M3_PADDED_TOKENS,
+        can_truncate=True,
+        default_pooling="cls",
+        price=0.012,
+    ),
+    _english("small", 0.020),
+    _english("base", 0.067),
+    _english("large", 0.204),
+)
+_BY_NAME = {model.name: model for model in SERVED}
+
+
+def find(name: str) -> ServedModel | None:
+    """The model of that exact name."""
+    return _BY_NAME.get(name)
+
+
+def search(words: str, engine: PracticeModel) -> list[dict[str, Any]]:
+    """Catalogue items whose name or description holds `words`, in the service's shape.
+
+    The dimension is that of the practice model's vectors, not of Cloudflare's model.
+    """
+    items = (_item(model, engine) for model in SERVED)
+    wanted = words.casefold()
+    return [item for item in items if wanted in item["name"].casefold() or wanted in item["description"].casefold()]
+
+
+def _item(model: ServedModel, engine: PracticeModel) -> dict[str, Any]:
+    properties: dict[str, Any] = {
+        "async_queue": "true",
+        "context_window": str(model.most_padded_tokens or model.most_tokens),
+        "max_input_tokens": str(model.most_tokens),
+        "output_dimensions": str(engine.dimension),
+        "price": [{"unit": "per M input tokens", "price": model.price, "currency": "USD"}],
+    }
+    return {
+        "id": str(uuid.uuid5(uuid.NAMESPACE_URL, model.name)),
+        "source": 1,
+        "name": model.name,
+        "description": f"{model.summary} Practice stand-in: the vectors are made on this computer by {engine.name} "
+        f"({engine.dimension} dimensions), not by the real model.",
+        "task": {
+            "id": str(uuid.uuid5(uuid.NAMESPACE_URL, "Text Embeddings")),
+            "name": "Text Embeddings",
+            "description": "Feature extraction models transform raw data into numerical features.",
+        },
+        "tags": [],
+        "properties": [{"property_id": key, "value": value} for key, value in properties.items()],
+    }

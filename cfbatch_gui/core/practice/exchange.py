@@ -1,9 +1,18 @@
-"""The responses of the practice service: answers and refusals in the envelope of Cloudflare's v4 API."""
+"""A request to the practice service, and its answer or refusal in the envelope of Cloudflare's v4 API."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request whose operation is known. `values` are those of the query and, by their names, of the path."""
+
+    values: Mapping[str, str]
+    body: bytes
+    content_type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +27,9 @@ class Answer:
     def length(self) -> int:
         """The size of the body in bytes."""
         return sum(map(len, self.chunks))
+
+
+Operation = Callable[[Request], Answer]  # blocks; raises RefusalError, sqlite3.Error and OSError
 
 
 class RefusalError(Exception):

@@ -1,0 +1,477 @@
+"""Vectorize in the practice service, by docs/vectorize.md: one SQLite file of indexes, changes and vectors.
+
+A change is accepted at once with an id, and counts when it is old enough, in the order of acceptance. Nothing is done
+then: every version of a vector is a row with the number of its change, and an index shows of each id the last version
+that counts.
+"""
+
+import base64
+import math
+import re
+import sqlite3
+import uuid
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from email.message import Message
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Meta, UnsetType
+
+from cfbatch_gui.core.practice.exchange import Answer, Operation, RefusalError, Request, success
+from cfbatch_gui.core.practice.queue import opened
+from cfbatch_gui.core.workers_ai import limits
+
+Json = dict[str, Any]
+_Form = TypeVar("_Form")
+
+_BLOCK: Final = 2_000  # vectors that are compared at once
+_ALL: Final = 1 << 62  # more than any change's number
+_OPERATORS: Final = {
+    **{"$eq": "= ?", "$ne": "<> ?", "$lt": "< ?", "$lte": "<= ?", "$gt": "> ?", "$gte": ">= ?"},
+    **{"$in": "IN (SELECT value FROM json_each(?))", "$nin": "NOT IN (SELECT value FROM json_each(?))"},
+}
+_TYPES: Final = {"string": "text", "number": "integer real", "boolean": "true false"}  # SQLite's names for JSON's
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS indexes (
+    key INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT, name TEXT, shown TEXT, is_deleted INTEGER DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, index_key INTEGER, mutation_id TEXT, accepted_at REAL
+);
+CREATE INDEX IF NOT EXISTS changes_of_index ON changes (index_key, number, accepted_at);
+CREATE TABLE IF NOT EXISTS vectors (
+    index_key INTEGER, id TEXT, change INTEGER, is_deleted INTEGER, namespace TEXT, metadata TEXT, numbers BLOB
+);
+CREATE UNIQUE INDEX IF NOT EXISTS versions ON vectors (index_key, id, change);
+CREATE INDEX IF NOT EXISTS versions_to_count ON vectors (index_key, id, change, is_deleted);
+CREATE TABLE IF NOT EXISTS metadata_indexes (
+    index_key INTEGER, property TEXT, type TEXT, created INTEGER, deleted INTEGER
+);
+"""
+
+
+class Permission(StrEnum):
+    """What the token may do with Vectorize: nothing, read, or write as well."""
+
+    NONE = "none"
+    READ = "read"
+    WRITE = "write"
+
+
+class _Config(msgspec.Struct, frozen=True):
+    dimensions: int
+    metric: Literal["cosine", "euclidean", "dot-product"]
+
+
+class _NewIndex(msgspec.Struct, frozen=True):
+    name: str
+    config: _Config
+    description: str = ""
+
+
+class _Vector(msgspec.Struct, frozen=True):
+    id: Annotated[str, Meta(min_length=1)]
+    values: list[float]
+    namespace: str | None = None
+    metadata: Json | UnsetType = UNSET
+
+
+class _Ids(msgspec.Struct, frozen=True):
+    ids: list[str]
+
+
+class _Query(msgspec.Struct, frozen=True, rename="camel"):
+    vector: list[float]
+    top_k: Annotated[float, Meta(ge=1)] = 5
+    filter: Json = {}
+    return_values: bool = False
+    return_metadata: Literal["none", "indexed", "all"] = "none"
+    namespace: str | UnsetType = UNSET
+
+
+class _OldMetadataIndex(msgspec.Struct, frozen=True, rename="camel"):
+    property_name: str
+
+
+class _NewMetadataIndex(_OldMetadataIndex, frozen=True, rename="camel"):
+    index_type: Literal["string", "number", "boolean"]
+
+
+class _Index(NamedTuple):
+    """One index within a transaction. `done` is the number of its last change that counts."""
+
+    database: sqlite3.Connection
+    key: int
+    shown: Json
+    done: int
+
+    @property
+    def dimensions(self) -> int:
+        """The length of its vectors."""
+        return int(self.shown["config"]["dimensions"])
+
+    def versions(self, columns: str, where: str = "", *values: object, until: int | None = None) -> sqlite3.Cursor:
+        """The last version of each vector up to a change, in the order of ids."""
+        # With max() SQLite takes the other columns from the row with the greatest one.
+        latest = "SELECT *, max(change) FROM vectors WHERE index_key = ? AND change <= ? GROUP BY id"
+        return self.database.execute(
+            f"SELECT {columns} FROM ({latest}) WHERE NOT is_deleted {where} ORDER BY id",  # noqa: S608
+            (self.key, self.done if until is None else until, *values),
+        )
+
+    def metadata_indexes(self, until: int | None = None) -> dict[str, tuple[str, int]]:
+        """The type of each property, with the number of the change since which vectors are indexed by it."""
+        number = self.done if until is None else until
+        rows = self.database.execute(
+            "SELECT property, type, created FROM metadata_indexes WHERE index_key = ? AND created <= ?"
+            " AND coalesce(deleted > ?, TRUE) ORDER BY created",
+            (self.key, number, number),
+        )
+        return {name: (kind, created) for name, kind, created in rows}
+
+
+class VectorizeIndexes:
+    """The indexes in a folder. A change counts when it is `seconds_mutating` old by `clock`, seconds since 1970."""
+
+    def __init__(
+        self, folder: Path, seconds_mutating: float, clock: Callable[[], float], permission: Permission
+    ) -> None:
+        self._path, self._seconds, self._clock = folder / "vectorize.db", seconds_mutating, clock
+        self._permission = permission
+
+    def operations(self) -> list[tuple[str, str, Operation]]:
+        """Each operation with its method and the form of its path, behind …/vectorize/v2/indexes."""
+        index = "/(?P<name>[^/]+)"
+        return [
+            ("GET", "", self._list),
+            ("POST", "", self._create),
+            ("GET", index, self._on_index(lambda found, _: found.shown)),
+            ("DELETE", index, self._on_index(_delete, writes=True)),
+            ("GET", f"{index}/info", self._on_index(self._describe)),
+            ("POST", f"{index}/(?P<verb>upsert|insert)", self._on_index(self._put, writes=True)),
+            ("POST", f"{index}/get_by_ids", self._on_index(_get)),
+            ("POST", f"{index}/delete_by_ids", self._on_index(self._forget, writes=True)),
+            ("GET", f"{index}/list", self._on_index(self._page)),
+            ("POST", f"{index}/query", self._on_index(_query)),
+            ("POST", f"{index}/metadata_index/create", self._on_index(self._index_metadata, writes=True)),
+            ("GET", f"{index}/metadata_index/list", self._on_index(_metadata_indexes)),
+            ("POST", f"{index}/metadata_index/delete", self._on_index(self._unindex_metadata, writes=True)),
+        ]
+
+    def _on_index(self, do: Callable[[_Index, Request], object], *, writes: bool = False) -> Operation:
+        """An operation in one transaction. Refuses an index that never was with 404, one that was deleted with 410."""
+
+        def operation(request: Request) -> Answer:
+            self._check(writes=writes)
+            name = request.values["name"]
+            with opened(self._path, _SCHEMA) as database:
+                index = self._find(database, request, "AND name = ? AND NOT is_deleted", name)
+                if not index and self._find(database, request, "AND name = ?", name):
+                    raise RefusalError(410, (3005, f'vectorize.index.deleted - Index name "{name}" was deleted'))
+                if not index:
+                    raise RefusalError(404, (3000, f'vectorize.index.not_found - Index name "{name}"'))
+                return success(do(index[0], request))
+
+        return operation
+
+    def _check(self, *, writes: bool) -> None:
+        if self._permission is Permission.NONE or (writes and self._permission is Permission.READ):
+            raise RefusalError(403, (10000, "Authentication error"))
+
+    def _find(self, database: sqlite3.Connection, request: Request, where: str, *values: object) -> list[_Index]:
+        rows = database.execute(
+            "SELECT key, shown, coalesce("  # noqa: S608
+            " (SELECT min(number) - 1 FROM changes WHERE index_key = key AND accepted_at > ?),"
+            f" (SELECT max(number) FROM changes WHERE index_key = key), 0) FROM indexes WHERE account = ? {where}",
+            (self._clock() - self._seconds, request.values["account"].lower(), *values),
+        )
+        return [_Index(database, key, msgspec.json.decode(shown), done) for key, shown, done in rows]
+
+    def _list(self, request: Request) -> Answer:
+        self._check(writes=False)
+        with opened(self._path, _SCHEMA) as database:
+            return success([index.shown for index in self._find(database, request, "AND NOT is_deleted")])
+
+    def _create(self, request: Request) -> Answer:
+        self._check(writes=True)
+        new = _read(request, _NewIndex)
+        lowest, highest = limits.MIN_INDEX_DIMENSIONS, limits.MAX_INDEX_DIMENSIONS
+        wrong = ""
+        if len(new.name) > limits.MAX_INDEX_NAME_BYTES or re.fullmatch(limits.INDEX_NAME_FORM, new.name) is None:
+            wrong = f"Name must match ^({limits.INDEX_NAME_FORM})$"
+        elif not lowest <= new.config.dimensions <= highest:
+            wrong = f"Dimensions must be in range: [{lowest}, {highest}]"
+        if wrong:
+            raise RefusalError(400, (3001, f"vectorize.index.invalid_config - {wrong}"))
+        now = _time(self._clock())
+        shown = {**msgspec.to_builtins(new), "created_on": now, "modified_on": now}
+        with opened(self._path, _SCHEMA) as database:
+            names = [index.shown["name"] for index in self._find(database, request, "AND NOT is_deleted")]
+            if new.name in names:
+                raise RefusalError(400, (3002, f'vectorize.index.duplicate_name - Index name "{new.name}"'))
+            _limit(len(names) + 1, limits.MAX_INDEXES, "index count")
+            row = (request.values["account"].lower(), new.name, _encoded(shown))
+            database.execute("INSERT INTO indexes (account, name, shown) VALUES (?, ?, ?)", row)
+        return success(shown)
+
+    def _accept(self, index: _Index) -> tuple[int, Json]:
+        """Write a change; return its number and the result that names it."""
+        mutation_id = str(uuid.uuid4())
+        cursor = index.database.execute(
+            "INSERT INTO changes (index_key, mutation_id, accepted_at) VALUES (?, ?, ?)",
+            (index.key, mutation_id, self._clock()),
+        )
+        return cursor.lastrowid or 0, {"mutationId": mutation_id}
+
+    def _describe(self, index: _Index, _: Request) -> Json:
+        change = index.database.execute(
+            "SELECT mutation_id, accepted_at FROM changes WHERE index_key = ? AND number <= ? ORDER BY number DESC",
+            (index.key, index.done),
+        ).fetchone()
+        return {
+            "dimensions": index.dimensions,
+            "vectorCount": index.versions("count(*)").fetchone()[0],
+            "processedUpToMutation": change and change[0],
+            "processedUpToDatetime": change and _time(change[1] + self._seconds),
+        }
+
+    def _put(self, index: _Index, request: Request) -> Json:
+        verb = request.values["verb"]
+        # An insert leaves alone what is there after all that was accepted before.
+        there = {row[0] for row in index.versions("id", until=_ALL)} if verb == "insert" else set()
+        vectors: dict[str, _Vector] = {}
+        for each in _vectors(request, index.dimensions, verb):
+            if verb == "upsert" or each.id not in {*there, *vectors}:
+                vectors[each.id] = each
+        number, result = self._accept(index)
+        rows = (
+            (index.key, each.id, number, each.namespace or None, _encoded(each.metadata), array("f", each.values))
+            for each in vectors.values()
+        )
+        index.database.executemany("INSERT INTO vectors VALUES (?, ?, ?, 0, ?, ?, ?)", rows)
+        return result
+
+    def _forget(self, index: _Index, request: Request) -> Json:
+        ids = _ids(request, limits.MAX_DELETED_IDS)
+        number, result = self._accept(index)
+        rows = [(index.key, each, number) for each in dict.fromkeys(ids)]
+        index.database.executemany("INSERT INTO vectors VALUES (?, ?, ?, 1, NULL, NULL, NULL)", rows)
+        return result
+
+    def _page(self, index: _Index, request: Request) -> Json:
+        count, cursor = request.values.get("count", ""), request.values.get("cursor", "")
+        size = int(count) if count.isascii() and count.isdigit() else 0
+        size = size if 0 < size <= limits.MAX_LISTED_VECTORS else 100
+        try:
+            after = base64.urlsafe_b64decode(cursor).decode()
+        except ValueError:
+            raise _unreadable("invalid cursor") from None
+        ids = [row[0] for row in index.versions("id")]
+        rest = [each for each in ids if each > after]
+        page: Json = {"count": len(rest[:size]), "totalCount": len(ids), "isTruncated": len(rest) > size}
+        if len(rest) > size:
+            page["nextCursor"] = base64.urlsafe_b64encode(rest[size - 1].encode()).decode()
+            page["cursorExpirationTimestamp"] = _time(self._clock() + 3_600)
+        return {**page, "vectors": [{"id": each} for each in rest[:size]]}
+
+    def _index_metadata(self, index: _Index, request: Request) -> Json:
+        new, there = _read(request, _NewMetadataIndex), index.metadata_indexes(until=_ALL)
+        number, result = self._accept(index)
+        if new.property_name not in there:
+            _limit(len(there) + 1, limits.MAX_METADATA_INDEXES, "metadata index count")
+            row = (index.key, new.property_name, new.index_type, number)
+            index.database.execute("INSERT INTO metadata_indexes VALUES (?, ?, ?, ?, NULL)", row)
+        return result
+
+    def _unindex_metadata(self, index: _Index, request: Request) -> Json:
+        name = _read(request, _OldMetadataIndex).property_name
+        number, result = self._accept(index)
+        index.database.execute(
+            "UPDATE metadata_indexes SET deleted = ? WHERE index_key = ? AND property = ? AND deleted IS NULL",
+            (number, index.key, name),
+        )
+        return result
+
+
+def _delete(index: _Index, _: Request) -> None:
+    index.database.execute("UPDATE indexes SET is_deleted = 1 WHERE key = ?", (index.key,))
+    index.database.execute("DELETE FROM vectors WHERE index_key = ?", (index.key,))
+
+
+def _metadata_indexes(index: _Index, _: Request) -> Json:
+    found = index.metadata_indexes()
+    return {"metadataIndexes": [{"propertyName": name, "indexType": kind} for name, (kind, _) in found.items()]}
+
+
+def _get(index: _Index, request: Request) -> list[Json]:
+    """The vectors that there are, in the order of ids: that it is another than the request's shows who relies on it."""
+    ids = msgspec.json.encode(_ids(request, limits.MAX_READ_IDS)).decode()
+    found = index.versions("id, namespace, metadata, numbers", "AND id IN (SELECT value FROM json_each(?))", ids)
+    return [
+        _present(id=key, namespace=namespace, metadata=_decoded(metadata), values=array("f", numbers).tolist())
+        for key, namespace, metadata, numbers in found
+    ]
+
+
+def _query(index: _Index, request: Request) -> Json:
+    """The nearest vectors, exactly: cosines, where more is nearer, or distances or negative products, where less is."""
+    query = _read(request, _Query)
+    if len(query.vector) != index.dimensions:
+        raise RefusalError(400, (40006, f"invalid query vector, {_lengths(index.dimensions, len(query.vector))}"))
+    brings_much = query.return_values or query.return_metadata == "all"
+    most = limits.MAX_MATCHES_WITH_VALUES if brings_much else limits.MAX_MATCHES
+    if query.top_k > most:
+        words = "with returnValues=true or returnMetadata=all, max top K is" if brings_much else "max top K is"
+        raise RefusalError(400, (40025, f"{words} {most}, but got {int(query.top_k)}"))
+    indexed = index.metadata_indexes()
+    where, values = _conditions(query.filter, indexed)
+    if isinstance(query.namespace, str):
+        where, values = f"{where} AND namespace = ?", [*values, query.namespace]
+    wanted = np.asarray(query.vector, dtype=np.float32).astype(np.float64)
+    metric = index.shown["config"]["metric"]
+    sign = -1.0 if metric == "cosine" else 1.0
+    rows = index.versions("id, namespace, metadata, numbers, change", where, *values)
+    best: list[tuple[float, tuple[Any, ...]]] = []
+    while block := list(islice(rows, _BLOCK)):
+        scores = _scores(b"".join(row[3] for row in block), wanted, metric)
+        best = sorted((*best, *zip(scores, block, strict=True)), key=lambda each: sign * each[0])[: int(query.top_k)]
+    matches = []
+    for score, (key, namespace, metadata, numbers, change) in best:
+        shown = _decoded(metadata) if query.return_metadata == "all" else None
+        if query.return_metadata == "indexed":
+            known = {name for name, (_, created) in indexed.items() if created < change}
+            shown = {name: value for name, value in (_decoded(metadata) or {}).items() if name in known}
+        brought = array("f", numbers).tolist() if query.return_values else None
+        matches.append(_present(id=key, score=score, namespace=namespace, values=brought, metadata=shown))
+    return {"count": len(matches), "matches": matches}
+
+
+def _scores(numbers: bytes, query: Any, metric: str) -> list[float]:
+    block = np.frombuffer(numbers, dtype=np.float32).reshape(-1, len(query)).astype(np.float64)
+    found = np.linalg.norm(block - query, axis=1) if metric == "euclidean" else -(block @ query)
+    if metric == "cosine":
+        lengths = np.linalg.norm(block, axis=1) * np.linalg.norm(query)
+        found = np.divide(-found, lengths, out=np.zeros_like(found), where=lengths > 0)
+    scores: list[float] = found.tolist()
+    return scores
+
+
+def _conditions(asked: Json, indexed: dict[str, tuple[str, int]]) -> tuple[str, list[object]]:
+    """SQL for the conditions of a filter, which all have to hold, with its values.
+
+    A vector without an indexed value of a property fulfils no condition on it, not even $ne: assumed, no page says it.
+    """
+    where, values = "", list[object]()
+    for name, value in asked.items():
+        kind, created = indexed.get(name, ("", _ALL))
+        path = "$" + "".join(f'."{key}"' for key in name.split("."))
+        for key, operand in (value if isinstance(value, dict) else {"$eq": value}).items():
+            if '"' in name or key not in _OPERATORS or isinstance(operand, list) != (key in ("$in", "$nin")):
+                raise _unreadable(f"filter: {name!r} cannot have {key!r} with {operand!r}")
+            where += " AND change > ? AND instr(?, json_type(metadata, ?)) AND json_extract(metadata, ?) "
+            where += _OPERATORS[key]
+            given = msgspec.json.encode(operand).decode() if isinstance(operand, list) else operand
+            values += [created, _TYPES.get(kind, ""), path, path, given]
+    return where, values
+
+
+def _vectors(request: Request, dimensions: int, verb: str) -> Iterator[_Vector]:
+    """The vectors of an upload: NDJSON, bare or as the field `vectors` of a form. Raises RefusalError."""
+    decoder, count = msgspec.json.Decoder(_Vector), 0
+    for number, line in enumerate(_lines(request)):
+        if not line.strip():
+            continue
+        count += 1
+        _limit(count, limits.MAX_UPLOAD_VECTORS, "vector count")
+        try:
+            vector = decoder.decode(line)
+            if not all(map(math.isfinite, array("f", vector.values))):
+                raise msgspec.ValidationError("a value does not fit into float32")
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+            if request.values.get("unparsable-behavior") == "discard":
+                continue
+            words = f"failed to parse {verb} vectors request in ndjson format: line Some({number}) was not expected"
+            raise RefusalError(400, (40023, f"vectorize.upstream_error - {words} format: {problem}")) from None
+        _check_ids([vector.id])
+        if len(vector.values) != dimensions:
+            words = f'invalid vector for id="{vector.id}", {_lengths(dimensions, len(vector.values))}'
+            raise RefusalError(400, (40012, words))
+        _limit(len((vector.namespace or "").encode()), limits.MAX_NAMESPACE_BYTES, "namespace size")
+        _limit(len(_encoded(vector.metadata) or b""), limits.MAX_METADATA_BYTES, "metadata size")
+        yield vector
+
+
+def _lines(request: Request) -> Iterator[bytes]:
+    """The lines, one after the other: a body of 100 MB is never split as a whole."""
+    header = Message()
+    header["content-type"] = request.content_type
+    body, start, end = request.body, 0, len(request.body)
+    if header.get_content_type() == "multipart/form-data":
+        start = body.find(b"\r\n\r\n", body.find(b'name="vectors"')) + 4
+        end = body.find(f"\r\n--{header.get_param('boundary')}".encode(), start)
+    elif header.get_content_type() != "application/x-ndjson":
+        raise RefusalError(400, (1005, "vectorize.unknown_content_type"))
+    _limit(end - start, limits.MAX_UPLOAD_BYTES, "upload size", status=413)
+    while start < end:
+        stop = body.find(b"\n", start, end)
+        stop = end if stop < 0 else stop
+        yield body[start:stop]
+        start = stop + 1
+
+
+def _read(request: Request, form: type[_Form]) -> _Form:
+    try:
+        return msgspec.json.decode(request.body, type=form)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise _unreadable(str(problem)) from None
+
+
+def _ids(request: Request, most: int) -> list[str]:
+    ids = _read(request, _Ids).ids
+    if len(ids) > most:
+        raise RefusalError(400, (40007, f"too many ids in payload; max id count is {most}, got {len(ids)}"))
+    _check_ids(ids)
+    return ids
+
+
+def _check_ids(ids: Sequence[str]) -> None:
+    for size in map(len, map(str.encode, ids)):
+        if size > limits.MAX_VECTOR_ID_BYTES:
+            most = limits.MAX_VECTOR_ID_BYTES
+            raise RefusalError(400, (40008, f"id too long; max is {most} bytes, got {size} bytes"))
+
+
+def _limit(found: int, most: int, words: str, *, status: int = 400) -> None:
+    """Refuse what is over a limit of the documentation whose refusal nobody has published."""
+    if found > most:
+        raise RefusalError(status, (40001, f"vectorize.limit_exceeded - max {words} is {most}, got {found}"))
+
+
+def _unreadable(reason: str) -> RefusalError:
+    return RefusalError(400, (40026, f"Failed to parse the request body as JSON: {reason}"))
+
+
+def _lengths(expected: int, found: int) -> str:
+    return f"expected {expected} dimensions, and got {found} dimensions"
+
+
+def _encoded(value: Json | UnsetType) -> str | None:
+    return None if value is UNSET else msgspec.json.encode(value).decode()
+
+
+def _decoded(metadata: str | None) -> Json | None:
+    return None if metadata is None else msgspec.json.decode(metadata, type=Json)
+
+
+def _present(**fields: object) -> Json:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

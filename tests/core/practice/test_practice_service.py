@@ -1,0 +1,193 @@
+"""The practice service: its addresses and tokens, the bodies it takes, and the states of a batch over time."""
+
+import hashlib
+from typing import Any
+
+import httpx
+import pytest
+
+from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.practice.queue import KEPT_SECONDS
+from tests.canary import CORE, OTHER_TOKEN, TOKEN
+from tests.core.practice.conftest import ACCOUNT, BGE_M3, Calls, Practice, refusal
+from tests.support.practice import accepted, answered_synchronously
+
+SMALL = "@cf/baai/bge-small-en-v1.5"
+RANK = {"query": "q", "contexts": [{"text": "a"}, {"text": "b"}]}
+TEXTS = {"text": ["a", "b"], "external_reference": "r1"}
+BODY = {"requests": [TEXTS]}
+SEARCH = f"accounts/{ACCOUNT}/ai/models/search"
+
+
+# Addresses and tokens
+
+
+@pytest.mark.parametrize("header", ["", "Bearer ", "Basic eDp5", "Bearer a b"])
+async def test_a_request_without_a_bearer_token(calls: Calls, header: str) -> None:
+    calls.client.headers["Authorization"] = header
+    assert refusal(await calls.post(BODY)) == (400, 9106)
+
+
+@pytest.mark.parametrize("path", ["user/tokens/verify", f"accounts/{ACCOUNT}/tokens/verify", SEARCH])
+async def test_a_wrong_token(practice: Practice, path: str) -> None:
+    client = practice.open(token=TOKEN)
+    refused = await client.get(path, headers={"Authorization": f"Bearer {OTHER_TOKEN}"})
+    assert refusal(refused) == (401, 10000) and CORE not in refused.text
+    assert (await client.get(path)).json()["success"] is True
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/accounts/{ACCOUNT[:-1]}/ai/run/{BGE_M3}",
+        f"/accounts/{ACCOUNT}/ai/run/@cf%2Fbaai%2Fbge-m3",
+        f"/accounts/{ACCOUNT}/ai/run/",
+        f"/accounts/{ACCOUNT}/ai",
+        "/",
+    ],
+)
+async def test_an_address_that_leads_nowhere(practice: Practice, path: str) -> None:
+    answer = await practice.open().post(path, json=BODY)
+    assert answer.status_code == 404 and {error["code"] for error in answer.json()["errors"]} == {7000, 7003}
+
+
+@pytest.mark.parametrize("prefix", ["http://practice", "http://practice/client/v4"])
+@pytest.mark.parametrize("model", [BGE_M3, "%40cf/baai/bge-m3"])
+async def test_the_prefix_may_be_left_out(practice: Practice, prefix: str, model: str) -> None:
+    answer = await practice.open().post(f"{prefix}/accounts/{ACCOUNT}/ai/run/{model}?queueRequest=true", json=BODY)
+    assert answer.json()["result"]["status"] == "queued"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"), [("PUT", f"accounts/{ACCOUNT}/ai/run/{BGE_M3}", "POST"), ("POST", SEARCH, "GET")]
+)
+async def test_the_wrong_method(practice: Practice, method: str, path: str, allowed: str) -> None:
+    answer = await practice.open().request(method, path)
+    assert refusal(answer) == (405, 10405) and answer.headers["allow"] == allowed
+
+
+async def test_the_catalogue_says_whose_vectors_they_are_and_has_pages(practice: Practice) -> None:
+    client = practice.open()
+    (item,) = (await client.get(SEARCH, params={"search": "BGE-M3"})).json()["result"]
+    assert item["name"] == BGE_M3 and HashedNgrams.name in item["description"]
+    properties = {entry["property_id"]: entry["value"] for entry in item["properties"]}
+    assert (properties["async_queue"], properties["output_dimensions"]) == ("true", str(HashedNgrams.dimension))
+    assert (await client.get(SEARCH, params={"search": "xyzzy-nothing"})).json()["result"] == []
+    everything = (await client.get(SEARCH, params={"page": "none"})).json()["result"]
+    pages = [(await client.get(SEARCH, params={"page": page, "per_page": 3})).json() for page in (1, 2, 3)]
+    assert [item for page in pages for item in page["result"]] == everything
+    assert pages[1]["result_info"] == {"count": 1, "page": 2, "per_page": 3, "total_count": 4}
+
+
+async def test_the_schema_of_a_model(practice: Practice) -> None:
+    client = practice.open()
+    address = f"accounts/{ACCOUNT}/ai/models/schema"
+    schema = (await client.get(address, params={"model": BGE_M3})).json()["result"]
+    assert [form.get("required") for form in schema["input"]["oneOf"]] == [["contexts"], ["text"], ["requests"]]
+    assert refusal(await client.get(address, params={"model": "@cf/none"})) == (400, 5007)
+
+
+# Bodies
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b"", "truncated"),
+        (b"not JSON", "malformed"),
+        (b'{"text":"\xff"}', "UTF-8"),
+        (b'{"x":' + b"[" * 100_000, ""),
+        ({}, "'/'"),
+        ({"query": "alone"}, "'/'"),
+        ({**RANK, **TEXTS}, "2 matches"),
+        ({"requests": [RANK], "request_id": "x"}, "2 matches"),
+        ({"request_id": 7}, "'/request_id'"),
+        ({"requests": [TEXTS, {"query": "alone"}]}, "'/requests/1'"),
+        ({"requests": [{**RANK, **TEXTS}]}, "'/requests/0'"),
+        ({"requests": [{"contexts": [{"text": "a"}, {"text": ""}]}]}, "'/requests/0/contexts/1/text'"),
+        ({"requests": [{"contexts": [{"text": "a"}, {}]}]}, "'/requests/0/contexts/1'"),
+        ({"requests": [TEXTS, {"text": ["a"] * 101}]}, "<= 100 at '/requests/1/text'"),
+    ],
+)
+async def test_a_wrong_body_is_refused_with_its_place(calls: Calls, practice: Practice, body: Any, place: str) -> None:
+    for queue in (True, False):
+        answer = await calls.post(body, queue=queue)
+        assert refusal(answer) == (400, 5006) and place in answer.text
+    assert accepted(practice.folder) == []
+
+
+@pytest.mark.parametrize(
+    "element",
+    [RANK, {"contexts": [{"text": "a"}]}, {"text": ["a"] * 100}, {"text": []}, {**RANK, "unknown": [1]}],
+)
+async def test_a_right_body_is_accepted(practice: Practice, calls: Calls, element: dict[str, Any]) -> None:
+    request_id = await calls.submit(element, RANK)
+    (line,) = accepted(practice.folder)
+    assert (line.request_id, line.model, line.account) == (request_id, BGE_M3, ACCOUNT.lower())
+
+
+async def test_what_a_model_does_not_take(practice: Practice) -> None:
+    assert refusal(await Calls(practice.open(), SMALL).post({"requests": [TEXTS, RANK]})) == (400, 5006)
+    assert refusal(await Calls(practice.open(), "@cf/baai/bge-m4").post(BODY)) == (400, 5007)
+    assert refusal(await Calls(practice.open()).post(BODY, queue=False)) == (400, 5006)
+
+
+async def test_ten_megabytes_are_too_many(practice: Practice, calls: Calls) -> None:
+    frame = len(b'{"requests":[{"text":""}]}')
+    assert refusal(await calls.post(b'{"requests":[{"text":"%s"}]}' % (b"a" * (10_000_000 - frame)))) == (413, 3006)
+    assert refusal(await calls.post(b"a" * 25_000_000)) == (413, 3006)
+    assert (await calls.post(b'{"requests":[{"text":"%s"}]}' % (b"a" * (9_999_999 - frame)))).status_code == 200
+    assert [line.size for line in accepted(practice.folder)] == [9_999_999]
+
+
+# The queue
+
+
+async def test_a_batch_waits_then_runs_then_is_done_also_after_a_restart(practice: Practice, calls: Calls) -> None:
+    request_id = await calls.submit(*[TEXTS] * 20)
+    start, seen = practice.now, []
+    for seconds in (0, 9.9, 10, 29.9):
+        practice.now = start + seconds
+        seen.append((await calls.poll(request_id))["result"])
+    assert [result["status"] for result in seen] == ["queued", "queued", "running", "running"]
+    assert {(result["request_id"], result["model"]) for result in seen} == {(request_id, BGE_M3)}
+    practice.now = start + 30
+    done = await calls.poll(request_id)
+    assert done["result"].keys() == {"responses", "usage"}
+    assert await calls.poll(request_id, queue=False) == done  # the form in which the Workers Binding polls
+    assert await Calls(practice.open()).poll(request_id) == done
+
+
+async def test_an_id_is_known_to_its_account_and_model_alone_and_for_a_week(practice: Practice, calls: Calls) -> None:
+    request_id = await calls.submit(TEXTS)
+    for stranger in (Calls(calls.client, account="b" * 32), Calls(calls.client, SMALL)):
+        assert refusal(await stranger.post({"request_id": request_id})) == (400, 5504)
+    assert (await Calls(calls.client, account=ACCOUNT.lower()).poll(request_id))["success"] is True
+    practice.now += KEPT_SECONDS
+    assert "responses" in (await calls.poll(request_id))["result"]
+    practice.now += 1
+    assert refusal(await calls.post({"request_id": request_id})) == (400, 5504)
+    later = await calls.submit(TEXTS)
+    assert [line.request_id for line in accepted(practice.folder)] == [request_id, later]
+
+
+async def test_a_bare_element_is_accepted_and_fails_as_a_job(practice: Practice, calls: Calls) -> None:
+    request_id = (await calls.post(TEXTS)).json()["result"]["request_id"]
+    practice.now += 30
+    assert refusal(await calls.post({"request_id": request_id})) == (500, 5001)
+
+
+async def test_a_queue_that_cannot_be_written(practice: Practice, calls: Calls) -> None:
+    practice.folder.write_text("not a folder")
+    answer = await calls.post(BODY)
+    assert refusal(answer) == (500, 10001) and str(practice.folder) not in answer.text
+
+
+async def test_what_was_taken_is_known_by_its_exact_bytes(practice: Practice, calls: Calls) -> None:
+    body = b'{ "requests" : [{"text":"\xc3\xa9"}] }'
+    await calls.post(body)
+    answered: httpx.Response = await calls.post(TEXTS, queue=False)
+    await calls.post({"contexts": [{"text": ""}]}, queue=False)
+    (batch,), (call,) = accepted(practice.folder), answered_synchronously(practice.folder)
+    assert (batch.sha256, batch.size) == (hashlib.sha256(body).hexdigest(), len(body))
+    assert call.sha256 == hashlib.sha256(answered.request.content).hexdigest()

@@ -1,0 +1,323 @@
+"""The stand-in of Vectorize: indexes, uploads, changes over time, queries and refusals, by docs/vectorize.md."""
+
+import json
+import math
+import random
+import struct
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from cfbatch_gui.core.practice.vectorize import Permission
+from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_BYTES
+from tests.core.practice.conftest import ACCOUNT, Practice, refusal
+from tests.support.practice import accepted_vectors
+
+NDJSON = "application/x-ndjson"
+Json = dict[str, Any]
+
+
+def unit(axis: int, dimensions: int = 32) -> list[float]:
+    return [float(index == axis) for index in range(dimensions)]
+
+
+def vector(identifier: str, axis: int = 0, **more: object) -> Json:
+    return {"id": identifier, "values": unit(axis), **more}
+
+
+def lines(vectors: Iterable[Mapping[str, Any]]) -> bytes:
+    return b"".join(json.dumps(each).encode() + b"\n" for each in vectors)
+
+
+class Index:
+    """Makes the calls of one client about the index “texts”."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self.client, self.base = client, f"/accounts/{ACCOUNT}/vectorize/v2/indexes"
+
+    async def create(self, **changes: object) -> httpx.Response:
+        index = {"name": "texts", "config": {"dimensions": 32, "metric": "cosine"}, **changes}
+        return await self.client.post(self.base, json=index)
+
+    async def get(self, end: str = "") -> httpx.Response:
+        return await self.client.get(f"{self.base}/texts{end}")
+
+    async def post(self, end: str, body: object) -> httpx.Response:
+        return await self.client.post(f"{self.base}/texts/{end}", json=body)
+
+    async def put(
+        self, *vectors: Json, verb: str = "upsert", content: bytes = b"", kind: str = NDJSON
+    ) -> httpx.Response:
+        body = content or lines(vectors)
+        return await self.client.post(f"{self.base}/texts/{verb}", content=body, headers={"content-type": kind})
+
+    async def read(self, *ids: str) -> dict[str, Json]:
+        return {each["id"]: each for each in result(await self.post("get_by_ids", {"ids": ids}))}
+
+    async def info(self) -> Json:
+        return dict(result(await self.get("/info")))
+
+    async def matched(self, **query: object) -> str:
+        """The ids that a query finds, best first; it asks for the first axis unless told otherwise."""
+        found = result(await self.post("query", {"vector": unit(0), **query}))
+        assert found["count"] == len(found["matches"])
+        return "".join(each["id"] for each in found["matches"])
+
+
+def result(answer: httpx.Response) -> Any:
+    assert (answer.status_code, answer.json()["success"]) == (200, True), answer.text
+    return answer.json()["result"]
+
+
+@pytest.fixture
+async def index(practice: Practice) -> Index:
+    """An index in a service whose changes take ten seconds."""
+    made = Index(practice.open(seconds_mutating=10))
+    result(await made.create(description="of a job"))
+    return made
+
+
+@pytest.fixture
+async def quick(practice: Practice) -> Index:
+    """An index in a service whose changes count at once."""
+    made = Index(practice.open())
+    result(await made.create())
+    return made
+
+
+async def test_an_index_is_created_listed_read_and_deleted_and_its_name_is_free_again(index: Index) -> None:
+    created = result(await index.get())
+    assert (created["name"], created["description"]) == ("texts", "of a job")
+    assert created["config"] == {"dimensions": 32, "metric": "cosine"}
+    assert created["created_on"] == created["modified_on"] == "2027-01-15T08:00:00.000000Z"
+    assert result(await index.client.get(index.base)) == [created]
+    assert refusal(await index.create()) == (400, 3002)
+    assert result(await index.client.get(f"/accounts/{'f' * 32}/vectorize/v2/indexes")) == []
+    result(await index.put(vector("a")))
+    assert result(await index.client.delete(f"{index.base}/texts")) is None
+    assert refusal(await index.get()) == (410, 3005) and result(await index.client.get(index.base)) == []
+    result(await index.create())
+    assert (await index.info())["vectorCount"] == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"name": name} for name in ("", "n" * 65, "a b", "Texts", "2026-texts", "texts-")),
+        *({"config": {"dimensions": number, "metric": "cosine"}} for number in (31, 1537)),
+        {"config": {"dimensions": 32, "metric": "manhattan"}},
+        {"config": {"dimensions": 32}},
+    ],
+)
+async def test_an_index_that_cannot_be(quick: Index, changes: dict[str, object]) -> None:
+    assert refusal(await quick.create(**{"name": "other", **changes}))[0] == 400
+
+
+async def test_changes_count_after_their_time_in_the_order_of_acceptance(practice: Practice, index: Index) -> None:
+    nothing = {"dimensions": 32, "vectorCount": 0, "processedUpToMutation": None, "processedUpToDatetime": None}
+    first = result(await index.put(vector("a"), vector("b"), vector("a", 1)))["mutationId"]
+    practice.now += 9
+    assert await index.info() == nothing and await index.read("a") == {} and await index.matched() == ""
+    result(await index.post("delete_by_ids", {"ids": ["a", "never-there"]}))
+    practice.now += 1
+    info = {"vectorCount": 2, "processedUpToMutation": first, "processedUpToDatetime": "2027-01-15T08:00:10.000000Z"}
+    assert await index.info() == {"dimensions": 32, **info}
+    last = result(await index.put(vector("b", 5)))["mutationId"]
+    assert (await index.read("a", "b"))["a"]["values"] == unit(1)  # the last of an upload counts
+    practice.now += 9
+    later = Index(practice.open(seconds_mutating=10))  # a restart changes nothing
+    assert (await later.read("a", "b")).keys() == {"b"} and (await later.read("b"))["b"]["values"] == unit(0)
+    practice.now += 1
+    assert (await later.read("b"))["b"]["values"] == unit(5)
+    assert (await later.info())["processedUpToMutation"] == last
+    changes = [(each.kind, each.ids) for each in accepted_vectors(practice.folder)]
+    assert changes[1:] == [("delete", ("a", "never-there")), ("upsert", ("b",))]
+
+
+async def test_upsert_replaces_and_insert_keeps_the_first(quick: Index) -> None:
+    one = vector("a", 0, metadata={"n": 1}, namespace="one")
+    result(await quick.put(one))
+    result(await quick.put(vector("a", 1), vector("b", 2), vector("b", 3), verb="insert"))
+    assert await quick.read("a", "b") == {"a": one, "b": vector("b", 2)}
+    result(await quick.put(vector("a", 1)))
+    assert await quick.read("a") == {"a": vector("a", 1)}
+    result(await quick.post("delete_by_ids", {"ids": ["a"]}))
+    result(await quick.put(vector("a", 4), verb="insert"))
+    assert await quick.read("a") == {"a": vector("a", 4)}
+
+
+async def test_numbers_are_kept_as_float32(quick: Index) -> None:
+    numbers = [0.1, -1 / 3, 1e-45, 3.4e38, -0.0, 16_777_217, *[0.0] * 26]
+    result(await quick.put({"id": "a", "values": numbers}))
+    assert (await quick.read("a"))["a"]["values"] == list(struct.unpack("32f", struct.pack("32f", *numbers)))
+
+
+async def test_the_forms_of_an_upload(quick: Index) -> None:
+    result(await quick.put(content=b"\r\n" + lines([vector("a")]).replace(b"\n", b"\r\n"), kind=f"{NDJSON}; charset=x"))
+    field = ("v.ndjson", lines([vector("b")]), NDJSON)
+    result(await quick.client.post(f"{quick.base}/texts/upsert", files=[("vectors", field)]))
+    assert (await quick.info())["vectorCount"] == 2
+    for kind in ("application/json", "", "application/octet-stream"):
+        assert refusal(await quick.put(vector("a"), kind=kind)) == (400, 1005)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"{", b"7", b"\xff", b"{}", b"[" * 100_000, b'{"id":"a","values":[NaN]}'),
+        *(json.dumps(each).encode() for each in (vector(""), vector("a", metadata=[1]), [vector("a")])),
+        json.dumps({"id": "a", "values": [1e39, *unit(0)[1:]]}).encode(),
+    ],
+)
+async def test_a_line_that_is_no_vector_refuses_all_or_is_left_out(quick: Index, line: bytes) -> None:
+    content = lines([vector("first")]) + line + b"\n" + lines([vector("last")])
+    answer = await quick.put(content=content)
+    assert refusal(answer) == (400, 40023) and "line Some(1)" in answer.text
+    assert (await quick.info())["vectorCount"] == 0
+    result(await quick.put(content=content, verb="upsert?unparsable-behavior=discard"))
+    assert (await quick.read("first", "last")).keys() == {"first", "last"}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (vector("ä" * 33), 40008),
+        ({"id": "a", "values": unit(0, 33)}, 40012),
+        (vector("a", namespace="n" * 65), 40001),
+        (vector("a", metadata={"t": "x" * 10_240}), 40001),
+    ],
+)
+async def test_a_vector_over_a_limit_refuses_all(quick: Index, line: Json, code: int) -> None:
+    assert refusal(await quick.put(vector("first"), line)) == (400, code)
+    assert (await quick.info())["vectorCount"] == 0
+
+
+async def test_limits_of_an_upload_and_of_a_call(quick: Index) -> None:
+    vectors = [vector(f"{number}") for number in range(5_001)]
+    assert refusal(await quick.put(*vectors)) == (400, 40001)
+    result(await quick.put(*vectors[:5_000]))
+    line = lines([vector("a")]).rstrip()
+    most = line + b" " * (MAX_UPLOAD_BYTES - len(line) - 1) + b"\n"
+    result(await quick.put(content=most))
+    assert refusal(await quick.put(content=most + b"\n")) == (413, 40001)
+    ids = [f"{number}" for number in range(101)]
+    assert len(await quick.read(*ids[:20])) == 20
+    assert refusal(await quick.post("get_by_ids", {"ids": ids[:21]})) == (400, 40007)
+    assert refusal(await quick.post("delete_by_ids", {"ids": ids})) == (400, 40007)
+    assert refusal(await quick.post("get_by_ids", {"ids": [None]})) == (400, 40026)
+
+
+async def test_pages_of_ids(quick: Index) -> None:
+    ids = [f"id {number:03} ü/&" for number in range(7)]
+    result(await quick.put(*(vector(each) for each in reversed(ids))))
+    found: list[str] = []
+    page: Json = {"nextCursor": ""}
+    while "nextCursor" in page:
+        query = {"count": "3", "cursor": str(page["nextCursor"])}
+        page = result(await quick.client.get(f"{quick.base}/texts/list", params=query))
+        found += [each["id"] for each in page["vectors"]]
+        assert page["totalCount"] == 7 and page["isTruncated"] == ("nextCursor" in page)
+    assert found == ids
+    assert len(result(await quick.get("/list?count=many"))["vectors"]) == 7
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot-product"])
+async def test_the_nearest_are_found_with_their_scores(practice: Practice, metric: str) -> None:
+    calls, rng = Index(practice.open()), random.Random(7)
+    result(await calls.create(config={"dimensions": 32, "metric": metric}))
+    query, *vectors = ([rng.gauss(0, 1) for _ in range(32)] for _ in range(2_501))
+
+    def score(values: list[float]) -> float:
+        product = math.sumprod(query, values) if hasattr(math, "sumprod") else sum(map(float.__mul__, query, values))
+        if metric == "euclidean":
+            return math.dist(query, values)
+        return -product if metric == "dot-product" else product / math.hypot(*query) / math.hypot(*values)
+
+    result(await calls.put(*({"id": f"{number}", "values": values} for number, values in enumerate(vectors))))
+    expected = sorted(map(score, vectors), reverse=metric == "cosine")
+    found = result(await calls.post("query", {"vector": query, "topK": 100}))["matches"]
+    assert [each["score"] for each in found] == pytest.approx(expected[:100], abs=1e-5)
+    assert [score(vectors[int(each["id"])]) for each in found] == pytest.approx(expected[:100], abs=1e-5)
+
+
+SHOP = (
+    vector("a", 0, namespace="one", metadata={"colour": "red", "price": 1, "sale": True, "size": {"eu": 38}}),
+    vector("b", 0, namespace="two", metadata={"colour": "blue", "price": 2.5, "sale": False, "size": {"eu": 40}}),
+    vector("c", 0, metadata={"colour": "red", "price": 10, "sale": False}),
+    vector("d", 0, metadata={"colour": 7, "price": "dear", "sale": 1}),
+    vector("e", 0),
+)
+
+
+async def test_filters_namespaces_and_what_a_match_brings(quick: Index) -> None:
+    for name, kind in (("colour", "string"), ("price", "number"), ("sale", "boolean"), ("size.eu", "number")):
+        result(await quick.post("metadata_index/create", {"propertyName": name, "indexType": kind}))
+    result(await quick.put(*SHOP))
+    expected: list[tuple[Json, str]] = [
+        ({"colour": "red"}, "ac"),
+        ({"colour": {"$ne": "red"}}, "b"),
+        ({"colour": {"$in": ["blue", "green"]}}, "b"),
+        ({"colour": {"$nin": ["blue"]}}, "ac"),
+        ({"price": {"$gt": 1, "$lte": 10}}, "bc"),
+        ({"price": {"$lt": 2.5}}, "a"),
+        ({"sale": True}, "a"),
+        ({"size.eu": {"$gte": 39}}, "b"),
+        ({"colour": "red", "price": {"$gte": 2}}, "c"),
+        ({"nothing": {"$ne": 1}}, ""),
+    ]
+    for conditions, ids in expected:
+        assert await quick.matched(filter=conditions) == ids, conditions
+    for wrong in ({"a": {"$like": "x"}}, {"a": [1]}, {"a": {"$in": 1}}, {'a"b': 1}, "a"):
+        assert refusal(await quick.post("query", {"vector": unit(0), "filter": wrong})) == (400, 40026)
+    assert await quick.matched(namespace="one") == "a" and await quick.matched(topK=7) == "abcde"
+    query = {"vector": unit(0), "topK": 1, "returnValues": True, "returnMetadata": "all"}
+    (match,) = result(await quick.post("query", query))["matches"]
+    assert match == {**SHOP[0], "score": 1.0}
+    (match,) = result(await quick.post("query", {"vector": unit(0), "topK": 1, "returnMetadata": "indexed"}))["matches"]
+    assert match["metadata"] == {"colour": "red", "price": 1, "sale": True} and "values" not in match
+
+
+async def test_only_vectors_put_later_are_indexed(practice: Practice, index: Index) -> None:
+    new: Json = {"propertyName": "n", "indexType": "number"}
+    nothing: Json = {"metadataIndexes": []}
+    result(await index.put(vector("b", metadata={"n": 1})))
+    for _ in range(2):  # once more is no other one
+        result(await index.post("metadata_index/create", new))
+    assert result(await index.get("/metadata_index/list")) == nothing
+    result(await index.put(vector("a", metadata={"n": 1})))
+    practice.now += 10
+    assert await index.matched(filter={"n": 1}) == "a"
+    assert result(await index.get("/metadata_index/list")) == {"metadataIndexes": [new]}
+    result(await index.post("metadata_index/delete", {"propertyName": "n"}))
+    practice.now += 10
+    assert await index.matched(filter={"n": 1}) == "" and result(await index.get("/metadata_index/list")) == nothing
+    for number in range(10):
+        result(await index.post("metadata_index/create", {"propertyName": f"p{number}", "indexType": "string"}))
+    assert refusal(await index.post("metadata_index/create", new)) == (400, 40001)
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ({"vector": unit(0, 31)}, 40006),
+        ({}, 40026),
+        ({"vector": unit(0), "topK": 101}, 40025),
+        ({"vector": unit(0), "topK": 51, "returnValues": True}, 40025),
+        ({"vector": unit(0), "topK": 0}, 40026),
+    ],
+)
+async def test_a_query_that_is_refused(quick: Index, query: Json, code: int) -> None:
+    assert refusal(await quick.post("query", query)) == (400, code)
+
+
+async def test_what_a_token_may_do_and_addresses_that_are_none(practice: Practice, quick: Index) -> None:
+    for permission, reading in ((Permission.NONE, 403), (Permission.READ, 200)):
+        limited = Index(practice.open(vectorize_permission=permission))
+        assert {(await limited.get(end)).status_code for end in ("", "/info", "/list")} == {reading}
+        assert refusal(await limited.put(vector("a"))) == (403, 10000)
+        assert refusal(await limited.create(name="other")) == (403, 10000)
+    assert (await quick.client.put(f"{quick.base}/texts", json={})).status_code == 405
+    assert (await quick.get("/nothing")).status_code == 404
+    assert refusal(await quick.client.get(f"{quick.base}/none")) == (404, 3000)

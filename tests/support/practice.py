@@ -1,0 +1,132 @@
+"""The practice service in a thread, and what the service of a folder has taken, read from its files."""
+
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from cfbatch_gui.core.practice.app import HOST, PREFIX, practice_app
+from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
+from cfbatch_gui.core.practice.server import listen, server_of
+
+_COLUMNS = "account, model, sha256, size, accepted_at FROM accepted WHERE"
+_ORDER = "ORDER BY accepted_at, rowid"
+
+
+class PracticeServer:
+    """A practice service that runs in its own thread during a `with` block. `url` ends in /client/v4.
+
+    Requests may name any host: what is tested against it may reach it through a proxy or a Worker.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        seconds_queued: float = 0.0,
+        seconds_running: float = 0.0,
+        load_model: Callable[[], PracticeModel] = choose_model,
+        port: int = 0,
+        **more: Any,
+    ) -> None:
+        self._app = practice_app(
+            folder, seconds_queued=seconds_queued, seconds_running=seconds_running, load_model=load_model, **more
+        )
+        self._port = port
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        self._listener = listen(self._port)
+        self.url = f"http://{HOST}:{self._listener.getsockname()[1]}{PREFIX}"
+        self._server = server_of(self._app)
+        run = {"sockets": [self._listener]}
+        self._thread = threading.Thread(target=self._server.run, kwargs=run, name="practice service", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._listener.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """One batch. `sha256` and `size` are of the bytes posted, `accepted_at` is by the service's clock."""
+
+    request_id: str
+    account: str
+    model: str
+    sha256: str
+    size: int
+    accepted_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredSynchronously:
+    """One call without the queue, which a service would bill."""
+
+    account: str
+    model: str
+    sha256: str
+    size: int
+    answered_at: float
+
+
+def accepted(folder: Path) -> list[Accepted]:
+    """Every batch that the practice service of that folder has ever accepted, oldest first."""
+    return [
+        Accepted(*row) for row in _rows(folder / "practice.db", f"SELECT request_id, {_COLUMNS} is_queued {_ORDER}")
+    ]
+
+
+def answered_synchronously(folder: Path) -> list[AnsweredSynchronously]:
+    """Every call without the queue that the practice service of that folder has answered, oldest first."""
+    return [
+        AnsweredSynchronously(*row)
+        for row in _rows(folder / "practice.db", f"SELECT {_COLUMNS} NOT is_queued {_ORDER}")
+    ]
+
+
+def accepted_bodies(folder: Path) -> list[bytes]:
+    """The bodies of the batches that the service of that folder still has, oldest first."""
+    question = f"SELECT body FROM accepted WHERE body NOT NULL {_ORDER}"
+    return [zlib.decompress(body) for (body,) in _rows(folder / "practice.db", question)]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedVectors:
+    """One change that the stand-in of Vectorize accepted, with the ids of its vectors in their order."""
+
+    kind: Literal["upsert", "delete"]
+    ids: tuple[str, ...]
+
+
+def accepted_vectors(folder: Path) -> list[AcceptedVectors]:
+    """What was put into the indexes of that folder and deleted again, in the order of acceptance."""
+    rows = _rows(folder / "vectorize.db", "SELECT change, is_deleted, id FROM vectors ORDER BY rowid")
+    changes = groupby(rows, key=lambda row: (row[0], row[1]))
+    return [
+        AcceptedVectors("delete" if is_deleted else "upsert", tuple(row[2] for row in group))
+        for (_, is_deleted), group in changes
+    ]
+
+
+def stored_vectors(folder: Path, account: str, index: str) -> dict[str, bytes]:
+    """The float32 numbers of every vector that is in an index, or will be, by its id."""
+    key = "SELECT key FROM indexes WHERE account = ? AND name = ? AND NOT is_deleted"
+    latest = f"SELECT *, max(change) FROM vectors WHERE index_key = ({key}) GROUP BY id"
+    question = f"SELECT id, numbers FROM ({latest}) WHERE NOT is_deleted"
+    return dict(_rows(folder / "vectorize.db", question, account, index))
+
+
+def _rows(path: Path, question: str, *values: object) -> list[Any]:
+    if not path.exists():
+        return []
+    with closing(sqlite3.connect(path, timeout=30)) as database:
+        return database.execute(question, values).fetchall()
