@@ -24,8 +24,6 @@ from cfbatch_gui.core.jobs.account import collection, shards
 from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.practice.queue import Accepted, accepted
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings

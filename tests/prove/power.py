@@ -28,7 +28,6 @@ from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
-from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.unfinished import listing

@@ -25,7 +25,6 @@ from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.tables import CANNOT_TELL, newest
 from cfbatch_gui.core.judgements.values import Subject
-from cfbatch_gui.core.practice.vectorize.database import opened
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
 from tests.prove import child
@@ -39,6 +38,7 @@ from tests.prove.report import Part, Report
 from tests.prove.steps import COLLECT, SUBMIT, SYNCHRONOUS, Step
 from tests.prove.truth import TEXTS, Truth, command_of
 from tests.prove.world import Service, World
+from tests.support.practice import stored_vectors
 
 T = TypeVar("T")
 KINDS = (Kind.RANK, Kind.EMBED)
@@ -215,9 +215,6 @@ def export(bench: Bench, kills: int) -> None:
 
 INDEX = "shop"
 VERSIONS = 4  # of one file, in one world
-_VECTORS = """
-SELECT id, numbers FROM vectors JOIN indexes ON key = index_key WHERE account = ? AND name = ? AND NOT is_deleted
-"""
 Rows = dict[str, str]  # texts by id
 
 
@@ -296,9 +293,8 @@ def _compare_index(world: World, job: Job, rows: Rows) -> Iterator[Finding]:
     embeddings = Embeddings(JobFolder(world.paths.job(job.id)))
     vectors = embeddings.vectors()
     ours = {text.id: (text.text, vectors[text.item_no - 1]) for text in embeddings.page(0, embeddings.count)}
-    with opened(world.service.folder) as database:
-        found = database.execute(_VECTORS, (world.account, INDEX)).fetchall()
-    index = {identifier: np.frombuffer(numbers, "<f4") for identifier, numbers in found}
+    found = stored_vectors(world.service.folder, world.account, INDEX)
+    index = {identifier: np.frombuffer(numbers, "<f4") for identifier, numbers in found.items()}
     if {key: text for key, (text, _) in ours.items()} != rows:
         yield Finding(Breach.WRONG, f"{job.name} has other texts than its file")
     for key in ours.keys() | index.keys():

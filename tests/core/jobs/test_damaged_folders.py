@@ -27,12 +27,12 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verify.job_check import Outcome
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
-from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench, Clock
 from tests.prove.truth import write_input
 from tests.support import faults
+from tests.support.practice import accepted
 from tests.thorough import tries
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(600)]
