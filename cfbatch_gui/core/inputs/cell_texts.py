@@ -34,10 +34,7 @@ class Template:
 
 
 def read_template(text: str, columns: Sequence[str]) -> Template | str:
-    """Read `{column}` with `{{` and `}}` for braces; or return the sentence that says what is wrong.
-
-    A column is found by its exact name, otherwise ignoring case. `\\n` and `\\t` are a line break and a tab.
-    """
+    """Read `{column}`, `{{` and `}}` for braces, `\\n` and `\\t`; or return the sentence that says what is wrong."""
     pieces: list[str | int] = []
     end = 0
     for found in _PIECE.finditer(text):
@@ -86,8 +83,7 @@ def is_list(cell: str) -> bool:
 def split_contexts(cell: str, row: int) -> list[Context] | str:
     """The contexts of a cell in their order, empty ones included, or the sentence that says why not.
 
-    A cell that begins with "[" is a JSON array of texts or of objects with "text" and perhaps an id and a label;
-    any other cell has one context a line, and its blank lines are not contexts.
+    A cell that begins with "[" is a JSON array of texts, or of objects with "text"; any other has one context a line.
     """
     if not cell.lstrip().startswith("["):
         return [Context(row, line.rstrip("\r")) for line in cell.split("\n") if line.strip()]
@@ -135,11 +131,10 @@ _LETTERS_A_TOKEN = 3  # of ASCII, in the estimate that counts most tokens
 
 
 def split_text(text: str, most: int, overlap: int, count: Callable[[str], int]) -> tuple[tuple[int, int], ...]:
-    """Return (start, stop) of the parts, in order; one part for a text that is short enough.
+    """The (start, stop) of the parts in characters, in order; one part for a text that is short enough.
 
-    `start` and `stop` are indices of characters. No part has more than `most` tokens by `count`. A part ends after the
-    last paragraph, sentence or word that ends in its second half, in this order of preference, otherwise within a word;
-    the next part begins about `overlap` tokens before that. Every character but white space is in a part.
+    No part has more than `most` tokens by `count`. It ends after the last paragraph, sentence or word that ends in its
+    second half; the next begins about `overlap` tokens before. Every character but white space is in a part.
     """
     if count(text) <= most:
         return ((0, len(text)),)

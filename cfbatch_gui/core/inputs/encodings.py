@@ -179,7 +179,8 @@ def unmarked_utf16(sample: bytes) -> str:
             text = codecs.getincrementaldecoder(codec)("strict").decode(sample)
         except UnicodeDecodeError:
             continue
-        if not any(_is_no_text(sign) for sign in set(text)):
+        signs = set(text).difference("\t\n\r\f\x0b")
+        if not any(unicodedata.category(sign) in _NO_TEXT for sign in signs):
             plain[codec] = sum(sign < "\x7f" for sign in text)
     best = max(plain, key=lambda codec: plain[codec], default="")
     return best if best and plain[best] > 8 * sum(plain[each] for each in plain if each != best) else ""
@@ -195,10 +196,6 @@ def _is_utf8_with_zeros(sample: bytes) -> bool:
     counts = Counter(sample)
     printable = sum(count for byte, count in counts.items() if 31 < byte < 127 or byte in b"\t\n\r")
     return printable > 0.7 * len(sample) and max(counts.values()) < 0.3 * len(sample)
-
-
-def _is_no_text(sign: str) -> bool:
-    return sign not in "\t\n\r\f\x0b" and unicodedata.category(sign) in ("Cc", "Cn", "Co", "Cs")
 
 
 def _guess(file: BinaryIO, at: int) -> Encoding:
@@ -220,35 +217,14 @@ _WITHOUT_GAPS = "mac_roman"  # every byte has a character
 # chardet's names of the encodings that are considered, each with the Python codec that it is read with: where Windows
 # has a superset, or its own variant that programs mean by the name, that one.
 _CODECS = {
-    "iso8859-1": "cp1252",
-    "cp1252": "cp1252",
-    "cp1250": "cp1250",
-    "cp1251": "cp1251",
-    "cp1253": "cp1253",
-    "iso8859-9": "cp1254",
-    "cp1254": "cp1254",
-    "cp1255": "cp1255",
-    "cp1256": "cp1256",
-    "cp1257": "cp1257",
-    "cp1258": "cp1258",
-    "tis-620": "cp874",
-    "cp874": "cp874",
-    "shift_jis_2004": "cp932",
-    "cp932": "cp932",
-    "euc_jis_2004": "euc_jp",
-    "gb18030": "gb18030",
-    "big5hkscs": "big5",
-    "euc_kr": "cp949",
-    "cp949": "cp949",
-    "koi8-r": "koi8_r",
-    "koi8-u": "koi8_u",
-    "mac-roman": "mac_roman",
-    "cp850": "cp850",
-    "cp852": "cp852",
-    "cp866": "cp866",
-    "iso8859-2": "iso8859_2",
-    "iso8859-5": "iso8859_5",
-    "iso8859-6": "iso8859_6",
+    **{
+        each: each
+        for each in ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258")
+    },
+    **{each: each for each in ("cp874", "cp932", "gb18030", "cp949", "cp850", "cp852", "cp866")},
+    **{"iso8859-1": "cp1252", "iso8859-9": "cp1254", "tis-620": "cp874", "shift_jis_2004": "cp932"},
+    **{"euc_jis_2004": "euc_jp", "big5hkscs": "big5", "euc_kr": "cp949", "koi8-r": "koi8_r", "koi8-u": "koi8_u"},
+    **{"mac-roman": "mac_roman", "iso8859-2": "iso8859_2", "iso8859-5": "iso8859_5", "iso8859-6": "iso8859_6"},
 }
 _WIDER = {"big5": "big5hkscs"}  # read with the second where the first cannot: the characters of Hong Kong
 _WIDE = ("cp932", "euc_jp", "gb18030", "big5", "cp949")
@@ -388,8 +364,7 @@ def _telling_part(sample: bytes) -> bytes:
 
 def _decodes_mostly(sample: bytes, codec: str) -> bool:
     text = codecs.getincrementaldecoder(codec)("replace").decode(sample)
-    broken = text.count("\ufffd")
-    return broken == 0 or _are_few(broken, text)
+    return _are_few(text.count("\ufffd"), text)
 
 
 def _are_few(broken: int, text: str) -> bool:
@@ -409,6 +384,7 @@ def _without_broken_lines(sample: bytes) -> bytes:
     return sample
 
 
+_NO_TEXT = ("Cc", "Cn", "Co", "Cs")  # categories of characters
 _IDEOGRAPHIC = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC"})
 _WITHIN_WORDS = frozenset("’·´-\xad\xa0")
 
@@ -437,7 +413,7 @@ def _is_mostly_latin(text: str) -> bool:
 
 def _is_odd(left: str, sign: str, right: str, *, is_latin: bool) -> bool:
     category, script = unicodedata.category(sign), _script(sign)
-    if category in ("Cc", "Cn", "Co", "Cs") or sign == "\ufffd" or _is_drawn(sign):
+    if category in _NO_TEXT or sign == "\ufffd" or "\u2500" <= sign <= "\u259f":  # lines and blocks of DOS
         return True
     if not script:
         is_sign = sign not in _WITHIN_WORDS and sign not in "ªºµ"
@@ -455,10 +431,6 @@ def _is_odd(left: str, sign: str, right: str, *, is_latin: bool) -> bool:
     if category == "Ll" and right.isupper() and not left.isupper():
         return True
     return is_latin and script != "LATIN" and not _script(left) and not _script(right)
-
-
-def _is_drawn(sign: str) -> bool:
-    return "\u2500" <= sign <= "\u259f"  # lines and blocks of DOS
 
 
 @lru_cache(maxsize=4096)

@@ -16,13 +16,9 @@ _ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
 def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Row, None, None]:
     """Yield the rows of a file exactly as `source` says, in file order, without the header.
 
-    Text files are read in pieces and never held whole; a workbook is held by its library while it is read.
-    `progress` gets the bytes read so far; for workbooks, Parquet, documents and collections the rows. A row that
-    cannot be used comes with `problem` set and as many cells as there are columns. Blank lines count as rows with
-    empty cells in tables and JSON Lines, except at the end of the file, where they are left out; in plain text they
-    are no rows. Close the generator to stop: it closes the file.
-
-    Raises InputError when the file is missing or cannot be read any more.
+    Text files are read in pieces and never held whole. `progress` gets the bytes read so far, or the rows. A row that
+    cannot be used has `problem` set and as many cells as there are columns. Close the generator to close the file.
+    Raises InputError.
     """
     return single_rows(_found(source, progress))
 
@@ -38,19 +34,13 @@ def _found(source: Source, progress: Callable[[int], None] | None) -> Generator[
 
 
 def read_judgements(source: Source) -> Iterator[JudgementLine]:
-    """Yield the judgements that stand in a file of their own beside the rows, also of documents that are in no row.
-
-    None for formats without such a file. Raises InputError.
-    """
+    """Yield the judgements in a file of their own beside the rows, also of documents in no row. Raises InputError."""
     entry = format_of(source)
     return entry.read.read_judgements(source, read_part) if isinstance(entry.read, Joined) else iter(())
 
 
 def read_collection_texts(source: Source) -> CollectionTexts | None:
-    """What the candidates of a collection's queries can be chosen from; None for an input that names them.
-
-    Raises InputError, also while `documents` are taken.
-    """
+    """What the candidates of a collection can be chosen from; None for an input that names them. Raises InputError."""
     entry = format_of(source)
     return entry.read.read_texts(source, read_part) if isinstance(entry.read, Joined) else None
 
@@ -62,10 +52,7 @@ def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:
 
 
 def preview_beyond_ascii(source: Source, limit: int = 200) -> tuple[Row, ...]:
-    """Return rows as `preview` does, those with letters beyond ASCII first: only they differ from encoding to encoding.
-
-    They are looked for among the first rows. Raises InputError.
-    """
+    """Rows as `preview` gives, those beyond ASCII first, for only they differ by encoding. Raises InputError."""
     with closing(read_rows(source)) as rows:
         first = tuple(islice(rows, _LOOKED_THROUGH))
     telling = [row for row in first if not all(map(str.isascii, row.cells))]

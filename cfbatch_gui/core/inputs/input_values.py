@@ -1,7 +1,6 @@
 """The values of inputs; all are frozen.
 
-Values that are made for each row are msgspec Structs, because making a frozen dataclass takes longer than the csv
-module takes to read a row. They cannot be part of a reference cycle, so garbage collection skips them (`gc=False`).
+Those made for each row are msgspec Structs, which are made faster than dataclasses; garbage collection skips them.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -110,10 +109,8 @@ class CandidatePool(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateRule:
-    """How candidates are chosen in a collection that has judgements, and no run that names candidates.
-
-    `size` is how many candidates a query has in a sample; it has more where more are judged, and fewer in a smaller
-    corpus. Other pools ignore it. The same rule always draws the same texts.
+    """How candidates are chosen in a collection without a run; a sample has `size` a query, or more where more are
+    judged.
     """
 
     pool: CandidatePool = CandidatePool.SAMPLE
@@ -122,11 +119,7 @@ class CandidateRule:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file. None means that the value is recognised from the content.
-
-    With `is_encoding_guessed` the encoding is not the user's choice but this program's earlier guess, with the others
-    that were about as likely.
-    """
+    """How to read a file; None is recognised from the content. `is_encoding_guessed`: our earlier guess, no choice."""
 
     encoding: str | None = None
     separator: str | None = None  # one of , ; tab |
@@ -157,9 +150,7 @@ class ReadOptions:
 class RowHabits:
     """What is ordinary in the rows of a delimited text, and would be a sign of a misread row in others.
 
-    `widths` are the numbers of cells that rows have: more than there are columns where rows end with separators, and
-    then the cells beyond are empty; fewer where empty cells at the end of rows are not written. () stands for the
-    number of columns.
+    `widths` are the numbers of cells that rows have, () the number of columns alone.
     """
 
     widths: tuple[int, ...] = ()
@@ -171,16 +162,12 @@ class RowHabits:
 class Source:
     """A file as it was recognised; `read_rows` reads it exactly so.
 
-    `columns` are the names in file order, unique (a repeated or missing name is completed: "text (2)", "Column 3").
-    `encoding` is a Python codec name, "" where the format has its own. `sheets` is () for anything but workbooks.
-    The table begins at `first_line` (from 1; in a workbook a row), and in a text file it ends before byte `end`, 0 for
-    the end of the file. `marked` are the indices of columns from which the apostrophes that this program's export put
-    before formulas are removed. `notices` are sentences for the user about what was left out or interpreted.
-    `is_encoding_sure` is False for a large file of which only the beginning was checked: reading raises EncodingUnknown
-    at bytes that are invalid in the encoding. `is_encoding_guessed`: nothing in the file says its encoding, and it is
-    not UTF-8; `other_encodings` are codecs under which it reads differently and is about as likely. `is_header_sure` is
-    False if the first row may well be of the other kind than `has_header` says, and nobody has decided it. With
-    `sends_doubtful` doubtful rows are sent as they were read. `candidates` is None but for a collection without a run.
+    `columns` are unique names in file order. `encoding` is a Python codec, "" where the format has its own. The table
+    begins at `first_line` (from 1) and ends before byte `end`, 0 for the end of the file. From `marked` columns the
+    apostrophes of our own export are removed. `notices` are sentences about what was left out or interpreted.
+    `is_encoding_sure` is False for a large file of which only the beginning was checked: reading may raise
+    EncodingUnknown. `other_encodings` are about as likely as a guessed one. `is_header_sure` is False while nobody has
+    decided a close case. `candidates` is None but for a collection without a run.
     """
 
     path: Path
@@ -211,9 +198,8 @@ class Source:
 class Candidate:
     """A file or folder whose format is not recognised yet.
 
-    `name` and `size` are those of the file in it where it is packed by gzip or alone in a zip archive. `head` is its
-    beginning, at most 64 KB, b"" for a folder; `members` are the names in a zip archive that was not unpacked. `text`
-    is the decoded head without a byte order mark, and `encoding` its Python codec name, both "" before decoding.
+    `name` and `size` are those of the content where it is packed. `head` is its beginning, at most 64 KB; `members` are
+    the names in a zip archive; `text` is the decoded head without a byte order mark, "" before decoding.
     """
 
     path: Path
@@ -251,11 +237,9 @@ LONGEST_RAW = 20_000  # characters
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """One row of a file. `number` is what the user's own program shows: 1 is the first line or row of the file,
-    a header included; a record of several lines has the number of its first line. `cells` has one text a column,
-    never trimmed or retyped. `problem` says why the row cannot be used, "" when it can; `problem_kind` sorts it. A
-    doubtful row has a problem too, and the cells that were read. `raw` is how a row with a problem stands in the file,
-    with its line ends but the last, cut to `LONGEST_RAW` characters; "" where that is not known.
+    """One row of a file. `number` is that of the user's own program, from 1, a header included. `cells`
+    has one text a column, never trimmed or retyped. `problem` says why the row cannot be used or is doubtful. `raw` is
+    how a row with a problem stands in the file, cut to `LONGEST_RAW` characters, "" where that is not known.
     """
 
     number: int
@@ -266,10 +250,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
 
 class Block(msgspec.Struct, frozen=True, gc=False):
-    """Rows without a problem, in the order of the file: the number of each, and its cells, as many as columns.
-
-    Large files are read in blocks, so that less is done once a row.
-    """
+    """Rows without a problem, in file order: large files are read in blocks, so that less is done once a row."""
 
     numbers: Sequence[int]
     rows: Sequence[Sequence[str]]
@@ -293,9 +274,8 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """The layout and the role of each column of the (first) file, and of the second file where there is one.
-
-    `template` joins columns of the file that holds the texts to one text; "" takes the column with the role.
+    """Layout and roles of the columns of one file or two; `template` joins columns of the file with the texts to one
+    text.
     """
 
     kind: Kind
@@ -325,8 +305,8 @@ class Text(msgspec.Struct, frozen=True, gc=False):
 
 
 class Query(msgspec.Struct, frozen=True, gc=False):
-    """A query with contexts. In `Layout.LONG` a query comes once for each row, with that row's one context;
-    queries with the same `key` belong together. With `Layout.SHARED`, `contexts` is ().
+    """A query with contexts. In `Layout.LONG` it comes once a row, with one context: those with one `key` belong
+    together.
     """
 
     row: int
@@ -336,18 +316,12 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> str:
-        """What the rows of one ranking have in common: the query's text and its id, if it has one.
-
-        Both are compared, because two queries may have the same id by mistake; their contexts must not be mixed.
-        """
+        """What the rows of one ranking have in common: text and id, for two queries may have one id by mistake."""
         return f"{self.id}\0{self.text}"
 
 
 class Problem(msgspec.Struct, frozen=True, gc=False):
-    """A row, or a part of it, that is not sent, or with DOUBTFUL_SENT a row that is sent although it is doubtful.
-
-    `reason` is a sentence for the user. `file` is 1 or 2. `raw` is that of the row.
-    """
+    """A row or part that is not sent, or a doubtful one that is; `reason` is a sentence, `file` is 1 or 2."""
 
     row: int
     kind: ProblemKind
@@ -366,10 +340,7 @@ class AttachedInput:
 
 
 def unusual_row(row: Row, width: int) -> Row:
-    """A row of another number of cells than `width` with exactly `width` cells, and as a problem.
-
-    A row that has a problem keeps it. A row without cells, a blank one, gets empty cells and no problem.
-    """
+    """The row with exactly `width` cells, and as a problem if it has another number; a blank row has none."""
     problem, cells = row.problem, row.cells
     if not problem and cells and len(cells) != width:
         problem = width_problem(len(cells), width)

@@ -42,17 +42,10 @@ def read_items(
 ) -> Generator[Item, None, None]:
     """Yield what a job sends, in file order, and a Problem for every row or part that is not sent.
 
-    `Layout.TEXTS`: a Text a row. `LONG`: a Query with its one context a row. `WIDE`, `NESTED`: a Query with all its
-    contexts a row; an empty cell in WIDE only means fewer contexts. `SHARED`: first every Context of the second file,
-    then every Query with `contexts=()`. Texts, queries and ids are passed on exactly as they stand; what is empty or
-    white space only is a problem. In LONG the id and label columns are the context's; in the other ranking layouts the
-    id is the query's, and ids and labels of contexts come with the objects of a NESTED cell or from the second file.
-    `JUDGED`: a Query with the contexts of its lists a row, labelled 1 and 0. `CANDIDATES`: as in LONG, with the texts
-    of the second file, which are kept on disk meanwhile. A template makes the text from several columns.
-    Repeated ids are not a problem here. `progress` is that of `read_rows`, for each file in turn. `on_row` is called
-    with the number of the file, 1 or 2, and each of its rows, before the items of the row are yielded.
-
-    Raises UsageError when the mapping is not complete, InputError when a file cannot be read.
+    `TEXTS`: a Text a row; `LONG`, `CANDIDATES`: a Query with its one context; `WIDE`, `NESTED`, `JUDGED`: a Query with
+    all its contexts; `SHARED`: every Context of the second file, then every Query. Texts and ids come exactly as they
+    stand; what is white space only is a problem, repeated ids are none. `on_row` gets the number of the file, 1 or 2,
+    and each of its rows before its items. Raises UsageError for an incomplete mapping, InputError.
     """
     if missing := check_mapping(mapping, source, second):
         raise UsageError(missing)
@@ -83,10 +76,7 @@ def is_sent(row: Row, source: Source) -> bool:
 
 
 class TextBlock(msgspec.Struct, frozen=True, gc=False):
-    """Texts that can be sent, one for each row of `block`, with the values of `Text` in columns.
-
-    `ids` and `labels` are None where no column has them.
-    """
+    """Texts that can be sent, one for each row of `block`; `ids` and `labels` are None where no column has them."""
 
     block: Block
     texts: Sequence[str]
@@ -101,10 +91,7 @@ def read_text_blocks(
     progress: Callable[[int], None] | None = None,
     on_row: Callable[[int, Row], None] = lambda file, row: None,
 ) -> Generator[TextBlock | Problem, None, None]:
-    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks. `on_row` only gets rows that are not sent.
-
-    Raises as `read_items`.
-    """
+    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks. `on_row` only gets rows that are not sent."""
     if missing := check_mapping(mapping, source, None):
         raise UsageError(missing)
     columns = _Columns.of(source, mapping.roles, mapping.template)
@@ -159,13 +146,7 @@ class _Columns:
         if isinstance(found, str):
             raise UsageError(found)
         return cls(
-            source.columns,
-            first(Role.QUERY),
-            texts,
-            first(Role.ID),
-            first(Role.QUERY_ID),
-            first(Role.LABEL),
-            found,
+            source.columns, first(Role.QUERY), texts, first(Role.ID), first(Role.QUERY_ID), first(Role.LABEL), found
         )
 
     def text_of(self, row: Row) -> str:
@@ -344,7 +325,7 @@ _NO_ID = message("There is no id in {column}.")
 
 @lru_cache(maxsize=256)
 def _in_column(template: Message, name: str) -> Message:
-    """The same for a million rows, so it is made once. `name` is "" for a template of several columns."""
+    """The same sentence for a million rows; `name` is "" for a template of several columns."""
     return template.filled(column=quoted(name) if name else message("any column of the template"))
 
 

@@ -14,9 +14,8 @@ _LEAST_PART = 16  # tokens
 def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False) -> Mapping:
     """The mapping with another role for a column (from 0) of the first file, or of the second.
 
-    A role that only one column may have moves; the other column gets KEEP. TEXT and CONTEXT mean the same thing, named
-    for the kind of job: when ranking TEXT becomes CONTEXT, otherwise CONTEXT becomes TEXT. Several contexts make the
-    layout WIDE; one makes it LONG again, or leaves it NESTED when the column is the same. Raises IndexError.
+    A role that only one column may have moves. TEXT and CONTEXT are the same, named for the kind of job. Several
+    contexts make the layout WIDE; one makes it LONG again, or leaves it NESTED in the same column. Raises IndexError.
     """
     if role in (Role.TEXT, Role.CONTEXT):
         role = Role.CONTEXT if mapping.kind is Kind.RANK else Role.TEXT
@@ -47,10 +46,9 @@ def _layout_for(mapping: Mapping, roles: tuple[Role, ...]) -> Layout:
 
 
 def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
-    """The mapping in another layout of the same kind of job; `check_mapping` says what does not fit it.
+    """The mapping in another layout of the same kind of job; of several contexts the first is kept where one is wanted.
 
-    In a layout with one context column the first of several is kept. SHARED and CANDIDATES need a second file: they
-    can only be exchanged for one another here.
+    SHARED and CANDIDATES need a second file: they can only be exchanged for one another here.
     """
     both = (layout, mapping.layout)
     if set(both) == set(_TWO_FILES):
@@ -67,10 +65,7 @@ def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
 
 
 def with_template(mapping: Mapping, template: str) -> Mapping:
-    """The mapping with a template, which joins several columns to one text; "" removes it.
-
-    With a template a row has one text, so a layout with several becomes LONG.
-    """
+    """The mapping with a template, "" for none; a row then has one text, so a layout with several becomes LONG."""
     mapping = replace(mapping, template=template)
     several = mapping.layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED)
     return with_layout(mapping, Layout.LONG) if template and several else mapping
@@ -178,10 +173,7 @@ def _contexts(roles: tuple[Role, ...]) -> tuple[int, ...]:
 
 
 def describe(mapping: Mapping, queries: int, texts: int) -> str:
-    """The layout and the counts as a sentence.
-
-    `texts` is the number of texts, in a ranking of pairs of query and context; `queries` that of distinct queries.
-    """
+    """The layout and the counts as a sentence; `texts` are pairs in a ranking, `queries` distinct queries."""
     match mapping.layout:
         case Layout.TEXTS:
             return counted_message(texts, "Each row is one text: {n:,} text.", "Each row is one text: {n:,} texts.")
@@ -216,10 +208,7 @@ def _rankings(queries: int, texts: int) -> str:
     each, rest = divmod(texts, queries)
     if rest == 0:
         return counted_message(
-            each,
-            "{queries:,} queries, {n:,} context each",
-            "{queries:,} queries, {n:,} contexts each",
-            queries=queries,
+            each, "{queries:,} queries, {n:,} context each", "{queries:,} queries, {n:,} contexts each", queries=queries
         )
     return counted_message(
         max(1, round(texts / queries)),

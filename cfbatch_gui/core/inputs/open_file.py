@@ -242,7 +242,7 @@ class _Unpacked:
                     "not read. If you trust it, unpack it yourself, and choose the file in it.",
                     name=self._path.name,
                     most=self._most / 1e9,
-                ),
+                )
             )
         return data
 

@@ -56,9 +56,7 @@ class OpenFile:
 
     def with_doubtful(self, *, sent: bool) -> "OpenFile":
         return replace(
-            self,
-            source=replace(self.source, sends_doubtful=sent),
-            options=replace(self.options, sends_doubtful=sent),
+            self, source=replace(self.source, sends_doubtful=sent), options=replace(self.options, sends_doubtful=sent)
         )
 
 

@@ -384,11 +384,4 @@ def _column(index: int, name: str, source: Source, table: PreviewTable) -> Colum
     def icon(row: Row) -> tuple[str, str] | None:
         return ("triangle-alert", "attention") if row.problem and index == 0 else None
 
-    return Column(
-        name,
-        lambda row: row.cells[index],
-        key=str(index),
-        sortable=False,
-        colour=colour,
-        icon=icon,
-    )
+    return Column(name, lambda row: row.cells[index], key=str(index), sortable=False, colour=colour, icon=icon)

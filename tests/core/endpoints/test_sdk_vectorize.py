@@ -132,7 +132,7 @@ def test_unparsable_lines(client: Cloudflare) -> None:
     assert info is not None and info.vector_count == 3
 
 
-def test_refusals_arrive_as_the_clients_errors(client: Cloudflare, tmp_path: Path) -> None:
+def test_refusals_of_indexes_arrive_as_the_clients_errors(client: Cloudflare, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=r"vectorize\.index\.not_found"):
         client.vectorize.indexes.get("none", account_id=ACCOUNT)
     with pytest.raises(BadRequestError, match=r"vectorize\.index\.duplicate_name"):

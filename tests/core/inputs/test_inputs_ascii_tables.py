@@ -129,13 +129,7 @@ def opened(path: Path, text: str, encoding: str = "utf-8", end: str = "\n") -> S
 @pytest.mark.parametrize(("name", "text", "rows", "notices"), CASES, ids=[case[0] for case in CASES])
 @pytest.mark.parametrize(("encoding", "end"), [("utf-8", "\n"), ("utf-8-sig", "\r\n"), ("utf-16", "\r\n")])
 def test_rows_without_bars_and_rules(
-    tmp_path: Path,
-    name: str,
-    text: str,
-    rows: list[tuple[str, ...]],
-    notices: tuple[str, ...],
-    encoding: str,
-    end: str,
+    tmp_path: Path, name: str, text: str, rows: list[tuple[str, ...]], notices: tuple[str, ...], encoding: str, end: str
 ) -> None:
     source = opened(tmp_path / name, text, encoding, end)
     assert source.format == FileFormat.ASCII_TABLE

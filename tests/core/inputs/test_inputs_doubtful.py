@@ -108,7 +108,7 @@ def test_what_is_doubted_does_not_depend_on_where_the_file_is_divided(
 ) -> None:
     chance = random.Random(7)
     texts = ("one", '"two, too"', '"three\nlines, or\nmore"', '5" long', '"six" and', '"never', '""', '"a ""b"" c"')
-    data = "id,text\n" + "".join(f"{n},{chance.choice(texts)}\n" for n in range(400))
+    data = "id,text\n" + "".join(f"{n},{chance.choice(texts)}\n" for n in range(200))
     source = opened(tmp_path, data)
     whole = list(read_rows(source))
     assert {row.problem for row in whole} >= {AFTER_QUOTE}
@@ -146,13 +146,13 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", [9000, 9001, 9002])
+@pytest.mark.parametrize("seed", [9000, 9001])
 def test_no_row_that_one_character_spoilt_is_sent_without_a_word(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     clean = clean_file(chance)
     path = tmp_path / "a.csv"
     assert false_alarms(clean, path)[0] == 0
-    files = list(islice(polluted_files(chance, clean), 60))
+    files = list(islice(polluted_files(chance, clean), 40))
     silent = [(file.row, file.what, file.polluted) for file in files if judge(file, path).silent]
     assert silent == []
 

@@ -5,23 +5,13 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-import openpyxl
 import pytest
-import xlsxwriter
 
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import (
-    Context,
-    Layout,
-    Mapping,
-    Problem,
-    Query,
-    Role,
-    Text,
-)
+from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Problem, Query, ReadOptions, Role, Text
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
@@ -60,48 +50,24 @@ def by_r(rows: Rows, *, names_its_rows: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def by_openpyxl(path: Path, rows: Rows) -> None:
-    """Write a workbook as pandas' to_excel does by default."""
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    book.save(path)
-
-
-def by_xlsxwriter(path: Path, rows: Rows) -> None:
-    """Write a workbook as R and pandas' other engine do: with inline strings."""
-    with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
-        sheet = book.add_worksheet()
-        for number, row in enumerate(rows):
-            sheet.write_row(number, 0, row)
-
-
-INDEXED = [("", *ENGLISH), *[(str(number), *row) for number, row in enumerate(PAIRS)]]
 RECORDS = [dict(zip(ENGLISH, row, strict=True)) for row in PAIRS]
-MYSQL = [(*row[:1], row[1].replace(" ", " "), *row[2:]) for row in LINES]
 FILES: list[tuple[str, bytes, tuple[Role, ...], Rows]] = [
     ("excel-de-utf8.csv", table([GERMAN, *PAIRS], ";").encode("utf-8-sig"), (Q, C, L), PAIRS),
     ("excel-de.csv", table([GERMAN, *PAIRS], ";").encode("cp1252"), (Q, C, L), PAIRS),
-    ("excel-de-mac.csv", table([GERMAN, *LINES], ";", "\r").encode("mac_roman"), (Q, C, L), LINES),
     ("excel-unicode.txt", table([GERMAN, *PAIRS], "\t").encode("utf-16"), (Q, C, L), PAIRS),
     ("excel-sep-line.csv", ("sep=;\r\n" + table([GERMAN, *PAIRS], ";")).encode("utf-8-sig"), (Q, C, L), PAIRS),
     ("google-sheets.csv", table([ENGLISH, *PAIRS]).encode(), (Q, C, L), PAIRS),
-    ("google-sheets.tsv", table([ENGLISH, *LINES], "\t").encode(), (Q, C, L), LINES),
     ("libreoffice-quoted.csv", table([ENGLISH, *PAIRS], ",", "\n", csv.QUOTE_ALL).encode(), (Q, C, L), PAIRS),
-    ("pandas-index.csv", table(INDEXED, ",", "\n").encode(), (K, Q, C, L), PAIRS),
     ("pandas.csv.gz", gzip.compress(table([ENGLISH, *PAIRS], ",", "\n").encode(), mtime=0), (Q, C, L), PAIRS),
     ("pandas-lines.jsonl", "".join(json.dumps(each) + "\n" for each in RECORDS).encode(), (Q, C, L), PAIRS),
     ("pandas-records.json", json.dumps(RECORDS).encode(), (Q, C, L), PAIRS),
     ("pandas-table.json", json.dumps({"schema": {"fields": []}, "data": RECORDS}).encode(), (Q, C, L), PAIRS),
-    ("jq.json", json.dumps(RECORDS, indent=2, ensure_ascii=False).encode(), (Q, C, L), PAIRS),
     ("r-write-csv.csv", by_r([ENGLISH, *PAIRS], names_its_rows=True).encode(), (K, Q, C, L), PAIRS),
     ("r-write-table.csv", by_r([ENGLISH, *PAIRS], names_its_rows=False).encode(), (K, Q, C, L), PAIRS),
-    ("postgresql-header.csv", table([ENGLISH, *PAIRS], ",", "\n").encode(), (Q, C, L), PAIRS),
     ("postgresql-copy.tsv", (bare([ENGLISH, *[(q, t.replace("\n", "\\n"), la) for q, t, la in PAIRS]], "\t") + "\\.\n")
      .replace("\t0\n", "\t\\N\n").encode(), (Q, C, L), [(q, t, la.replace("0", "")) for q, t, la in PAIRS]),
     ("psql-unaligned.csv", (bare([ENGLISH, *LINES], "|") + "(4 rows)\n").encode(), (Q, C, L), LINES),
     ("mysql-batch.tsv", bare([ENGLISH, *LINES], "\t").encode(), (Q, C, L), LINES),
-    ("sqlite.csv", table([ENGLISH, *PAIRS], "|", "\n").encode(), (Q, C, L), PAIRS),
     ("report.csv", ("Export vom 3. Mai\r\nAlle Rechte vorbehalten\r\n\r\n" + table([GERMAN, *PAIRS], ";")).encode(),
      (Q, C, L), PAIRS),
     ("padded.csv", ("Report of May,,\r\n,,\r\n" + table([ENGLISH, *PAIRS])).encode(), (Q, C, L), PAIRS),
@@ -128,27 +94,11 @@ def test_one_table_from_every_program(
     assert source.is_encoding_guessed == (name in ("excel-de.csv", "excel-de-mac.csv"))
 
 
-@pytest.mark.parametrize("write", [by_openpyxl, by_xlsxwriter])
-def test_workbooks_of_libraries(tmp_path: Path, write: Callable[[Path, Rows], None]) -> None:
-    write(tmp_path / "a.xlsx", [ENGLISH, *PAIRS])
-    source = open_source(tmp_path / "a.xlsx")
-    assert suggest_mapping(source, None, preview(source)).roles == (Q, C, L)
-    assert [row.cells for row in read_rows(source)] == PAIRS
-
-
 def jsonl(*objects: object) -> str:
     return "".join(json.dumps(each) + "\n" for each in objects)
 
 
-REQUEST = {"query": "why", "contexts": [{"text": "because"}, {"text": "no"}], "external_reference": "r-1"}
-OPENAI = {"custom_id": "a", "method": "POST", "url": "/v1/embeddings", "body": {"model": "m", "input": ["one", "two"]}}
-RANK_LLM = {
-    "query": {"text": "why", "qid": "7"},
-    "candidates": [{"docid": "d", "score": 1.5, "doc": {"contents": "no"}}],
-}
-LIST = {"query": "why", "positive": ["because"], "negative": ["no", "never"]}
 PROSE = "A lamp gives light to all of the room"
-TREC = "q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 7.25 bm25\n"
 
 LAYOUTS: list[tuple[str, str, Layout, tuple[Role, ...], int]] = [
     # name, text, layout, roles, items
@@ -167,14 +117,6 @@ LAYOUTS: list[tuple[str, str, Layout, tuple[Role, ...], int]] = [
     ("nested.csv", 'query,contexts\nwhy,"[""because"", ""no""]"\nwho,"[""me"", ""you""]"\n', Layout.NESTED, (Q, C), 2),
     ("nested-lines.csv", 'query,contexts\nwhy,"because\nno"\nwho,"me\nyou"\n', Layout.NESTED, (Q, C), 2),
     ("nested.jsonl", jsonl({"query": "why", "contexts": ["because", "no"]}), Layout.NESTED, (Q, C), 1),
-    ("service.json", json.dumps({"requests": [REQUEST]}), Layout.NESTED, (I, Q, C), 1),
-    ("service.jsonl", jsonl(REQUEST, REQUEST | {"external_reference": "r-2"}), Layout.NESTED, (I, Q, C), 2),
-    ("service-texts.json", json.dumps({"requests": [{"text": ["one", "two"]}]}), Layout.TEXTS, (T,), 2),
-    ("hf-reranking.jsonl", jsonl(LIST, LIST | {"query": "who"}), Layout.JUDGED, (Q, C, C), 2),
-    ("top1000.dev.tsv", f"7\t70\twhy is it\t{PROSE}\n7\t71\twhy is it\tno, {PROSE}\n8\t72\twho\t{PROSE}\n", Layout.LONG,
-     (QI, I, Q, C), 3),
-    ("rank_llm.jsonl", jsonl(RANK_LLM), Layout.NESTED, (I, Q, C), 1),
-    ("openai.jsonl", jsonl(OPENAI), Layout.TEXTS, (I, T), 2),
 ]  # fmt: skip
 
 
@@ -198,46 +140,6 @@ def everything(path: Path, second: Path | None = None) -> tuple[Mapping, list[Te
     return mapping, list(read_items(source, mapping, other))
 
 
-CORPUS = {"corpus.jsonl": jsonl(*[{"_id": f"d{n}", "title": f"T{n}", "text": PROSE} for n in range(4)])}
-BEIR = CORPUS | {"queries.jsonl": jsonl({"_id": "q1", "text": "why"})}
-FOLDERS: list[tuple[str, dict[str, str], str, str, Layout]] = [
-    # name, files, first file ("" for the folder), second file, layout
-    ("beir", BEIR | {"qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n"}, "", "", Layout.LONG),
-    ("mteb", BEIR | {"top_ranked.jsonl": jsonl({"query-id": "q1", "corpus-ids": ["d1", "d2"]})}, "", "", Layout.LONG),
-    ("nanobeir", BEIR | {"bm25.jsonl": jsonl({"query-id": "q1", "corpus-ids": ["d3"]})}, "", "", Layout.LONG),
-    ("trec-run", BEIR | {"bm25.run": TREC}, "bm25.run", "", Layout.LONG),
-    ("trec-qrels", BEIR | {"qrels.txt": "q1 0 d1 1\n", "bm25.trec": TREC}, "", "", Layout.LONG),
-    ("two-files", {"queries.csv": "query\nwhy\nwho\n", "contexts.csv": f"id,text\n1,{PROSE}\n2,no\n"}, "queries.csv",
-     "contexts.csv", Layout.SHARED),
-    ("quepid", {"ratings.csv": "query,docid,rating\nlamp,1,3\nlamp,2,0\n", "docs.csv": f"id,text\n1,{PROSE}\n2,no\n"},
-     "ratings.csv", "docs.csv", Layout.CANDIDATES),
-    ("notes", {"a.md": "# One", "b.txt": "Two"}, "", "", Layout.TEXTS),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "files", "first", "second", "layout"), FOLDERS, ids=[case[0] for case in FOLDERS])
-def test_every_layout_in_several_files(
-    tmp_path: Path, name: str, files: dict[str, str], first: str, second: str, layout: Layout
-) -> None:
-    folder = tmp_path / name
-    for each, text in files.items():
-        (folder / each).parent.mkdir(parents=True, exist_ok=True)
-        (folder / each).write_text(text)
-    mapping, found = everything(folder / first if first else folder, folder / second if second else None)
-    assert mapping.layout is layout
-    assert found and not any(isinstance(item, Problem) for item in found)
-
-
-def test_notepad_writes_utf_16_utf_8_with_a_mark_and_ansi(tmp_path: Path) -> None:
-    path = tmp_path / "notepad.txt"
-    text = "erste Zeile, größer\r\nzweite Zeile\r\n"
-    for encoding, question in (("utf-16", False), ("utf-8-sig", False), ("utf-8", False), ("cp1252", True)):
-        path.write_bytes(text.encode(encoding))
-        source = open_source(path)
-        assert [row.cells[0] for row in read_rows(source)] == text.splitlines()
-        assert source.is_encoding_guessed is question
-
-
 def test_what_has_no_texts_says_what_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "qrels.tsv"
     path.write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq2\td3\t1\n")
@@ -246,3 +148,113 @@ def test_what_has_no_texts_says_what_is_missing(tmp_path: Path) -> None:
         check_mapping(suggest_mapping(source, None, preview(source)), source)
         == "Choose the column that holds the text."
     )
+
+
+OAK = "Der Schrank ist aus Eiche; er misst 1,80 m in der Höhe und 0,90 m in der Breite."
+LIGHT = "このライトはオーク材でできており、暖かい光を出します。"
+
+
+def lines(head: str, line: str, count: int = 5, end: str = "\r\n") -> str:
+    return head + "".join(line.replace("{n}", str(number)) + end for number in range(1, count + 1))
+
+
+# Name, text, encoding, the role of each column (- for KEEP, ? when the encoding is guessed), rows, a cell of
+# the last row.
+CASES: list[tuple[str, str, str, str, int, str]] = [
+    ("excel-jp.csv", lines("商品コード,商品名,商品説明\r\n", f"A{{n}},机上ライト{{n}},{LIGHT}番号{{n}}"), "cp932",
+     "? id - text", 5, f"{LIGHT}番号5"),
+    ("excel-empty-columns.csv", lines("id,text,,,\r\n", "{n},a text {n},,,") + ",,,,\r\n", "utf-8",
+     "id text", 6, ""),
+    ("dos.csv", lines("id;text\r\n", "{n};Größe über Maß, schöne Grüße {n}"), "cp850", "? id text", 5,
+     "Größe über Maß, schöne Grüße 5"),
+    ("google-form.csv", lines('"Timestamp","What did you like?","What should we improve?"\n',
+     '"2026/05/0{n} 3:04:05 PM GMT+2","The lamp was very nice and bright {n}","Nothing"', end="\n"), "utf-8",
+     "- text -", 5, "The lamp was very nice and bright 5"),
+    ("survey.csv", lines("Respondent ID;Start;Q1. Wie zufrieden?;Q2. Was fehlt Ihnen?\n",
+     "10{n};2026-01-0{n} 10:00;{n};Mehr Lampen wären schön, finde ich {n}"), "utf-8", "id - - text", 5, "105"),
+    ("numbers.csv", lines("Tabelle 1,,\nid,text,Preis\n", '{n},Ein Text über Lampen {n},"{n},90"', end="\n"), "utf-8",
+     "id text -", 5, "5,90"),
+    ("r-table.txt", lines('"query" "text" "label"\n', '"{n}" "what is it" "an answer, {n}" 1', end="\n"), "utf-8",
+     "- query context label", 5, "an answer, 5"),
+    ("r-table-escaped.dat", '"text" "n"\n"a b" "say \\"hi\\" now" 1.5\n"b c" "plain" 2\n"c d" "third" NA\n', "utf-8",
+     "- text -", 3, "third"),
+    ("r-table-tabs.txt", lines("query\ttext\tlabel\n", "{n}\twhat is it\tan answer {n}\t1", end="\n"), "utf-8",
+     "- query context label", 5, "an answer 5"),
+    ("sqlcmd.csv", lines("id,text\n--,----\n", "{n},one text", end="\n") + "\n(5 rows affected)\n", "utf-8", "id text",
+     5, "one text"),
+    ("oracle.csv", '"ID","TEXT"\n1,"one"\n2,"two"\n\n2 rows selected. \n', "utf-8", "id text", 2, "two"),
+    ("nested-jq.json", '{"id": 1,\n"text": "a", "tags": [{"b": 1}, {"b": 2}]}\n{"id": 2,\n"text": "b", "tags": []}\n',
+     "utf-8", "id text -", 2, "b"),
+    ("shop.json", '{"products": [{"id": 1, "description": "one"}, {"id": 2, "description": "two"}], "page": 1}',
+     "utf-8", "id text", 2, "two"),
+    ("spaces.csv", 'id, text, label\n1, "one, and", 0\n2, "two, or", 1\n3, "three", 1\n', "utf-8", "id text label", 3,
+     "three"),
+    ("preamble.csv", lines("Bericht: Feedback\nZeitraum: 01.01. - 31.03.\n\nKundennr;Kommentar;Sterne\n",
+     "K{n};War alles gut, danke {n};{n}", end="\n") + ";Gesamt;15\n", "utf-8",
+     "id text -", 5, "War alles gut, danke 5"),
+    ("jira.csv", lines("Summary,Issue key,Status,Description,Comment,Comment\n",
+     'Bug {n},AB-{n},Open,"Steps, to do this again at home:\n* one {n}",x,y', end="\n"), "utf-8",
+     "- id - text - -", 5, "AB-5"),
+    ("groups.csv", lines("Lampen,,,\nid,text,price,\n", "{n},Eine Lampe {n},{n}.90,", end="\n"), "utf-8",
+     "id text -", 5, "Eine Lampe 5"),
+    ("mixed-ends.csv", "id,text\r\n1,one\n2,two\r3,three\r\n4,four\n", "utf-8", "id text", 4, "four"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "encoding", "roles", "count", "cell"), CASES, ids=[case[0] for case in CASES])
+def test_read_as_it_is_meant(
+    tmp_path: Path, name: str, text: str, encoding: str, roles: str, count: int, cell: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    source = open_source(path)
+    mapping = suggest_mapping(source, None, preview(source))
+    assert check_mapping(mapping, source) == ""
+    found = " ".join("-" if role == "keep" else role for role in mapping.roles)
+    assert ("? " if source.is_encoding_guessed else "") + found == roles
+    rows = list(read_rows(source))
+    assert (len(rows), [row.problem for row in rows]) == (count, [""] * count)
+    assert cell in rows[-1].cells
+
+
+def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "together.csv"
+    path.write_text("id,text\n1,one\n2,two\nid,text\n3,three\n" + "4,four\n" * 2_000 + "id,text\n5,five\n")
+    source = open_source(path)
+    rows = list(read_rows(source))
+    assert source.columns == ("id", "text")
+    assert [(row.number, row.problem) for row in rows if row.problem] == [
+        (4, "This row repeats the names of the columns."),
+        (2_006, "This row repeats the names of the columns."),
+    ]
+    assert len(rows) == 2_006
+    path.write_text("text\none\ntext\ntwo\n")  # in a single column it may be part of a text
+    assert not any(row.problem for row in read_rows(open_source(path)))
+
+
+def test_a_quotation_mark_that_hides_all_rows_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "open.csv"
+    path.write_text('id,text\n1,"one\n2,two\n3,three\n')  # rows of the right width are read all the same
+    assert [(row.number, bool(row.problem)) for row in read_rows(open_source(path))] == [
+        (2, True),
+        (3, False),
+        (4, False),
+    ]
+    path.write_text('id,text\n1,"one\ntwo\nthree\n')
+    with pytest.raises(InputError, match="quotation mark opens in row 2"):
+        open_source(path)
+
+
+def test_sentences_with_quoted_words_are_no_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    for text in ('He said "yes"\nShe said "no"\nI said "so"\n', '"One" "two"\n"Three" four\nfive six\n'):
+        path.write_text(text)
+        assert [row.cells for row in read_rows(open_source(path))] == [(line,) for line in text.splitlines()]
+
+
+def test_a_table_with_spaces_is_opened_again_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text('"id" "text"\n1 "one"\n2 "two, or ""three"""\n3 "so"\n')
+    source = open_source(path)
+    assert open_source(path, ReadOptions(separator=source.separator, has_header=True)) == source
+    assert [row.cells for row in read_rows(source)] == [("1", "one"), ("2", 'two, or "three"'), ("3", "so")]

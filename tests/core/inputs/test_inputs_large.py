@@ -11,20 +11,23 @@ from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs import encodings, open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
+from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 
 @pytest.fixture(autouse=True)
 def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encodings, "_PIECE", 40_000)
+    monkeypatch.setattr(decoded_text, "PIECE", 16_384)
     for module in (encodings, recogniser):
-        monkeypatch.setattr(module, "MOST_CHECKED", 1_200_000)
+        monkeypatch.setattr(module, "MOST_CHECKED", 120_000)
     for module in (open_file, recogniser):
-        monkeypatch.setattr(module, "MOST_TRIED", 800_000)
+        monkeypatch.setattr(module, "MOST_TRIED", 80_000)
 
 
 def large(path: Path, last: str, encoding: str) -> Path:
-    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 300_000 + f"2,{last}\n".encode(encoding))
+    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 30_000 + f"2,{last}\n".encode(encoding))
     return path
 
 
@@ -32,7 +35,7 @@ def large(path: Path, last: str, encoding: str) -> Path:
 def test_what_is_not_utf8_far_down_is_asked_about_and_never_changed(tmp_path: Path, name: str) -> None:
     path = large(tmp_path / name, "Müll und Öl", "cp1252")
     if name == "a.jsonl":
-        path.write_bytes(b'{"text": "cloud"}\n' * 140_000 + '{"text": "Müll und Öl"}\n'.encode("cp1252"))
+        path.write_bytes(b'{"text": "cloud"}\n' * 14_000 + '{"text": "Müll und Öl"}\n'.encode("cp1252"))
     source = open_source(path)
     assert len(preview(source)) == 200
     with pytest.raises(EncodingUnknown) as caught:

@@ -13,7 +13,6 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.layouts import check_mapping, describe, missing_file, with_layout, with_role
 from cfbatch_gui.core.inputs.recognise.delimited_text import find_dialect
-from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
@@ -248,43 +247,6 @@ def test_uneven_rankings_are_said_to_be_about_as_long() -> None:
 # Headers and separators
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([["query", "text"]], True),
-        ([["text"], ["Hello, world."]], True),
-        ([["Hello, world."], ["Good bye."]], False),
-        ([["name", "colour"], ["Ada", "red"], ["Bo", "blue"]], True),
-        ([["", "question", "answer"], ["0", "a", "b"]], True),
-        ([["1", "a"], ["2", "b"]], False),
-        ([["2024-01-05", "a"], ["2024-01-06", "b"]], False),
-        ([["how do I reset it", LONG], ["how do I reset it", "other"]], False),
-        ([["red", "apple"], ["red", "cherry"], ["green", "kiwi"]], False),
-        ([["Gerät", "Preis"], ["Lampe", "19,90"], ["Stuhl", "89,00"]], True),
-        ([["Is this a question?", "It is."], ["And this?", "Too."]], False),
-        ([["Einwohnerzahl"], ["1200"], ["3400"]], True),
-        ([["https://example.org/a", "a"], ["https://example.org/b", "b"]], False),
-        ([["ada@example.org", "Ada"], ["bo@example.org", "Bo"]], False),
-        ([["#", "Frage"], ["1", "Wie geht das?"], ["2", "Warum?"]], True),
-        ([["#", "hash"], ["@", "at"], ["&", "and"]], False),
-        ([["Preis\n(€)", "Gerät"], ["19,90", "Lampe"], ["89,00", "Stuhl"]], True),
-        ([["Question\nin short", "Answer"], ["How?", LONG], ["Why?", LONG]], True),
-        ([["Dear\nAda", "red"], ["Dear\nBo", "blue"], ["Dear\nCy", "green"]], False),
-        (
-            [
-                ["Timestamp", "What did you like?\n(one sentence)", "Would you come again?"],
-                *[["5/1/2024 10:22:33", "The lamp", "yes"], ["5/2/2024 10:22:33", LONG, "no"]],
-                ["5/3/2024 10:22:33", "The chair", "yes"],
-            ],
-            True,
-        ),
-        ([], False),
-    ],
-)
-def test_headers(rows: list[list[str]], expected: bool) -> None:
-    assert has_header(rows) is expected
-
-
 def test_names_are_unique_and_never_empty() -> None:
     assert complete_names(["text", "", "text", " a\n b "], 5) == ("text", "Column 2", "text (2)", "a b", "Column 5")
     assert complete_names(["a (2)", "a", "a"], 3) == ("a (2)", "a", "a (3)")
@@ -313,3 +275,47 @@ def test_separators(sample: str, separator: str) -> None:
 def test_a_sample_that_cuts_a_row_is_no_disagreement() -> None:
     assert find_dialect("a;b;c\n1;2;3\n4;5", is_whole=False).separator == ";"
     assert find_dialect('a;b\n1;2\n3;"cut, in, the, mid', is_whole=False).separator == ";"
+
+
+CELLS = {
+    "s": "Desk lamp {n}",
+    "l": "This lamp is made of oak, gives a warm light and has a cable of two metres; number {n}.",
+    "d": "The same words for every second lamp, whatever its number in the shop may be.",
+    "n": "{n}.50",
+    "u": "https://shop.example/a/very/long/path/to/the/product/number/{n}?with=parameters&and=more",
+    "c": "Lamps",
+    "i": "A-{n:03}",
+    "e": "",
+    "m": '{{"source": "crawl of the shop", "lang": "en", "n": {n}, "of": [1, 2, 3, 4, 5, 6, 7, 8, 9]}}',
+    "j": "机上ライト{n}",
+    "k": "このライトはオーク材でできており、暖かい光を出します。コードは二メートルです。番号{n}",
+}
+# Column names, a row's cells, and the column that is the text.
+TITLES = """
+Title,Description|sl|Description
+Title,Description|se|Title
+Title,Link|su|Title
+Title,metadata|sm|Title
+id,title,description,link,image_link,price|isluun|description
+ID,Type,SKU,Name,Short description,Description,Regular price|iciseln|Description
+Titel,Beschreibung,Preis|sln|Beschreibung
+Artikel,Artikelbeschreibung,Preis|sln|Artikelbeschreibung
+商品名,URL,紹介文|juk|紹介文
+العنوان,الوصف|sl|الوصف
+title,selftext|sl|selftext
+text,notes|sl|text
+text,description|ls|text
+"""
+
+
+@pytest.mark.parametrize("case", TITLES.split("\n")[1:-1])
+def test_the_text_is_what_describes(tmp_path: Path, case: str) -> None:
+    header, kinds, expected = case.split("|")
+    table = io.StringIO(newline="")
+    rows = [[CELLS[kind].format(n=number) for kind in kinds] for number in range(12)]
+    csv.writer(table).writerows([header.split(","), *rows])
+    path = tmp_path / "a.csv"
+    path.write_text(table.getvalue(), encoding="utf-8", newline="")
+    source = open_source(path)
+    roles = suggest_mapping(source, None, preview(source)).roles
+    assert [name for name, role in zip(source.columns, roles, strict=True) if role is Role.TEXT] == [expected]

@@ -27,10 +27,6 @@ RUSSIAN = (
     "Лампа сделана из дуба и даёт тёплый свет. Длина кабеля два метра, выключатель находится на основании лампы.",
     "Стул сделан из бука, сиденье из кожи. Он выдерживает сто килограммов, а сам весит только пять килограммов.",
 )
-ARABIC = (
-    "المصباح مصنوع من خشب البلوط ويعطي ضوءا دافئا. طول السلك متران والمفتاح موجود في قاعدة المصباح وليس على السلك.",
-    "الكرسي مصنوع من خشب الزان والمقعد من الجلد. يتحمل الكرسي مائة كيلوغرام ويزن خمسة كيلوغرامات فقط.",
-)
 JAPANESE = (
     "このランプはオーク材でできており、暖かい光を出します。コードの長さは二メートルで、スイッチは台座にあります。",
     "この椅子はブナ材でできており、座面は革です。百キログラムまで耐えられ、重さはわずか五キログラムです。",
@@ -41,8 +37,8 @@ def wrapped(paragraphs: tuple[str, ...], width: int, between: str = "\n\n") -> s
     return between.join(textwrap.fill(paragraph, width) for paragraph in paragraphs) + "\n"
 
 
-@pytest.mark.parametrize("width", [40, 60, 76])
-@pytest.mark.parametrize("paragraphs", [ENGLISH, GERMAN, RUSSIAN, ARABIC])
+@pytest.mark.parametrize("width", [40, 76])
+@pytest.mark.parametrize("paragraphs", [ENGLISH, GERMAN, RUSSIAN])
 def test_paragraphs_of_several_lines(tmp_path: Path, paragraphs: tuple[str, ...], width: int) -> None:
     path = tmp_path / "texts.txt"
     path.write_text(wrapped(paragraphs, width), encoding="utf-8")
@@ -85,7 +81,6 @@ def test_paragraphs_as_people_and_editors_leave_them(tmp_path: Path, text: str) 
         "\n\n".join(ENGLISH),
         "\r\n \t\r\n".join(ENGLISH) + "\r\n\r\n",
         "\n\n\n".join(RUSSIAN),
-        "\n\n".join(ARABIC),
         "\n\n".join(JAPANESE),
         "\n" + "\n\n".join(("Energy", ENGLISH[0], "Of the wind", ENGLISH[1])),  # with titles
     ],
@@ -116,16 +111,12 @@ def test_a_header_stands_above_lines(tmp_path: Path) -> None:
 LISTS = {
     "words, in groups": "apple\npear\nplum\n\ncarrot\nonion\n\nbread\nroll\n",
     "questions, in groups": "where is my order?\nhow do I pay?\n\ncan I send it back?\nwho pays for that?\n",
-    "questions without their mark": "Reset password\nwhere is my order?\n\nCancel account\nhow much is it?\n",
-    "sentences, in groups": "It is warm.\nThe lamp is on.\nNobody is at home.\n\nIt is cold.\nThe lamp is off.\n",
     "sentences, with a blank line here and there": "".join(
         f"This is the sentence with the number {n}.\n" + ("\n" if n % 17 == 5 else "") for n in range(200)
     ),
     "codes of one width": "AB-1234 red\nAB-1235 red\n\nAB-2234 red\nAB-2235 red.\n",
     "one long line each, and two together": f"{ENGLISH[0]}\n{ENGLISH[1]}\n\n{ENGLISH[2]}\n\n{ENGLISH[0]}\n",
-    "addresses": "Ada Byron\n12 Long Street\nLondon\n\nAlan Turing\n2 Short Street\nManchester\n",
     "a poem": "The wind blows over the sea,\nOver you and over me,\n\nThe sun is down, day is done,\nAnd so are we.\n",
-    "words, with a blank line after each": "apple\n\npear\n\n\nplum\n",
     "one paragraph": wrapped(ENGLISH[:1], 40),
 }
 

@@ -16,27 +16,29 @@ from tests import without_root
 
 pytestmark = pytest.mark.skipif(not without_root.is_possible(), reason="permissions mean nothing here")
 
-# Prints the rows of a path, or the sentence of the error.
+# Prints for each path its rows, or the sentence of the error.
 READ = """
 import json, sys
 from pathlib import Path
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-try:
-    found = [[*row.cells, row.problem] for row in read_rows(open_source(Path(sys.argv[1])))]
-except InputError as error:
-    found = error.message
+found = []
+for path in map(Path, sys.argv[1:]):
+    try:
+        found.append([[*row.cells, row.problem] for row in read_rows(open_source(path))])
+    except InputError as error:
+        found.append(error.message)
 print(json.dumps(found))
 """
 FILE = "cannot be opened: this account may not read it, or another program holds it. Close it there, or choose a copy."
 FOLDER = "is a folder that this account may not open. Ask its owner for access, or choose a copy."
 
 
-def read(path: Path) -> object:
-    """The rows of a file or folder, or a sentence, as a process without the rights of root has them."""
-    command = [*without_root.COMMAND, sys.executable, "-c", READ, str(path)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+def read(*paths: Path) -> list[object]:
+    """The rows of each file or folder, or a sentence, as a process without the rights of root has them."""
+    command = [*without_root.COMMAND, sys.executable, "-c", READ, *map(str, paths)]
+    return list(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
 
 
 @contextmanager
@@ -58,49 +60,47 @@ def texts(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.jsonl", "a.xlsx", "a.xls", "a.zip", "a.docx", "a.parquet"])
-def test_a_file(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(b"id,text\n1,a\n")
-    with closed(path):
-        assert read(path) == f"{name} {FILE}"
+def test_files(tmp_path: Path) -> None:
+    paths = [tmp_path / f"a.{each}" for each in ("csv", "txt", "jsonl", "xlsx", "xls", "zip", "docx", "parquet")]
+    for path in paths:
+        path.write_bytes(b"id,text\n1,a\n")
+        path.chmod(0)
+    assert read(*paths) == [f"{path.name} {FILE}" for path in paths]
 
 
 @pytest.mark.parametrize("mode", [0, 0o444, 0o111])
 def test_a_folder(texts: Path, mode: int) -> None:
     with closed(texts, mode):
-        assert read(texts) == f"texts {FOLDER}"
+        found = read(texts, texts / "a.txt", texts / "more")
+    assert found[0] == f"texts {FOLDER}"
+    if not mode:
+        assert found[1:] == [f"a.txt {FILE}", f"more {FILE}"]  # nobody can say whether it is a folder
 
 
-def test_a_file_in_a_folder_that_is_closed(texts: Path) -> None:
-    with closed(texts):
-        assert read(texts / "a.txt") == f"a.txt {FILE}"
-        assert read(texts / "more") == f"more {FILE}"  # nobody can say whether it is a folder
-
-
-def test_a_folder_in_a_folder(texts: Path) -> None:
-    with closed(texts / "more"):
-        assert read(texts) == [["a.txt", "Text a", ""], ["b.txt", "Text b", ""], ["more", "", f"more {FOLDER}"]]
+def test_what_stands_in_a_folder(texts: Path) -> None:
+    with closed(texts / "more"), closed(texts / "b.txt"):
+        assert read(texts) == [
+            [["a.txt", "Text a", ""], ["b.txt", "", f"b.txt {FILE}"], ["more", "", f"more {FOLDER}"]]
+        ]
         for name in ("a.txt", "b.txt"):
             (texts / name).unlink()
-        assert read(texts) == f"more {FOLDER}"
+        assert read(texts) == [f"more {FOLDER}"]
+        (texts / "b.txt").touch()
 
 
-def test_a_file_in_a_folder(texts: Path) -> None:
-    with closed(texts / "b.txt"):
-        assert read(texts) == [["a.txt", "Text a", ""], ["b.txt", "", f"b.txt {FILE}"], ["more/c.txt", "Text c", ""]]
-
-
-@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "run.trec"])
-def test_a_file_of_a_collection(tmp_path: Path, name: str) -> None:
-    (tmp_path / "corpus.jsonl").write_text('{"_id":"d","text":"a document"}\n')
-    (tmp_path / "queries.jsonl").write_text('{"_id":"q","text":"a query"}\n')
-    (tmp_path / "run.trec").write_text("q Q0 d 1 1.5 tag\n")
-    assert read(tmp_path) == [["q", "a query", "d", "a document", "1", "", ""]]
-    with closed(tmp_path / name):
-        assert read(tmp_path) == f"{name} {FILE}"
-    with closed(tmp_path, 0o444):
-        assert read(tmp_path) == f"{tmp_path.name} {FOLDER}"
+def test_a_collection(tmp_path: Path) -> None:
+    names = ("corpus.jsonl", "queries.jsonl", "run.trec")
+    folders = []
+    for name in names:
+        folders.append(folder := tmp_path / name.partition(".")[0])
+        folder.mkdir()
+        (folder / "corpus.jsonl").write_text('{"_id":"d","text":"a document"}\n')
+        (folder / "queries.jsonl").write_text('{"_id":"q","text":"a query"}\n')
+        (folder / "run.trec").write_text("q Q0 d 1 1.5 tag\n")
+        (folder / name).chmod(0)
+    assert read(*folders) == [f"{name} {FILE}" for name in names]
+    with closed(folders[0], 0o444):
+        assert read(folders[0]) == [f"corpus {FOLDER}"]
 
 
 def test_a_folder_that_went_away(texts: Path, tmp_path: Path) -> None:

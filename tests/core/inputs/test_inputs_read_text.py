@@ -54,9 +54,10 @@ def test_a_text_file_may_have_a_header_and_may_be_read_as_a_table(write: Write) 
     assert cells(path, ReadOptions(separator=";", has_header=False)) == [("Story", ""), ("a", "b"), ("c", "d")]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize(
+    ("end", "separator", "encoding"),
+    [("\n", ",", "utf-8"), ("\r\n", ";", "utf-8-sig"), ("\r", "\t", "utf-16"), ("\r\n", "|", "utf-32")],
+)
 def test_every_separator_line_end_and_marked_encoding(write: Write, end: str, separator: str, encoding: str) -> None:
     table = [["id", "text"], ["007", "grün"], [" 08 ", "日本 🦙"], ["9", f"a{separator}b"]]
     text = io.StringIO(newline="")
@@ -74,12 +75,6 @@ def test_row_numbers_are_those_of_the_first_line(write: Write) -> None:
         (6, "four\r\nfive"),
         (8, "six"),
     ]
-
-
-def test_blank_lines_above_the_header_are_skipped(write: Write) -> None:
-    path = write("a.csv", b"\n\nid,text\n1,one\n2,two\n")
-    assert open_source(path).columns == ("id", "text")
-    assert [row.number for row in read(path)] == [4, 5]
 
 
 def test_ragged_rows_are_problems_shown_as_they_stand(write: Write) -> None:
@@ -146,11 +141,6 @@ def test_cells_may_be_longer_than_the_csv_module_thinks(write: Write) -> None:
     assert cells(write("a.csv", f"id,text\n1,{long}\n2,b\n".encode()))[0] == ("1", long)
 
 
-def test_nuls_become_visible_signs(write: Write) -> None:
-    assert cells(write("a.csv", b"id,text\n1,a\0b\n2,plain\n"))[0] == ("1", "a\ufffdb")
-    assert cells(write("a.txt", b"a\0b and more\nplain\n"))[0] == ("a\ufffdb and more",)
-
-
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_marks_of_files_that_were_put_one_below_the_other(write: Write, encoding: str) -> None:
     one = 'id;text\r\n"1";"grün; \u200b\ufeffzwei"\r\n'.encode(encoding)
@@ -173,8 +163,8 @@ def test_signs_that_are_replaced_are_counted(write: Write) -> None:
     assert open_source(write("a.csv", b"id,text\n1,one\n")).notices == ()
     one = open_source(write("b.csv", b"id,text\n1,a\0b\n"))
     assert one.notices == ("1 NUL character, which is not text, is shown as “\ufffd”.",)
-    several = open_source(write("c.csv", b"id,text\n" + b"1,a\0b\n2,plain and longer\n" * 30_000))
-    assert several.notices == ("30,000 NUL characters, which are not text, are shown as “\ufffd”.",)
+    several = open_source(write("c.csv", b"id,text\n" + b"1,a\0b\n2,plain and longer\n" * 2_000))
+    assert several.notices == ("2,000 NUL characters, which are not text, are shown as “\ufffd”.",)
 
 
 def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> None:
@@ -193,11 +183,12 @@ def test_a_line_too_long_for_any_request_is_refused(write: Write, monkeypatch: p
         read(path)
 
 
-def test_progress_ends_at_the_size_of_the_file(write: Write) -> None:
-    path = write("a.csv", b"id,text\n" + b"1,some text\n" * 100_000)
+def test_progress_ends_at_the_size_of_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cfbatch_gui.core.inputs.readers.decoded_text.PIECE", 16_384)
+    path = write("a.csv", b"id,text\n" + b"1,some text\n" * 6_000)
     seen: list[int] = []
     count = sum(1 for _ in read_rows(open_source(path), progress=seen.append))
-    assert count == 100_000
+    assert count == 6_000
     assert seen == sorted(seen)
     assert seen[-1] == path.stat().st_size
     assert len(seen) > 3
@@ -230,8 +221,9 @@ def test_an_encoding_that_nothing_tells_is_guessed(write: Write, text: str, enco
     assert not open_source(path, chosen).is_encoding_guessed
 
 
-def test_a_few_broken_bytes_leave_a_file_utf_8_and_are_counted(write: Write) -> None:
-    path = write("a.csv", b"id,text\n" + "1,schön\n".encode() * 300_000 + b"2,\xff\n")
+def test_a_few_broken_bytes_leave_a_file_utf_8_and_are_counted(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cfbatch_gui.core.inputs.encodings._PIECE", 50_000)
+    path = write("a.csv", b"id,text\n" + "1,schön\n".encode() * 10_000 + b"2,\xff\n")
     source = open_source(path)
     assert (source.encoding, source.is_encoding_guessed) == ("utf-8", False)
     assert source.notices == ("1 character is damaged in the file and shown as “\ufffd”.",)
@@ -285,18 +277,6 @@ def test_json_lines_have_the_union_of_keys_as_columns(write: Write) -> None:
     assert rows[5].problem.startswith("This line is not valid JSON: a value is missing, at character")
 
 
-def test_json_lines_that_strict_decoders_refuse_keep_their_texts(write: Write) -> None:
-    path = write(
-        "a.jsonl", b'{"text": "a\\ud800b", "x": [NaN, "\\udc00"]}\n{"text": "\\ud83e\\udd99"}\n{"text":' + b"[" * 5000
-    )
-    rows = read(path)
-    assert rows[0].cells[0] == "a\ufffdb"
-    assert rows[1].cells[0] == "🦙"
-    assert rows[2].problem.startswith("This line is not valid JSON")
-    for row in rows:
-        "".join(row.cells).encode()
-
-
 def test_json_lines_are_known_by_content(write: Write) -> None:
     assert open_source(write("a.txt", b'{"text": "a"}\n{"text": "b"}\n')).format == FileFormat.JSON_LINES
     assert open_source(write("b.txt", b'{"text": "a"}, really\nb\n')).format == FileFormat.LINES
@@ -305,41 +285,10 @@ def test_json_lines_are_known_by_content(write: Write) -> None:
 
 # Properties
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
-AWKWARD = st.sampled_from(
-    ["", '"', "a,b", "x;y", "t\tb", "p|q", "two\nlines", "cr\rhere", "crlf\r\nhere", " sp ", "007"]
-)
-
-
-@given(
-    table=st.integers(1, 4).flatmap(
-        lambda width: st.lists(st.lists(TEXT | AWKWARD, min_size=width, max_size=width), min_size=1, max_size=12)
-    ),
-    separator=st.sampled_from(",;\t|"),
-    end=st.sampled_from(["\n", "\r\n", "\r"]),
-    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
-    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
-)
-@pytest.mark.thorough
-@settings(max_examples=tries(50, 2_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_the_csv_module_writes_is_read_back(
-    tmp_path: Path, table: list[list[str]], separator: str, end: str, quoting: int, encoding: str
-) -> None:
-    if len(end) == 1 and quoting == csv.QUOTE_MINIMAL:  # csv.writer leaves the other line end unquoted
-        table = [[cell.replace("\r", end).replace("\n", end) for cell in row] for row in table]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)  # type: ignore[arg-type]
-    writer.writerow([f"c{number}" for number in range(len(table[0]))])
-    writer.writerows(table)
-    path = tmp_path / "a.csv"
-    path.write_bytes(text.getvalue().encode(encoding))
-    read_back = cells(path, ReadOptions(encoding=encoding, separator=separator, has_header=True))
-    assert read_back == [tuple(row) for row in table]
-
 
 @given(st.binary(max_size=400), st.sampled_from(["a.csv", "a.txt", "a.jsonl", "a.xlsx", "a", "a.tsv"]))
 @pytest.mark.thorough
-@settings(max_examples=tries(60, 5_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(30, 5_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_rows_or_a_sentence(tmp_path: Path, data: bytes, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)

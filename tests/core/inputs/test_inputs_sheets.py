@@ -134,10 +134,7 @@ PAIRS: Rows = [["id", "query", "text"], *[[str(n), f"How is lamp {n}?", "It is w
 @pytest.mark.parametrize(
     ("above", "said"),
     [
-        (
-            [["Report:", "Lamps"], ["As of:", "2024-05-31"], []],
-            "2 rows above the table are not read: “Report: Lamps”",
-        ),
+        ([["Report:", "Lamps"], ["As of:", "2024-05-31"], []], "2 rows above the table are not read: “Report: Lamps”"),
         ([["", "What was said", ""]], "1 row above the table is not read: “What was said”."),
         ([["Row", "What was said", ""]], "1 row above the table is not read: “Row What was said”."),
     ],

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import io
 import re
 import zipfile
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ProblemKind, ReadOptions, Row
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.results.exports import workbooks
 
 Table = list[list[str]]
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -58,7 +60,7 @@ CELL = st.text(LETTERS, min_size=1, max_size=20) | st.sampled_from(
         lambda width: st.lists(st.lists(CELL, min_size=width, max_size=width), min_size=1, max_size=8)
     )
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_texts_come_back_identical(tmp_path: Path, write_table: Callable[[Path, Table], None], table: Table) -> None:
     path = tmp_path / "a.xlsx"
     write_table(path, [[f"c{number}" for number in range(len(table[0]))], *table])
@@ -96,12 +98,7 @@ def test_rows_have_excels_numbers_wherever_the_table_stands(tmp_path: Path) -> N
         sheet.write_row(8, 2, ["2", "two"])
     source = open_source(path)
     assert (source.format, source.columns, source.has_header) == ("xlsx", ("id", "text"), True)
-    assert list(read_rows(source)) == [
-        Row(6, ("1", "one")),
-        Row(7, ("", "")),
-        Row(8, ("", "")),
-        Row(9, ("2", "two")),
-    ]
+    assert list(read_rows(source)) == [Row(6, ("1", "one")), Row(7, ("", "")), Row(8, ("", "")), Row(9, ("2", "two"))]
 
 
 def test_sheets_can_be_chosen_and_the_first_that_holds_something_is(tmp_path: Path) -> None:
@@ -143,10 +140,10 @@ def test_a_formula_without_a_stored_value_is_a_problem_row(tmp_path: Path) -> No
 
 def test_progress_counts_rows(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
-    by_xlsxwriter(path, [["id", "text"], *([str(number), "some text"] for number in range(3000))])
+    by_xlsxwriter(path, [["id", "text"], *([str(number), "some text"] for number in range(1500))])
     seen: list[int] = []
-    assert sum(1 for _ in read_rows(open_source(path), progress=seen.append)) == 3000
-    assert seen == [1000, 2000, 3000, 3001]
+    assert sum(1 for _ in read_rows(open_source(path), progress=seen.append)) == 1500
+    assert seen == [1000, 1501]
 
 
 @pytest.mark.parametrize("name", ["a.xls", "a.ods", "a.xlsb", "a.csv", "a"])
@@ -154,15 +151,6 @@ def test_the_content_counts_and_not_the_name(tmp_path: Path, name: str) -> None:
     by_xlsxwriter(tmp_path / "a.xlsx", [["id", "text"], ["1", "one"]])
     source = open_source((tmp_path / "a.xlsx").rename(tmp_path / name))
     assert (source.format, [row.cells for row in read_rows(source)]) == ("xlsx", [("1", "one")])
-
-
-def test_a_workbook_that_went_away_is_not_called_damaged(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    by_xlsxwriter(path, [["id", "text"], ["1", "one"]])
-    source = open_source(path)
-    path.unlink()
-    with pytest.raises(InputError, match=r"There is no file a\.xlsx\. Was it moved or renamed\?"):
-        list(read_rows(source))
 
 
 # Archives built byte by byte
@@ -257,17 +245,13 @@ def test_a_panic_of_the_library_is_a_sentence(tmp_path: Path) -> None:
     assert raised.value.detail.startswith("PanicException: ")
 
 
-def test_a_zip_bomb_is_refused_by_its_directory(tmp_path: Path) -> None:
+def test_a_zip_bomb_is_refused_by_its_directory_or_by_unpacking(tmp_path: Path) -> None:
     path = workbook(tmp_path / "a.xlsx", sheet(inline("A1", "x")), extra={"xl/sharedStrings.xml": bytes(80_000_000)})
     assert path.stat().st_size < 200_000
     with pytest.raises(InputError, match=r"would unpack to 0\.1 GB"):
         open_source(path)
-
-
-def test_a_zip_bomb_whose_directory_lies_is_refused_by_unpacking(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "a.xlsx", sheet(inline("A1", "x")), extra={"xl/sharedStrings.xml": bytes(80_000_000)})
     true, false = (80_000_000).to_bytes(4, "little"), (1000).to_bytes(4, "little")
-    path.write_bytes(path.read_bytes().replace(true, false))
+    path.write_bytes(path.read_bytes().replace(true, false))  # a directory that lies
     with pytest.raises(InputError, match=r"a\.xlsx is damaged"):
         open_source(path)
 
@@ -302,25 +286,88 @@ def test_a_broken_sheet_is_rows_or_a_sentence(tmp_path: Path, xml: bytes) -> Non
             "".join(row.cells).encode()
 
 
-def test_a_workbook_cut_anywhere_is_a_sentence(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    by_xlsxwriter(path, [["id", "text"], ["1", "one"]])
-    whole = path.read_bytes()
-    for end in range(4, len(whole), 97):
-        path.write_bytes(whole[:end])
-        with pytest.raises(InputError, match=r"a\.xlsx is (damaged|a zip archive)"):
-            open_source(path)
+# The inside of a text element, and the text that it is.
+TEXTS = {
+    "<t>as it is</t>": "as it is",
+    "<t> before</t>": " before",
+    "<t>after </t>": "after ",
+    "<t>\ttab\n</t>": "\ttab\n",
+    "<t>   </t>": "   ",
+    "<t>&#32;as a reference&#xA;</t>": " as a reference\n",
+    "<t>an entity &amp; </t>": "an entity & ",
+    "<t>&quot;quoted&quot;</t>": '"quoted"',
+    '<t xml:space="preserve"> said </t>': " said ",
+    '<t xml:space="default"> said not to matter</t><t> </t>': " said not to matter ",
+    "<r><t>two </t></r><r><t>formats</t></r>": "two formats",
+    "<r><t>two</t></r><r><rPr><b/></rPr><t> formats</t></r>": "two formats",
+    "<t><![CDATA[ <t> in a section ]]></t>": " <t> in a section ",
+    "<t/>": "",
+    "<t>_xFFFE_ and _xffff_</t>": "\ufffe and \uffff",
+    "<t>_x005F_xFFFE_ and _x0041_</t>": "_xFFFE_ and A",
+}
+PREFIXED = {f"<x:t>{text}</x:t>": text for text in ("as it is", " before", "after ")}
 
 
-def test_a_workbook_with_broken_bytes_never_ends_in_another_exception(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("xml", "text"), (TEXTS | PREFIXED).items())
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_text_is_what_stands_in_the_file(tmp_path: Path, xml: str, text: str, shared: bool) -> None:
     path = tmp_path / "a.xlsx"
-    by_xlsxwriter(path, [["id", "text"], *([str(number), "one"] for number in range(20))])
-    whole = bytearray(path.read_bytes())
-    for position in range(4, len(whole), 53):
-        broken = bytearray(whole)
-        broken[position] ^= 0xFF
-        path.write_bytes(broken)
-        try:
-            read(path)
-        except InputError as exc:
-            assert exc.message.endswith(".")
+    x = "x:" if xml.startswith("<x:") else ""
+    if shared:
+        items = "".join(f"<{x}si>{each}</{x}si>" for each in (f"<{x}t>text</{x}t>", f"<{x}t>-</{x}t>", xml))
+        strings = f'<{x}sst xmlns{":x" * bool(x)}="{MAIN}">{items}</{x}sst>'
+        rows = "".join(f'<row r="{n + 1}"><c r="A{n + 1}" t="s"><v>{n}</v></c></row>' for n in range(3))
+        workbook(path, sheet(rows), extra={"xl/sharedStrings.xml": strings.encode()})
+    else:
+        texts = (f"<{x}t>text</{x}t>", f"<{x}t>-</{x}t>", xml)
+        cells = (f'<{x}c r="A{n}" t="inlineStr"><{x}is>{each}</{x}is></{x}c>' for n, each in enumerate(texts, 1))
+        rows = "".join(f'<{x}row r="{n}">{cell}</{x}row>' for n, cell in enumerate(cells, 1))
+        namespace = f'xmlns{":x" * bool(x)}="{MAIN}"'
+        workbook(path, f"<{x}worksheet {namespace}><{x}sheetData>{rows}</{x}sheetData></{x}worksheet>".encode())
+    source = open_source(path, ReadOptions(has_header=True))
+    assert [row.cells for row in read_rows(source) if any(row.cells)] == [("-",), *([(text,)] if text else [])]
+
+
+def test_only_the_sheet_that_is_read_has_to_be_sound(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["text"])
+    book.active.append(["_xFFFE_"])
+    book.create_sheet("More").append(["other"])
+    book.save(path)
+    assert [row.cells for row in read_rows(open_source(path))] == [("\ufffe",)]
+
+
+def exported(path: Path, texts: list[str]) -> list[str]:
+    """The texts as they come back from a workbook of this program's export."""
+    stream = io.BytesIO()
+    with workbooks.workbook(stream) as book:
+        exporting = workbooks.Sheet(book, "Data", ("id", "text"))
+        for number, text in enumerate(texts):
+            exporting.add((str(number), text))
+    path.write_bytes(stream.getvalue())
+    return [row.cells[1] for row in read_rows(open_source(path, ReadOptions(has_header=True)))]
+
+
+def test_every_character_comes_back_from_our_own_export(tmp_path: Path) -> None:
+    codes = [*range(1, 0x300), *range(0x301, 0xD800, 97), *range(0xE000, 0xFFF0, 97), *range(0xFFF0, 0x10000)]
+    texts = [f"{chr(code)}a{chr(code)}b{chr(code)}" for code in codes]
+    assert exported(tmp_path / "a.xlsx", texts) == texts
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["_x0041_", "_x005F_x0041_", "_x0041_x0042_", "__x0041__", "_xFFFE_", "_x0041\ufffe_", "_x005F_x005F_", "_x00e4_"],
+)
+def test_what_looks_like_an_escape_comes_back_from_our_own_export(tmp_path: Path, text: str) -> None:
+    assert exported(tmp_path / "a.xlsx", [text]) == [text]
+
+
+@pytest.mark.parametrize("in_cells", [True, False])
+def test_an_escape_that_xlsxwriter_wrote_is_undone(tmp_path: Path, in_cells: bool) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path, {"constant_memory": in_cells}) as book:
+        data = book.add_worksheet()
+        for number, text in enumerate(("text", "\ufffe_x0041_\r", " b\ufffe")):
+            data.write_string(number, 0, text)
+    assert [row.cells[0] for row in read_rows(open_source(path))] == ["\ufffe_x0041_\r", " b\ufffe"]

@@ -20,8 +20,6 @@ PUT = "PUT workers/scripts/cf-batch-door"
 FAULTS: dict[str, Fault] = {
     "reset": faults.reset_after_body(on="any", number=6, times=0),
     "reset in the body": faults.reset_in_body(on="any", number=6, times=0, byte=400),
-    "no HTTP": faults.garbage(on="any", number=6, times=0),
-    "redirect": faults.redirect(on="any", number=6, times=0),
     "cut": faults.cut_reply(on="any", number=6, times=0),
     "fault": faults.refusal(on="any", number=6, times=0, status=502, envelope=False),
 }
@@ -63,7 +61,7 @@ async def test_the_upload_fails(known: Bench, fault: Fault, caplog: pytest.LogCa
 
 
 @pytest.mark.parametrize("call", ["GET workers/subdomain", PUT, "POST workers/scripts/cf-batch-door/subdomain"])
-@pytest.mark.parametrize("status", [400, 403, 500])
+@pytest.mark.parametrize("status", [400, 403])
 async def test_the_service_repeats_both(known: Bench, call: str, status: int, caplog: pytest.LogCaptureFixture) -> None:
     said = Refused(status, 10021, f"cannot read Bearer {TOKEN} and {SECRET} in your upload")
     known.account.refuse_first[call] = [said] * 9

@@ -7,25 +7,20 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import (
-    NotConnected,
     OutcomeUnknown,
-    RequestGone,
-    TokenRefused,
     Unreachable,
     UnreadableReply,
-    UsageError,
 )
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.answers import Finished, Scored, Waiting, expect, match
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.checking import check_connection
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
-from tests.canary import OTHER_TOKEN, TOKEN
+from tests.canary import TOKEN
 from tests.support import faults
 from tests.support.faulty_service import FaultyService, load_certificate
 
@@ -135,61 +130,10 @@ async def test_a_redirect_is_not_followed_with_the_token(
         assert elsewhere.arrivals == []
 
 
-async def test_proxies_of_the_environment_are_not_used(
-    faulty: FaultyService, monkeypatch: pytest.MonkeyPatch, client: Connect
-) -> None:
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    service = client(faulty.url)
-    assert (await service.submit(MODEL, BODY)).request_id
-
-
-async def test_a_refused_token_is_named_and_not_repeated(faulty: FaultyService, client: Connect) -> None:
-    with pytest.raises(TokenRefused) as caught:
-        await client(faulty.url, token=OTHER_TOKEN).submit(MODEL, BODY)
-    assert OTHER_TOKEN not in f"{caught.value!r} {caught.value.detail} {caught.value.__cause__!r}"
-
-
-async def test_an_expired_id_is_named(faulty: FaultyService, client: Connect) -> None:
-    faulty.follow(faults.refusal(code=5504, message="Request not found in queue"))
-    with pytest.raises(RequestGone):
-        await client(faulty.url).ask(MODEL, "00000000-0000-0000-0000-000000000000")
-
-
 async def test_a_proxys_page_is_not_taken_for_the_service(faulty: FaultyService, client: Connect) -> None:
     faulty.follow(faults.page())
     with pytest.raises(Unreachable, match="sign in first"):
         await client(faulty.url).ask(MODEL, "x")
-
-
-@pytest.mark.parametrize("model", ["../../tokens/verify", "@cf/baai/bge m3", "", "@cf/a?b", "@cf/a%2Fb"])
-async def test_a_models_name_cannot_become_another_address(faulty: FaultyService, model: str, client: Connect) -> None:
-    with pytest.raises(UsageError):
-        await client(faulty.url).submit(model, BODY)
-    assert faulty.arrivals == []
-
-
-async def test_four_check_results_for_a_good_connection(faulty: FaultyService, client: Connect) -> None:
-    service = client(faulty.url)
-    results = await check_connection(service, MODEL)
-    assert [result.ok for result in results] == [True] * 4
-    assert faulty.submits == []
-
-
-async def test_a_wrong_token_fails_at_the_second_tick(faulty: FaultyService, client: Connect) -> None:
-    results = await check_connection(client(faulty.url, token=OTHER_TOKEN), MODEL)
-    assert [result.ok for result in results] == [True, False, None, None] and results[1].sentence
-
-
-async def test_no_network_fails_at_the_first_tick(client: Connect) -> None:
-    results = await check_connection(client("http://127.0.0.1:9"), MODEL)
-    assert [result.ok for result in results] == [False, None, None, None]
-
-
-@pytest.mark.parametrize("account", ["", "123", "z" * 32])
-def test_an_account_id_has_its_form(account: str) -> None:
-    with pytest.raises(NotConnected):
-        cloudflare(account)
 
 
 @pytest.mark.parametrize("frame", ['{{"result":{},"success":true,"errors":[],"messages":[]}}', "{}"])

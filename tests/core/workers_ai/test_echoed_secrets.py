@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.workers_ai.transport import REDACTED, EchoedSecrets
 from tests.canary import CORE, SECRET, TOKEN
-from tests.core.workers_ai.echo_forms import FORMS, Form, holds_secret
+from tests.core.workers_ai.telling import FORMS, Form, holds_secret
 
 SECRETS = EchoedSecrets([TOKEN, SECRET])
 

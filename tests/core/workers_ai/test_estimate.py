@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.workers_ai.catalogue import find_model, next_reset, price
-from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_upper
+from cfbatch_gui.core.workers_ai.catalogue import MODELS, ModelMetadata, find_model, next_reset, price
+from cfbatch_gui.core.workers_ai.estimate import Script, answer_bytes, script_of, tokens_lower, tokens_upper
 
 characters = st.characters(codec=None)  # includes lone surrogates
 
@@ -66,3 +66,56 @@ def test_an_answer_is_expected_to_be_no_smaller_than_it_is() -> None:
     data = json.dumps(frame | {"result": {"response": scores}}, separators=(",", ":"))
     assert len(data) <= answer_bytes("scores", 1_000, 1_024) <= 2 * len(data)
     assert answer_bytes("embeddings", 1, 0) > answer_bytes("embeddings", 1, 1_024)
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("", Script.LATIN),
+        ("1234 %", Script.LATIN),
+        ("how do I reset my password", Script.LATIN),
+        ("Wie ändere ich das Maß?", Script.LATIN),
+        ("Tiếng Việt có dấu", Script.LATIN),
+        ("Как сменить пароль в CF Batch?", Script.CYRILLIC),
+        ("Πώς αλλάζω τον κωδικό;", Script.GREEK),
+        ("שלום עולם", Script.HEBREW),
+        ("كيف أغير كلمة المرور", Script.ARABIC),
+        ("पासवर्ड कैसे बदलें", Script.INDIC),
+        ("รหัสผ่าน", Script.INDIC),
+        ("如何重置 iPhone 的密码", Script.CJK),
+        ("パスワードを忘れた", Script.CJK),
+        ("비밀번호를 잊었어요", Script.CJK),
+        ("👍👍 → ∞", Script.OTHER),
+        ("Привет " * 400 + "hello " * 4_000, Script.CYRILLIC),
+    ],
+)
+def test_script(text: str, script: Script) -> None:
+    assert script_of(text) is script
+
+
+def test_bge_m3_ranks_and_has_the_limits_of_its_page() -> None:
+    metadata = find_model("@cf/baai/bge-m3")
+    assert metadata.can_rank
+    assert metadata.batch
+    assert (metadata.dimension, metadata.max_tokens, metadata.padded_tokens) == (1_024, 8_192, 60_000)
+    assert (metadata.texts_per_request, metadata.poolings, metadata.neurons_per_million) == (100, (), 1_075)
+
+
+def test_the_english_models_embed_with_a_choice_of_pooling() -> None:
+    def metadata(size: str) -> ModelMetadata:
+        return find_model(f"@cf/baai/bge-{size}-en-v1.5")
+
+    assert [metadata(size).dimension for size in ("small", "base", "large")] == [384, 768, 1_024]
+    assert [metadata(size).neurons_per_million for size in ("small", "base", "large")] == [1_841, 6_058, 18_582]
+    assert {metadata(size).poolings for size in ("small", "base", "large")} == {("mean", "cls")}
+    assert not any(metadata(size).can_rank for size in ("small", "base", "large"))
+    assert {metadata(size).max_tokens for size in ("small", "base", "large")} == {512}
+
+
+def test_a_model_that_is_not_listed_gets_cautious_metadata() -> None:
+    metadata = find_model("@cf/someone/new-embedder")
+    assert (metadata.name, metadata.title) == ("@cf/someone/new-embedder", "new-embedder")
+    assert not (metadata.is_listed or metadata.can_rank or metadata.batch)
+    assert metadata.max_tokens <= min(model.max_tokens for model in MODELS)
+    assert metadata.neurons_per_million >= max(model.neurons_per_million for model in MODELS)
+    assert metadata.dimension == 0

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, read_pasted
+from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from tests.canary import OLD_TOKEN as OLD
 from tests.canary import TOKEN
 
@@ -84,3 +86,34 @@ def test_any_text_is_read_and_none_is_shown(text: str) -> None:
 )
 def test_what_stands_around_a_token_does_not_matter(before: str, after: str) -> None:
     assert read_pasted(before + TOKEN + after).token == Token(TOKEN)
+
+
+OTHER = "f" * 32
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        ACCOUNT,
+        ACCOUNT.upper(),
+        f"  {ACCOUNT}\r\n",
+        f'"{ACCOUNT}"',
+        f"“{ACCOUNT}”,",
+        f"\ufeff{ACCOUNT}\u200b",
+        " ".join((ACCOUNT[:8], ACCOUNT[8:16], ACCOUNT[16:24], ACCOUNT[24:])),
+        f"Account ID: {ACCOUNT}",
+        f"https://dash.cloudflare.com/{ACCOUNT}",
+        f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai?tab={OTHER}",
+        f"https://api.cloudflare.com/client/v4/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3",
+    ],
+)
+def test_an_account_id_as_people_paste_it(pasted: str) -> None:
+    assert clean_account_id(pasted) == ACCOUNT
+
+
+@pytest.mark.parametrize(
+    "pasted", ["", " \u200b", ACCOUNT[1:], f"{ACCOUNT}0", f"cfat_{ACCOUNT}", "https://dash.cloudflare.com/"]
+)
+def test_what_is_no_account_id_is_said(pasted: str) -> None:
+    with pytest.raises(NotConnected):
+        clean_account_id(pasted)

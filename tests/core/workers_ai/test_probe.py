@@ -2,16 +2,18 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
-from typing import get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.connections.user_connections import learn
+from cfbatch_gui.core.connections.user_connections import Learned, LearnedFacts, learn
 from cfbatch_gui.core.errors import (
     DataError,
     OverBudget,
@@ -21,7 +23,8 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.practice.app import Application
+from cfbatch_gui.core.practice.app import Application, practice_app
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
@@ -29,7 +32,10 @@ from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionK
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.probe import (
     MOST_DOLLARS,
+    NO_MODEL,
+    READ_ON,
     Accepted,
+    Assumption,
     Evidence,
     Exchange,
     Form,
@@ -47,13 +53,12 @@ from cfbatch_gui.core.workers_ai.probe import (
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
-from tests.core.workers_ai.broken_service import BREAKS, Break, Call, broken_service, in_order, unbroken
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, ask
 
-MUTATIONS: tuple[str, ...] = get_args(str)
+MUTATIONS = ("nested_deeply", "result_null", "unknown_status", "results_without_id", "no_elements", "value_infinite")
 KEYS = (
     *("result", "success", "errors", "error", "code", "message", "id", "external_reference", "status", "request_id"),
     *("responses", "response", "data", "shape", "pooling", "usage", "prompt_tokens", "total_tokens", "name", "score"),
@@ -64,6 +69,186 @@ NEVER = {each.id for each in ASSUMPTIONS if not each.is_visible}
 OF_A_GATEWAY, OF_A_WORKER = {"gateway-batches"}, {"binding-without-envelope"}
 # What the practice service gives no occasion to see.
 NO_OCCASION = {"no-queue-code", "rate-header"}
+
+
+Json = dict[str, Any]
+
+
+class Call:
+    """A request, and the answer of the practice service to be changed."""
+
+    def __init__(self, head: Head, body: bytes, answer: Answer) -> None:
+        self.head, self.sent = head, json.loads(body) if body else {}
+        self.status, self.headers = answer.status, answer.headers
+        self.content: Json = json.loads(answer.body)
+        self.is_search, self.is_submit = head.method == "GET", "requests" in self.sent
+        self.is_for_the_model = self.is_search and "search=bge" in head.target
+        self.is_poll = "request_id" in self.sent and answer.status == 200
+        self.is_run = "queueRequest" not in head.target and not self.is_search
+        self.is_waiting = self.is_poll and "status" in self.result
+        self.is_done = self.is_poll and "responses" in self.result
+        self.elements: list[Json] = self.result["responses"] if self.is_done else []
+        self.outputs = [each["result"] for each in self.elements]
+        if self.is_run and self.status == 200:
+            self.outputs.append(self.result)
+        listed = [each for output in self.outputs for each in output.get("response", ())]
+        self.scores: list[Json] = [each for each in listed if isinstance(each, dict)]
+        self.vectors = [each for each in self.outputs if "shape" in each]
+
+    @property
+    def result(self) -> Any:
+        return self.content["result"]
+
+    def refuse(self, code: int, message: str, status: int = 400) -> None:
+        self.status = status
+        errors = [{"code": code, "message": message}]
+        self.content = {"result": None, "success": False, "errors": errors, "messages": []}
+
+    def list_as(self, name: str, value: object) -> None:
+        """Change a property of the model in the service's list."""
+        for entry in self.result if self.is_for_the_model else ():
+            for each in entry["properties"]:
+                if each["property_id"] == name:
+                    each["value"] = value
+
+    def rename(self, key: str, to: str) -> None:
+        for output in self.vectors:
+            if key in output:
+                output[to] = output.pop(key)
+
+
+Break = Callable[[Call], None]
+GONE = "00000000-1111-4111-8111-000000000000"
+BROKEN = (
+    *("envelope", "content-type", "rate-header", "catalogue-form", "catalogue-entry", "catalogue-queue"),
+    *("catalogue-dimension", "catalogue-price", "refusal-form", "unknown-id", "unknown-model", "queue-taken"),
+    *("no-queue-code", "submit-status", "submit-id", "submit-model", "waiting-status", "waiting-id", "done-responses"),
+    *("done-without-status", "done-again", "element-ids", "references", "element-success", "result-depth", "usage"),
+    *("usage-estimate", "scores-form", "scores-range", "scores-meaning", "scores-cosine", "contexts-form"),
+    *("text-form", "vector-order", "vector-shape", "vector-dimension", "vector-length", "vector-pooling", "run-form"),
+    "run-numbers",
+)
+
+
+def breaking(assumption: str) -> Break:
+    """What breaks one assumption, and no other."""
+    seen: set[str] = set()
+
+    def change(call: Call) -> None:
+        match assumption:
+            case "envelope" if call.is_submit or call.is_poll:
+                call.content = call.result
+            case "content-type":
+                call.headers = (("content-type", "text/plain"),)
+            case "rate-header":
+                call.headers = (*call.headers, ("ratelimit", "limit=1200, remaining=1100, reset=60"))
+            case "catalogue-form" if call.is_search:
+                call.content["result"] = {"models": call.result}
+            case "catalogue-entry" if call.is_search:
+                for entry in call.result:
+                    entry["properties"] = {each["property_id"]: each["value"] for each in entry["properties"]}
+            case "catalogue-queue":
+                call.list_as("async_queue", "false")
+            case "catalogue-dimension":
+                call.list_as("output_dimensions", "512")
+            case "catalogue-price":
+                call.list_as("price", [{"unit": "per M input tokens", "price": 0.12, "currency": "USD"}])
+            case "refusal-form" if call.status == 400:
+                call.status = 200
+            case "unknown-id" if call.status == 400 and NO_MODEL not in call.head.target:
+                call.refuse(4711, "AiError: no such thing", 404)
+            case "unknown-model" if NO_MODEL in call.head.target:
+                call.refuse(4711, "AiError: no such thing", 404)
+            case "queue-taken" if call.is_submit:
+                call.refuse(8007, "AiError: This model does not support request queuing")
+            case "no-queue-code" if call.is_submit:
+                call.refuse(4711, "AiError: Queuing is not available for this model")
+            case "submit-status" if call.is_submit:
+                call.result["status"] = "accepted"
+            case "submit-id" if call.is_submit:
+                call.result["batch"] = call.result.pop("request_id")
+            case "submit-model" if call.is_submit:
+                call.result["model"] = "@cf/baai/bge-m4"
+            case "waiting-status" if call.is_waiting:
+                call.result["status"] = "pending"
+            case "waiting-id" if call.is_waiting:
+                call.result["request_id"] = GONE
+            case "done-responses" if call.is_done:
+                call.result["results"] = call.result.pop("responses")
+            case "done-without-status" if call.is_done:
+                call.result["status"] = "completed"
+            case "done-again" if call.is_done and call.sent["request_id"] in seen:
+                call.refuse(5504, "AiError: Request not found in queue")
+            case "done-again" if call.is_done:
+                seen.add(call.sent["request_id"])
+            case "usage" if call.is_done:
+                del call.result["usage"]
+            case "usage-estimate" if call.is_done:
+                call.result["usage"] = {name: 1_000 * tokens for name, tokens in call.result["usage"].items()}
+            case "contexts-form":
+                call.rename("response", "data")
+            case "text-form":
+                call.rename("data", "response")
+            case "run-form" if call.is_run:
+                call.content["result"] = {"responses": [{"id": 0, "result": call.result, "success": True}]}
+        for element in call.elements:
+            match assumption:
+                case "element-ids":
+                    element["id"] += 1
+                case "references":
+                    element["external_reference"] = None
+                case "element-success":
+                    del element["success"]
+                case "result-depth":
+                    element["result"] = {"result": element["result"]}
+        for score in call.scores:
+            match assumption:
+                case "scores-form":
+                    score["index"] = score.pop("id")
+                case "scores-range":
+                    score["score"] *= 100
+                case "scores-meaning":
+                    score["score"] *= -1
+                case "scores-cosine":
+                    score["score"] = (1 + score["score"]) / 2
+                case "run-numbers" if call.is_run:
+                    score["score"] -= 0.05
+        for output in call.vectors:
+            rows: list[list[float]] = output["data" if "data" in output else "response"]
+            match assumption:
+                case "vector-order":
+                    rows.reverse()
+                case "vector-shape":
+                    output["shape"].reverse()
+                case "vector-dimension" if "data" in output:
+                    rows[:] = [[value / math.hypot(*row[:-1]) for value in row[:-1]] for row in rows]
+                    output["shape"][1] -= 1
+                case "vector-length":
+                    rows[:] = [[2 * value for value in row] for row in rows]
+                case "vector-pooling":
+                    output["pooling"] = "mean"
+
+    return change
+
+
+def in_order(call: Call) -> None:
+    """The elements in the order of their requests; this breaks nothing."""
+    call.elements.sort(key=lambda each: each["id"])
+
+
+def unbroken(call: Call) -> None:
+    """The practice service as it is."""
+
+
+def changed(inner: Application, change: Break) -> Application:
+    """A service with every answer passed to `change`."""
+
+    async def answer(head: Head, body: bytes) -> Answer:
+        call = Call(head, body, await ask(inner, head, body))
+        change(call)
+        return Answer(call.status, call.headers, json.dumps(call.content).encode())
+
+    return stand_ins.application(answer)
 
 
 class Clock:
@@ -90,7 +275,16 @@ class Bench:
         self.service: FaultyService | None = None
 
     def app(self, change: Break = unbroken) -> Application:
-        return broken_service(self.folder / "service", self.clock, change)
+        """The practice service, ten seconds queued and ten running, with every answer passed to `change`."""
+        inner = practice_app(
+            self.folder / "service",
+            seconds_queued=10,
+            seconds_running=10,
+            clock=self.clock,
+            token=TOKEN,
+            load_model=HashedNgrams,
+        )
+        return changed(inner, change)
 
     async def probe(
         self, change: Break = unbroken, *faults: Fault, model: str = DEFAULT_MODEL, token: str = TOKEN
@@ -144,7 +338,7 @@ def test_every_assumption_that_can_be_seen_has_a_judge_and_a_way_to_break_it() -
     ids = [each.id for each in ASSUMPTIONS]
     assert len(set(ids)) == len(ids)
     breakable = {each.id for each in ASSUMPTIONS if each.is_visible and not each.reason}
-    assert BREAKS.keys() | OF_A_GATEWAY | OF_A_WORKER == breakable
+    assert set(BROKEN) | OF_A_GATEWAY | OF_A_WORKER == breakable
 
 
 def test_what_cannot_be_seen_says_why() -> None:
@@ -160,9 +354,9 @@ async def test_of_the_practice_service_everything_that_can_be_seen_is_held(bench
     assert named(result, Outcome.NOT_SEEN) == NEVER | OF_A_GATEWAY | OF_A_WORKER | NO_OCCASION
 
 
-@pytest.mark.parametrize("broken", BREAKS)
+@pytest.mark.parametrize("broken", BROKEN)
 async def test_exactly_the_broken_assumption_is_named(bench: Bench, broken: str) -> None:
-    result = await bench.probe(BREAKS[broken])
+    result = await bench.probe(breaking(broken))
     assert named(result, Outcome.NOT_HELD) == {broken}, text_report(result)
     assert named(result, Outcome.NOT_SEEN) >= NEVER
     (finding,) = [each for each in result.findings if each.assumption.id == broken]
@@ -243,15 +437,6 @@ async def test_a_gateway_that_takes_no_batches_is_named(bench: Bench) -> None:
     async with FaultyService(app) as api, FaultyService(changed(stand_ins.gateway(app), refuse)) as service:
         result = await bench.through(_through_gateway(service, api))
     assert named(result, Outcome.NOT_HELD) == {"gateway-batches"}
-
-
-def changed(inner: Application, change: Break) -> Application:
-    async def answer(head: Head, body: bytes) -> Answer:
-        call = Call(head, body, await ask(inner, head, body))
-        change(call)
-        return Answer(call.status, call.headers, json.dumps(call.content).encode())
-
-    return stand_ins.application(answer)
 
 
 # What it sends, and what becomes of it
@@ -397,6 +582,120 @@ async def test_the_users_name_for_the_connection_is_in_no_report(bench: Bench) -
 
 async def test_what_is_learned(bench: Bench) -> None:
     for broken, queue, references in (("", True, True), ("references", True, False), ("queue-taken", False, None)):
-        result = await bench.probe(BREAKS.get(broken, unbroken))
+        result = await bench.probe(breaking(broken))
         found = learn(result)
         assert (found.queue, found.references) == (queue, references)
+
+
+MODEL, OTHER = "@cf/baai/bge-m3", "@cf/baai/bge-small-en-v1.5"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "learned" / "berlin.json"
+
+
+def facts(path: Path) -> LearnedFacts:
+    return LearnedFacts(lambda connection_id: path.with_name(f"{connection_id}.json"))
+
+
+def test_it_is_there_at_the_next_start(path: Path) -> None:
+    facts(path).keep("berlin", MODEL, Learned(True, False, 5.0, "mark"))
+    assert facts(path).of("berlin", MODEL, "mark") == Learned(True, False, 5.0, "mark")
+    assert facts(path).of("berlin", OTHER, "mark") == facts(path).of("lisbon", MODEL, "mark") == Learned()
+
+
+def test_what_was_not_seen_this_time_stays(path: Path) -> None:
+    known = facts(path)
+    known.keep("berlin", MODEL, Learned(True, True, 5.0, "mark"))
+    known.keep("berlin", MODEL, Learned(False, None, 6.0, "mark"))
+    assert known.of("berlin", MODEL, "mark") == Learned(False, True, 6.0, "mark")
+
+
+def test_another_account_behind_the_same_connection_is_not_known(path: Path) -> None:
+    known = facts(path)
+    known.keep("berlin", MODEL, Learned(False, True, 5.0, "mark"))
+    assert known.of("berlin", MODEL, "other") == Learned()
+    known.keep("berlin", MODEL, Learned(True, None, 6.0, "other"))
+    assert known.of("berlin", MODEL, "other") == Learned(True, None, 6.0, "other")
+
+
+@pytest.mark.parametrize("damaged", [b"", b"[]", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000])
+def test_a_damaged_file_is_as_none(path: Path, damaged: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(damaged)
+    known = facts(path)
+    assert known.of("berlin", MODEL, "mark") == Learned()
+    known.keep("berlin", MODEL, Learned(True, True, 5.0, "mark"))
+    assert facts(path).of("berlin", MODEL, "mark").queue is True
+
+
+def test_it_is_forgotten_with_its_connection(path: Path) -> None:
+    known = facts(path)
+    known.keep("berlin", MODEL, Learned(True, True, 5.0, "mark"))
+    known.forget("berlin")
+    known.forget("berlin")
+    assert known.of("berlin", MODEL, "mark") == Learned() and not path.exists()
+
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "protocol.md"
+INTRODUCTION = """# What is assumed of the live service
+
+None of the makers has an account at Cloudflare: everything that the program takes for granted about the service was
+read, not seen. This is the whole list. Each entry has its source, the path of a page at
+https://developers.cloudflare.com/ as it was in {read}, and what the program does if the service is otherwise.
+
+Whoever has an account can look:
+
+    cfbatch connections probe NAME
+
+or “Check the service…” on the connection page. A check asks first and says its price, less than $0.001. It makes four
+calls that are free (two searches in the list of models, a poll for an id and a poll of a model that do not exist),
+sends one batch of each form of request, two requests each (a model that does not rank has one form), polls until they
+are finished, and sends one request without the queue. Nothing is sent twice. The ids of its batches are shown, and
+written to `submissions.jsonl` with no job, before anything else happens. Then it says of each entry: *held*, *not
+held* or *not seen*. Its report has no token, no account id, no texts of yours and only the beginning of request ids;
+it is saved where you say and sent nowhere.
+
+The last column says whether a check can tell. An entry with “no” is always *not seen*, for the reason that stands
+there; one with “only that it holds” is never *not held*.
+
+What a check has learned is used from then on for this connection, this account and this model: before a job is sent,
+the program says that the model takes no batches; and where references came back, answers without them are not taken.
+
+`tests/core/workers_ai/test_probe.py` breaks each entry in turn in the practice service: the check names that one, and
+no other. [protocol-coverage.md](protocol-coverage.md) is about something else: which form of request and answer is
+tested through which kind of connection.
+
+This page is written from `resources/assumptions.txt`; `make test` fails when it is stale. To write it anew:
+
+    make test ARGS="tests/core/workers_ai/test_probe.py --write-docs"
+"""
+
+
+def page() -> str:
+    lines = [INTRODUCTION.format(read=READ_ON)]
+    for area, entries in groupby(all_assumptions(), key=lambda each: each.area):
+        lines += [f"## {area}", "", "| id | assumed | source | otherwise | a check sees it |", "|---|---|---|---|---|"]
+        lines += [_row(each) for each in entries]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _row(each: Assumption) -> str:
+    sight = f"{'only that it holds' if each.is_visible else 'no'}: {each.reason}" if each.reason else "yes"
+    return f"| `{each.id}` | {each.sentence} | {each.source} | {each.otherwise} | {sight} |"
+
+
+def test_the_page_shows_the_table_of_the_code(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--write-docs"):
+        PAGE.write_text(page(), "utf-8")
+    assert PAGE.read_text("utf-8") == page()
+
+
+def test_no_cell_breaks_the_table() -> None:
+    for each in all_assumptions():
+        for cell in (each.id, each.sentence, each.source, each.otherwise, each.reason):
+            assert "|" not in cell and "\n" not in cell
+        assert each.sentence.endswith(".") and each.otherwise.endswith(".")

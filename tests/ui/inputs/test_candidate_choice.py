@@ -3,11 +3,9 @@
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule
-from tests.core.inputs.collections import GRADED, POSITIVES, Labels, data_set
+from tests.core.inputs.collections import POSITIVES, Labels, data_set
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
-
-NARROW = 644  # pixels: what the sidebar leaves of a window of 920; a narrower page may be scrolled sideways
 
 JUDGED, SAMPLE, CORPUS = CandidatePool
 
@@ -62,12 +60,6 @@ async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_agai
     assert driver.job.texts == 240
 
 
-async def test_graded_texts_are_ranked_alone_at_first(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    await opened(driver, tmp_path / "set", until, GRADED)
-    assert driver.page.data.candidates.choices[JUDGED].isChecked()
-    assert not any("nothing" in each for each in figures(driver))
-
-
 async def test_the_whole_corpus_is_not_taken_for_the_next_data_set(
     driver: DraftDriver, tmp_path: Path, until: Until
 ) -> None:
@@ -88,12 +80,3 @@ async def test_other_files_have_no_such_choice(driver: DraftDriver, tmp_path: Pa
     driver.page.open_path(tmp_path / "set")
     await until(lambda: driver.is_ready() and bool(driver.state.offers))
     assert "pairs" in figures(driver)[1]
-
-
-async def test_a_narrow_window_shows_the_choice_without_scrolling_sideways(
-    driver: DraftDriver, tmp_path: Path, until: Until
-) -> None:
-    driver.window.setStyleSheet("* { font-size: 17px }")
-    driver.page.setFixedWidth(NARROW)
-    await opened(driver, tmp_path / "set", until)
-    await until(lambda: driver.page.area.horizontalScrollBar().maximum() == 0, timeout=2.0)

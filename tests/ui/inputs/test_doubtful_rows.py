@@ -1,7 +1,6 @@
 """Rows whose quotation marks or line breaks look misplaced: shown as they stand and as read, sent or left out."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,13 +9,10 @@ from PySide6.QtGui import QGuiApplication
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role
 from cfbatch_gui.core.inputs.layouts import with_role
 from cfbatch_gui.core.inputs.recipes import recipe_of
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.problems_view import RawDelegate
 from cfbatch_gui.ui.widgets import LinkButton, NoticeBar
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
-
-NARROW = 644  # pixels: what the sidebar leaves of a window of 920; a narrower page may be scrolled sideways
 
 # Row 3 goes on after a closing quotation mark, row 5 has one of no pair, row 7 may be two rows.
 TEXTS = (
@@ -125,27 +121,6 @@ async def test_the_keyboard_stays_where_it_was(driver: DraftDriver, texts: Path,
     await until(lambda: bar(driver, LEFT_OUT) and link(driver, LEFT_OUT, "Send them as read").hasFocus())
 
 
-async def test_the_choice_is_kept_with_the_draft(tmp_path: Path, texts: Path, until: Until, qtbot: Any) -> None:
-    job_id = ""
-    for sentence, text, other in (
-        (LEFT_OUT, "Send them as read", SENT),
-        (SENT, "Leave them out", LEFT_OUT),
-        (LEFT_OUT, "Send them as read", SENT),
-    ):
-        program = await Program.open(tmp_path / "program", environ={}, practice_times=(0.0, 0.0))
-        driver = DraftDriver(program, qtbot)
-        if job_id:
-            driver.page.show_job(program.ledger.job(job_id))
-        else:
-            await opened(driver, texts, until)
-            job_id = driver.job.id
-        await settled(driver, sentence, until)
-        driver.click(link(driver, sentence, text))
-        await settled(driver, other, until)
-        await driver.page.close_work()
-        await program.close()
-
-
 async def test_nobody_has_decided_about_other_rows(
     driver: DraftDriver, texts: Path, tmp_path: Path, until: Until
 ) -> None:
@@ -213,26 +188,3 @@ async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_pat
     driver.click(link(driver, SENT, "Leave them out"))
     await settled(driver, LEFT_OUT, until)
     assert driver.figures()[:2] == [("2", "queries"), ("6", "contexts")]
-
-
-async def test_rows_of_another_width_are_shown_as_they_stand(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    path = tmp_path / "texts.csv"
-    path.write_text("id,text\n1,one\n2,two\n3,three\n4,four,too,many\n5,five\n", encoding="utf-8")
-    await opened(driver, path, until, "1 row could not be read and will be left out.")
-    driver.click(link(driver, "1 row could not be read and will be left out.", "Show rows"))
-    view = driver.page.check.problems
-    await until(view.isVisible)
-    assert view.panel.raw() == "4,four,too,many" and view.panel.reason().startswith("Row 5: This row has 4 cells")
-    assert not view.decide.isVisible()
-
-
-@pytest.mark.parametrize("letters", ["", "* { font-size: 17px }"])
-async def test_in_the_smallest_window_nothing_is_scrolled_sideways(
-    driver: DraftDriver, texts: Path, until: Until, letters: str
-) -> None:
-    driver.window.setStyleSheet(letters)
-    driver.page.setFixedWidth(NARROW)
-    await opened(driver, texts, until)
-    driver.click(link(driver, LEFT_OUT, "Show rows"))
-    await until(driver.page.check.problems.isVisible)
-    await until(lambda: driver.page.area.horizontalScrollBar().maximum() == 0, timeout=2.0)

@@ -1,19 +1,29 @@
-"""What a draft comes to: connection, model, price, and why it cannot be sent."""
+"""What a draft comes to: connection, model, price, the budget, and why it cannot be sent."""
 
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
 
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Role, Source
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.inputs import input_labels
 from cfbatch_gui.ui.inputs.check_section import readiness
 from cfbatch_gui.ui.inputs.draft_state import DraftState
+from tests.canary import TOKEN
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.conftest import ACCOUNT
+from tests.support.faulty_service import FaultyService
 from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]
@@ -70,18 +80,6 @@ async def test_pooling_is_offered_where_it_applies(driver: DraftDriver, tmp_path
     assert options.pooling.isVisible()
     options.pooling.activated.emit(1)
     await until(lambda: driver.job.options.pooling == "cls" and driver.is_ready())
-
-
-async def test_an_unlisted_model_is_marked(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_text("one\ntwo\n")
-    driver.new_draft(kind=Kind.EMBED)
-    driver.page.open_path(path)
-    await until(driver.is_ready)
-    driver.page.check.options.model_chosen.emit("@cf/someone/new-model")
-    await until(lambda: driver.job.model == "@cf/someone/new-model" and driver.is_ready())
-    assert "not in our list" in driver.page.check.options.hint.text().lower()
-    assert driver.page.check.facts.text().startswith("new-model")
 
 
 async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
@@ -152,3 +150,82 @@ def test_encodings_and_separators_in_words() -> None:
     assert input_labels.encoding_words("iso8859-15") == "ISO8859-15"
     source = Source(Path("a.csv"), FileFormat.DELIMITED, ("a",), 1, "utf-8", "\t")
     assert input_labels.separator_words(source) == "separated by tabs"
+
+
+@pytest.fixture
+async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
+    """A draft page with an account."""
+    async with FaultyService(stand_ins.service(tmp_path / "service")) as api:
+        environ = {"CLOUDFLARE_API_BASE_URL": api.url}
+        program = await Program.open(
+            tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
+        )
+        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        driver = DraftDriver(program, qtbot)
+        yield driver
+        await driver.page.close_work()
+        await program.close()
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Too much for a run without the queue."""
+    path = tmp_path / "many.csv"
+    path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
+    return path
+
+
+def box(driver: DraftDriver) -> QMessageBox | None:
+    return next((each for each in driver.page.findChildren(QMessageBox) if each.isVisible()), None)
+
+
+async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, many: Path, until: Until) -> None:
+    connected.new_draft(connection="cloudflare")
+    connected.page.open_path(many)
+    await until(connected.is_ready)
+    assert connected.figures()[3][1].startswith("tokens · ") and connected.figures()[3][1].endswith(" neurons")
+    connected.click(connected.page.check.options_button)
+    fields = connected.page.check.options.budget
+    assert fields.a_job.text() == "no limit"
+    fields.unit.setCurrentIndex(1)
+    fields.unit.activated.emit(1)
+    fields.a_job.setValue(1.0)
+    await until(lambda: connected.why_not().endswith("your budget for a job is 1 neurons."))
+    assert Settings.load(connected.program.paths.settings).budget == Budget(a_job=1.0, unit="neurons")
+    assert connected.is_ready()
+    connected.click(connected.page.check.send_button)
+    await until(lambda: box(connected) is not None)
+    asked = box(connected)
+    assert asked is not None and asked.text() == "Send above your budget?"
+    asked.reject()
+    await until(lambda: box(connected) is None)
+    assert connected.job.state is JobState.DRAFT and connected.sent == []
+    connected.click(connected.page.check.send_button)
+    await until(lambda: box(connected) is not None)
+    asked = box(connected)
+    assert asked is not None
+    next(button for button in asked.buttons() if button.text() == "Send anyway").click()
+    await until(lambda: connected.sent != [])
+    done = await connected.program.runner.wait(connected.sent[0])
+    # What stands on this computer is not Cloudflare, whatever it is called: nothing is learned from it.
+    connected.new_draft(connection="cloudflare")
+    connected.page.open_path(many)
+    await until(connected.is_ready)
+    found = connected.state.preflight
+    assert done.tokens > 0 and found is not None and found.learned_from == 0
+
+
+async def test_what_was_spent_today_is_taken_from_what_is_free(
+    connected: DraftDriver, many: Path, until: Until
+) -> None:
+    draft = connected.program.drafts.create(Kind.RANK, "This morning", "@cf/baai/bge-m3", "cloudflare")
+    now = time.time()
+    batch = Batch(draft.id, 1, BatchState.DONE, 1, 9, 1, sent_at=now, tokens=2_700_000)
+    connected.program.ledger.save_plan(replace(draft, is_sent=True, sent_at=now, finished_at=now), [batch])
+    connected.new_draft(connection="cloudflare")
+    connected.page.open_path(many)
+    await until(connected.is_ready)
+    assert "of today's free use; 70 % left till " in connected.figures()[4][1]
+    connected.program.change_settings(budget=Budget(a_day=0.03))
+    connected.page.show_job(connected.job)
+    assert connected.why_not().startswith("With what was sent since midnight UTC, this job may come to $0.03")

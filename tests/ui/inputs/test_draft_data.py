@@ -7,10 +7,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
+from cfbatch_gui.core.inputs import encodings
 from cfbatch_gui.core.inputs.input_values import Kind, Role
+from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.inputs.encoding_question import ReadingsDialog
+from cfbatch_gui.ui.widgets import Label
 from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]
@@ -47,40 +51,14 @@ async def test_an_encoding_is_guessed_and_can_be_changed_with_a_preview(
     assert driver.figures()[:2] == [("2", "queries"), ("2", "contexts")]
 
 
-async def test_the_preview_of_an_encoding_begins_with_rows_that_tell(
-    driver: DraftDriver, tmp_path: Path, until: Until
-) -> None:
-    path = tmp_path / "texts.csv"
-    path.write_bytes(b"id,text\n" + b"1,plain\n" * 3_000 + "2,Größe und Gewicht für Händler\n".encode("cp1252"))
-    driver.new_draft()
-    driver.page.open_path(path)
-    await until(driver.is_ready)
-    driver.click(driver.page.data.first.encoding)
-    chooser = driver.page.data.encoding
-    await until(lambda: chooser.isVisible() and chooser.preview.model() is not None)
-    assert chooser.preview.model().index(0, 1).data() == "Größe und Gewicht für Händler"
-
-
-async def test_an_encoding_that_is_not_chosen_leaves_what_was_there(
-    driver: DraftDriver, questions: Path, until: Until
-) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
-    driver.click(driver.page.data.first.encoding)
-    await until(driver.page.data.encoding.isVisible)
-    assert not driver.is_ready()
-    driver.click(driver.page.data.encoding.cancel_button)
-    await until(driver.is_ready)
-    assert driver.page.data.first.encoding.text() == "UTF-8"
-
-
 async def test_what_is_not_utf8_far_down_is_read_again_with_the_guess(
     driver: DraftDriver, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "large.csv"
-    monkeypatch.setattr(recogniser, "MOST_CHECKED", 1_000_000)
-    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 150_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
+    monkeypatch.setattr(recogniser, "MOST_CHECKED", 60_000)
+    monkeypatch.setattr(encodings, "_PIECE", 40_000)
+    monkeypatch.setattr(decoded_text, "PIECE", 16_384)
+    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 15_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
     driver.new_draft(kind=Kind.EMBED)
     driver.page.open_path(path)
     await until(driver.is_ready)
@@ -275,24 +253,6 @@ async def test_drafts_are_kept_apart(driver: DraftDriver, questions: Path, until
     assert driver.is_ready() and driver.page.header.title() == "First"
 
 
-async def test_columns_fill_the_preview_although_the_mouse_was_dropped_on_it(
-    driver: DraftDriver, questions: Path, until: Until
-) -> None:
-    driver.new_draft()
-    table = driver.page.data.first.table
-    table.roles.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
-    assert sum(map(table.roles.sectionSize, range(4))) == table.viewport().width()
-
-
-async def test_data_is_shown_as_it_stands(driver: DraftDriver, questions: Path, until: Until) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
-    assert cell(driver, 4, 1) == "<b>Follow</b> the link & look"
-
-
 async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: Path, until: Until) -> None:
     driver.new_draft()
     driver.page.open_path(questions)
@@ -306,3 +266,61 @@ async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: 
     driver.pick(lambda action: action.data() == Role.IGNORE)
     await until(driver.is_ready)
     assert driver.page.data.first.table.role_of(3) is Role.IGNORE
+
+
+@pytest.fixture
+async def close(driver: DraftDriver, tmp_path: Path, until: Until) -> DraftDriver:
+    """A draft of a file whose only letter beyond ASCII two encodings have."""
+    path = tmp_path / "a.csv"
+    path.write_bytes("mark;text\nÉ;one\na;two\nb;three\n".encode("cp1252"))
+    driver.new_draft(kind=Kind.EMBED)
+    driver.page.open_path(path)
+    await until(driver.is_ready)
+    return driver
+
+
+async def send_marks(driver: DraftDriver, until: Until) -> ReadingsDialog:
+    """Send the column with the letter; the question that is asked."""
+    if driver.state.mapping is not None and driver.state.mapping.roles[0] is not Role.TEXT:
+        driver.choose_role(1, Role.KEEP)
+        driver.choose_role(0, Role.TEXT)
+        await until(driver.is_ready)
+    driver.click(driver.page.check.send_button)
+    await until(lambda: shown(driver) is not None)
+    dialog = shown(driver)
+    assert dialog is not None
+    return dialog
+
+
+def shown(driver: DraftDriver) -> ReadingsDialog | None:
+    found = driver.page.findChildren(ReadingsDialog)
+    return next((dialog for dialog in found if dialog.isVisible()), None)
+
+
+def first_cell(driver: DraftDriver) -> str:
+    return str(driver.page.data.first.table.model().index(0, 0).data())
+
+
+async def test_a_close_guess_is_asked_about_before_sending(close: DraftDriver, until: Until) -> None:
+    dialog = await send_marks(close, until)
+    texts = [label.text() for label in dialog.findChildren(Label)]
+    assert "É" in texts and "…" in texts
+    assert [button.text() for button in dialog.buttons] == ["Use Windows-1252", "Use Mac Roman"]
+    dialog.reject()
+    await until(lambda: shown(close) is None and close.is_ready())
+    assert close.sent == []
+    dialog = await send_marks(close, until)  # the question was not answered
+    close.click(dialog.buttons[1])
+    await until(lambda: close.is_ready() and close.page.data.first.encoding.text() == "Mac Roman")
+    assert (first_cell(close), close.sent) == ("…", [])  # to be looked at before it is sent
+    close.click(close.page.check.send_button)
+    await until(lambda: len(close.sent) == 1)
+
+
+async def test_with_the_guess_as_the_answer_it_is_sent_at_once(close: DraftDriver, until: Until) -> None:
+    dialog = await send_marks(close, until)
+    close.click(dialog.buttons[0])
+    await until(lambda: len(close.sent) == 1)
+    draft = close.program.folder(close.sent[0]).draft()
+    assert draft is not None
+    assert (draft.options.encoding, draft.options.is_encoding_guessed) == ("cp1252", False)

@@ -1,12 +1,17 @@
-"""The smallest window, in plain and in large letters: nothing of a draft has to be scrolled to sideways."""
+"""What room the parts of a draft get: nothing is scrolled sideways, and the text has what short columns leave."""
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Role
+from cfbatch_gui.core.inputs.layouts import with_role
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.ui.inputs.draft_state import OpenFile, open_file
+from cfbatch_gui.ui.inputs.input_labels import roles_for
+from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
@@ -19,14 +24,11 @@ CONNECTIONS = (
 OTHER_MODEL = "@cf/some-maker/a-model-with-a-very-long-name-indeed-large-v3"
 
 
-@pytest.mark.parametrize("letters", ["", "* { font-size: 17px }"])
 @pytest.mark.parametrize("kind", list(Kind))
-async def test_nothing_is_scrolled_sideways(
-    driver: DraftDriver, tmp_path: Path, until: Until, letters: str, kind: Kind
-) -> None:
+async def test_nothing_is_scrolled_sideways(driver: DraftDriver, tmp_path: Path, until: Until, kind: Kind) -> None:
     await driver.program.keep_settings(connections=CONNECTIONS)
     page = driver.page
-    driver.window.setStyleSheet(letters)
+    driver.window.setStyleSheet("* { font-size: 17px }")
     page.setFixedWidth(NARROW)
     long = tmp_path / "texts of the archive, as they came in May.csv"
     long.write_text("query,body\n" + "why,word\n" * 3 + f"how,{'word ' * 9_000}\n" + ",\n", encoding="utf-8")
@@ -52,3 +54,63 @@ async def test_nothing_is_scrolled_sideways(
     await until(page.data.split.isVisible)
     await nothing_is_hidden()
     assert page.check.options.isVisible()
+
+
+LONG = "A lamp of oak with a warm light and two metres of cable and a switch at its foot"
+
+
+@pytest.fixture
+def table(qtbot: Any) -> PreviewTable:
+    table = PreviewTable()
+    qtbot.addWidget(table)
+    table.resize(560, 240)
+    table.show()
+    return table
+
+
+def written(tmp_path: Path, text: str) -> OpenFile:
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="utf-8")
+    return open_file(path)
+
+
+def shown(table: PreviewTable, file: OpenFile, mapping: Mapping | None = None) -> list[int]:
+    """The widths of the columns."""
+    mapping = mapping or file.guess(Kind.EMBED)
+    table.show_file(file, mapping.roles, roles_for(mapping, second=False))
+    return [table.roles.sectionSize(section) for section in range(len(mapping.roles))]
+
+
+def test_a_short_id_leaves_the_room_to_the_text(table: PreviewTable, tmp_path: Path) -> None:
+    file = written(tmp_path, "id,note,text\n" + "".join(f"{n},,{LONG}\n" for n in range(100, 130)))
+    widths = shown(table, file)
+    assert sum(widths) == table.viewport().width()
+    assert widths[0] < 80 and widths[1] < 100
+    assert all(table.roles.wanted_width(section) <= width for section, width in enumerate(widths))
+
+
+def test_in_a_narrow_window_nothing_stands_outside_of_it(table: PreviewTable, tmp_path: Path) -> None:
+    rows = "".join(f"{n // 4},{LONG},d{n},{LONG} {LONG},{n % 2}\n" for n in range(30))
+    file = written(tmp_path, "query_id,query,doc_id,answer,relevance\n" + rows)
+    widths = shown(table, file, file.guess(Kind.RANK))
+    assert sum(widths) == table.viewport().width()
+    assert abs(widths[1] - widths[3]) < 2 and widths[1] > 120
+    table.resize(900, 240)
+    wider = [table.roles.sectionSize(section) for section in range(5)]
+    assert sum(wider) == table.viewport().width() and wider[::2] == widths[::2]
+
+
+def test_what_is_left_over_goes_to_the_text_though_it_is_short(table: PreviewTable, tmp_path: Path) -> None:
+    file = written(tmp_path, "number,word,colour\n" + "".join(f"{n}0000000000,ab,blue\n" for n in range(9)))
+    mapping = with_role(file.guess(Kind.EMBED), 1, Role.TEXT)
+    widths = shown(table, file, mapping)
+    assert sum(widths) == table.viewport().width()
+    assert widths[1] > widths[0] > widths[2]
+
+
+def test_a_role_with_a_longer_name_gets_its_room(table: PreviewTable, tmp_path: Path) -> None:
+    file = written(tmp_path, "id,text\n" + "".join(f"{n},{LONG}\n" for n in range(9)))
+    before = shown(table, file)
+    after = shown(table, file, with_role(file.guess(Kind.EMBED), 0, Role.IGNORE))
+    assert after[0] >= table.roles.wanted_width(0) > before[0]
+    assert sum(after) == table.viewport().width()

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import JobState
@@ -36,17 +37,6 @@ async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: 
     assert done.state is JobState.DONE
 
 
-async def test_the_example_for_vectors(driver: DraftDriver, until: Until) -> None:
-    driver.new_draft()
-    driver.click(driver.page.what.embed)
-    assert driver.page.what.embed.is_chosen()
-    await until(lambda: driver.job.kind is Kind.EMBED)
-    driver.click(driver.page.data.drop.example_link)
-    await until(driver.is_ready)
-    assert driver.figures()[:2] == [("60", "texts"), ("1", "request")]
-    assert driver.sentence() == "Each row is one text: 60 texts."
-
-
 async def test_a_fresh_draft_takes_the_kind_from_its_file_and_its_name_too(driver: DraftDriver, until: Until) -> None:
     driver.new_draft("New job")
     driver.page.open_path(Path("resources/examples/product-texts.csv").resolve())
@@ -71,17 +61,6 @@ async def test_another_file_gives_its_name_unless_the_user_gave_one(
     driver.page.open_path(examples / "product-texts.csv")
     await until(lambda: driver.is_settled() and driver.job.texts == 60)
     assert driver.job.name == "Mine"
-
-
-async def test_a_kind_that_was_chosen_stays_when_a_file_comes(driver: DraftDriver, until: Until) -> None:
-    driver.new_draft("Mine")
-    driver.click(driver.page.what.rank)
-    driver.page.open_path(Path("resources/examples/product-texts.csv").resolve())
-    await until(driver.is_settled)
-    assert driver.page.what.rank.is_chosen() and driver.job.name == "Mine"
-    driver.click(driver.page.what.embed)
-    await until(driver.is_ready)
-    assert driver.job.kind is Kind.EMBED and driver.job.texts == 60
 
 
 async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
@@ -191,13 +170,6 @@ async def test_cells_from_a_spreadsheet_are_pasted(driver: DraftDriver, until: U
     assert Path(driver.job.source_path).parent == driver.program.folder(driver.job.id).path
 
 
-async def test_an_empty_clipboard_is_said(driver: DraftDriver, until: Until) -> None:
-    driver.new_draft()
-    QGuiApplication.clipboard().clear()
-    driver.click(driver.page.data.drop.paste_button)
-    await until(lambda: driver.notices.texts() == ["There is no text on the clipboard. Copy cells or lines first."])
-
-
 async def test_rename_duplicate_delete_and_undo(driver: DraftDriver, questions: Path, until: Until) -> None:
     job = driver.new_draft("Before")
     driver.page.open_path(questions)
@@ -236,3 +208,37 @@ def drop(driver: DraftDriver, paths: list[Path]) -> None:
     copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(driver.page, QDragEnterEvent(QPoint(300, 300), copy, mime, left, none))
     QApplication.sendEvent(driver.page, QDropEvent(QPointF(300, 300), copy, mime, left, none))
+
+
+async def name_file(driver: DraftDriver, path: Path, until: Until) -> None:
+    """Type the path into the dialog that asks for a file."""
+    await until(lambda: any(dialog.isVisible() for dialog in driver.page.findChildren(QFileDialog)))
+    dialog = next(dialog for dialog in driver.page.findChildren(QFileDialog) if dialog.isVisible())
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert field is not None
+    field.setText(str(path))
+    dialog.accept()
+
+
+@pytest.mark.parametrize("is_begun_with_queries", [True, False])
+async def test_where_a_second_file_is_missing_a_button_adds_one(
+    driver: DraftDriver, tmp_path: Path, until: Until, is_begun_with_queries: bool
+) -> None:
+    queries, answers = tmp_path / "queries.csv", tmp_path / "answers.csv"
+    queries.write_text("id,question\n1,how do I pay\n2,where is my parcel\n")
+    answers.write_text("sku;answer\nA;By card, or by invoice\nB;On its way to you\nC;Ask the shop\n")
+    first, second = (queries, answers) if is_begun_with_queries else (answers, queries)
+    data = driver.page.data
+    driver.new_draft()
+    driver.page.open_path(first)
+    await until(driver.is_settled)
+    driver.click(driver.page.what.rank)
+    await until(data.add_second.isVisible)
+    data.add_second.setFocus()
+    driver.qtbot.keyClick(data.add_second, Qt.Key.Key_Space)
+    await name_file(driver, second, until)
+    await until(lambda: driver.is_ready() and driver.figures()[:2] == [("2", "queries"), ("6", "contexts")])
+    state = driver.state
+    assert state.file is not None and state.second is not None and state.mapping is not None
+    assert (state.file.path, state.second.path, state.mapping.layout) == (queries, answers, Layout.SHARED)
+    assert not data.add_second.isVisible()

@@ -128,18 +128,6 @@ async def test_how_much_the_free_plan_collects_is_said(connected: DraftDriver, u
     assert "it collects 500 of these 620 batches" in options.account.accessibleDescription()
 
 
-async def test_a_large_job_is_not_offered_synchronously(connected: DraftDriver, tmp_path: Path, until: Until) -> None:
-    path = tmp_path / "many.csv"
-    path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(path)
-    await until(connected.is_ready)
-    assert connected.why_not().startswith("Cloudflare says: usually within 5 minutes")
-    assert not connected.page.check.cure.isVisible()
-    connected.click(connected.page.check.options_button)
-    assert not connected.page.check.options.way.isVisible()
-
-
 async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
     connected: DraftDriver, tmp_path: Path, until: Until
 ) -> None:

@@ -25,74 +25,6 @@ async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
         yield found
 
 
-async def opened_june(stage: Stage, tmp_path: Path) -> None:
-    person = stage.person
-    await person.click("New job")
-    await person.click("Turn texts into vectors")
-    await stage.open_file(material.products(tmp_path / "june.csv", june=True, count=COUNT))
-    await person.until_sees("A newer version of “May”", "19 to send")
-    page = stage.workspace._draft
-    page.what.set_folded(True)
-    page.data.set_folded(True)
-
-
-async def test_the_lists_say_what_is_sent_and_what_is_not(stage: Stage, tmp_path: Path) -> None:
-    await opened_june(stage, tmp_path)
-    person, section = stage.person, stage.workspace._draft.version
-    await person.until_sees("12 new · 7 changed", "989 as before", "1 under another ID", "4 gone")
-    model = section.table.model()
-    assert model.rowCount() == 19
-    kinds = {str(model.index(row, 0).data()) for row in range(19)}
-    assert kinds == {"new", "changed"}
-    await person.click("4 gone")
-    await person.until_sees("gone")
-    model = section.table.model()
-    assert [str(model.index(row, 0).data()) for row in range(4)] == ["gone"] * 4
-    await person.click("989 as before")
-    await person.until_sees("Send these again all the same")
-    assert section.table.columns()[-1].title == "Taken from"
-    assert section.table.model().index(0, 4).data() == "May"
-
-
-async def test_chosen_rows_are_sent_again_and_taken_back(stage: Stage, tmp_path: Path) -> None:
-    await opened_june(stage, tmp_path)
-    person, section = stage.person, stage.workspace._draft.version
-    await person.click("989 as before")
-    await person.until_sees("Send these again all the same")
-    section.table.selectRow(2)
-    await person.click("Send these again all the same")
-    await person.until_sees("20 to send", "988 as before")
-    await person.click("20 to send")
-    await person.until_sees("1 sent again")
-    await person.click("Take back what was chosen to be sent again")
-    await person.until_sees("19 to send", "989 as before")
-
-
-async def test_reuse_is_switched_off_and_another_job_is_compared_with(stage: Stage, tmp_path: Path) -> None:
-    await opened_june(stage, tmp_path)
-    person = stage.person
-    await person.click(SWITCH)
-    await person.until_sees("Everything is sent, also what earlier jobs have.", "1,008 to send")
-    await person.click(SWITCH)
-    await person.until_sees("19 to send")
-    await person.click("Compare with…")
-    await person.choose("With none")
-    await person.until_sees("What earlier jobs have", "19 to send")
-    assert not stage.workspace._draft.version.tabs.is_shown("gone")
-    await person.click("Compare with…")
-    await person.choose("May")
-    await person.until_sees("A newer version of “May”", "4 gone")
-
-
-async def test_what_is_new_is_sent_and_the_job_says_what_was_taken(stage: Stage, tmp_path: Path) -> None:
-    await opened_june(stage, tmp_path)
-    person = stage.person
-    await person.press(Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    await person.until(lambda: stage.state("June") is JobState.DONE)
-    await person.until_sees("989 from earlier jobs")
-    assert stage.job("June").reused == 989 and sum(each.texts for each in stage.job("June").batches) == 19
-
-
 async def test_nothing_is_sent_of_a_file_of_which_everything_is_known(stage: Stage, tmp_path: Path) -> None:
     person = stage.person
     await person.click("New job")
@@ -102,16 +34,6 @@ async def test_nothing_is_sent_of_a_file_of_which_everything_is_known(stage: Sta
     await person.click("Finish without sending")
     await person.until(lambda: stage.state("Again") is JobState.DONE)
     assert stage.job("Again").batches == () and stage.job("Again").reused == COUNT
-
-
-async def test_without_an_earlier_job_there_is_no_such_part(tmp_path: Path, theme: Theme) -> None:
-    async with opened(tmp_path / "data", theme) as stage:
-        person = stage.person
-        await person.click("New job")
-        await person.click("Turn texts into vectors")
-        await stage.open_file(material.products(tmp_path / "may.csv", count=20))
-        await person.until_sees("Send 1 batch")
-        assert stage.workspace._draft.version.isHidden()
 
 
 async def test_only_what_changed_is_exported_with_a_list_of_what_is_gone(stage: Stage, tmp_path: Path) -> None:
@@ -131,3 +53,48 @@ async def test_only_what_changed_is_exported_with_a_list_of_what_is_gone(stage: 
     await person.until(lambda: not stage.workspace.window.findChildren(ExportDialog))
     assert len((home / "June.csv").read_text("utf-8").splitlines()) == 21
     assert len((home / "June.csv.removed.csv").read_text("utf-8").splitlines()) == 6
+
+
+async def test_the_lists_say_what_is_sent_and_the_user_chooses_otherwise(stage: Stage, tmp_path: Path) -> None:
+    person = stage.person
+    await person.click("New job")
+    await person.click("Turn texts into vectors")
+    await stage.open_file(material.products(tmp_path / "june.csv", june=True, count=COUNT))
+    await person.until_sees("A newer version of “May”", "19 to send")
+    page = stage.workspace._draft
+    page.what.set_folded(True)
+    page.data.set_folded(True)
+    section = page.version
+    await person.until_sees("12 new · 7 changed", "989 as before", "1 under another ID", "4 gone")
+    model = section.table.model()
+    assert {str(model.index(row, 0).data()) for row in range(model.rowCount())} == {"new", "changed"}
+    await person.click("4 gone")
+    await person.until_sees("gone")
+    model = section.table.model()
+    assert [str(model.index(row, 0).data()) for row in range(4)] == ["gone"] * 4
+    await person.click("989 as before")
+    await person.until_sees("Send these again all the same")
+    assert section.table.columns()[-1].title == "Taken from"
+    assert section.table.model().index(0, 4).data() == "May"
+    section.table.selectRow(2)
+    await person.click("Send these again all the same")
+    await person.until_sees("20 to send", "988 as before")
+    await person.click("20 to send")
+    await person.until_sees("1 sent again")
+    await person.click("Take back what was chosen to be sent again")
+    await person.until_sees("19 to send", "989 as before")
+    await person.click(SWITCH)
+    await person.until_sees("Everything is sent, also what earlier jobs have.", "1,008 to send")
+    await person.click(SWITCH)
+    await person.until_sees("19 to send")
+    await person.click("Compare with…")
+    await person.choose("With none")
+    await person.until_sees("What earlier jobs have", "19 to send")
+    assert not section.tabs.is_shown("gone")
+    await person.click("Compare with…")
+    await person.choose("May")
+    await person.until_sees("A newer version of “May”", "4 gone")
+    await person.press(Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    await person.until(lambda: stage.state("June") is JobState.DONE)
+    await person.until_sees("989 from earlier jobs")
+    assert stage.job("June").reused == 989 and sum(each.texts for each in stage.job("June").batches) == 19

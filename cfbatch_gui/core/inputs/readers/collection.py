@@ -19,7 +19,7 @@ from cfbatch_gui.core.messages import message
 
 
 class TextStore:
-    """Texts by id in a temporary file that the end of the `with` block removes. The first text of an id is kept."""
+    """Texts by id in a temporary database that the end of the `with` block removes. The first text of an id is kept."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="cfbatch-")
@@ -38,10 +38,7 @@ class TextStore:
         return str(found[0]) if found else None
 
     def number_ids(self) -> int:
-        """Number the ids from 1 in their own order, whatever the order of the file; return how many there are.
-
-        To be called once, after the last `add`.
-        """
+        """Number the ids from 1 in their own order, once, after the last `add`; return how many there are."""
         self._database.execute("CREATE TABLE numbered AS SELECT number FROM texts ORDER BY id")
         return int(self._database.execute("SELECT count(*) FROM numbered").fetchone()[0])
 
@@ -90,9 +87,8 @@ def candidate_texts(
 ) -> Iterator[tuple[str, Iterable[tuple[str, str | None]]]]:
     """Yield the id of each judged query and its candidates, as ids and texts; None is a judged text that is missing.
 
-    Judged texts alone come in the order of their judgements, those of a whole corpus in its order, and those of a
-    sample by their ids, so that no order tells which of them are judged. Each query's candidates have to be taken
-    before those of the next. A sample depends on the ids of the corpus and of the query alone.
+    A sample comes by ids, so that no order tells which texts are judged, and depends on the ids alone. Each query's
+    candidates have to be taken before those of the next.
     """
     count = store.number_ids() if rule.pool is CandidatePool.SAMPLE else 0
     for query_id, judged in labels.items():
@@ -120,10 +116,7 @@ def _sample(
 
 
 def _shuffled(count: int, query_id: str) -> Iterator[int]:
-    """Yield 1 to `count` in an order that depends on the query's id alone: Fisher and Yates' shuffle, step by step.
-
-    Its numbers come from a hash, because those of Python's `random` may change with its version.
-    """
+    """Yield 1 to `count` by Fisher and Yates' shuffle from a hash of the query's id, for `random` may change."""
     moved: dict[int, int] = {}
     seed = hashlib.sha256(f"{_SEED}\0{query_id}".encode("utf-8", "surrogatepass"))
     for index in range(count):
@@ -152,9 +145,9 @@ class JudgementLine:
 
 @dataclass(frozen=True, slots=True)
 class CollectionTexts:
-    """What candidates can be chosen from. `queries` are the texts of the judged queries by id, and `labels` those of
-    their judged documents by the ids of query and document. `documents` yields the id and text of each that is not
-    empty or is judged, once, in the order of the corpus.
+    """What candidates can be chosen from: texts of judged queries by id, and labels by the ids of query and document.
+
+    `documents` yields each id and text that is not empty or is judged, once, in the order of the corpus.
     """
 
     queries: dict[str, str]
@@ -250,9 +243,8 @@ def _are_judgements(sample: str) -> bool:
 
 
 def _parts_of(path: Path) -> _Parts | None:
-    """The parts of a collection in a folder, or beside a TREC run; None when there is no corpus with queries.
-
-    Raises InputError if the folder cannot be opened.
+    """The parts of a collection in a folder or beside a TREC run; None without a corpus with queries. Raises
+    InputError.
     """
     folder = path if is_folder(path) else path.parent
     with looking_at(folder):
@@ -264,9 +256,8 @@ def _parts_of(path: Path) -> _Parts | None:
 
 
 def settle_candidates(source: Source, rule: CandidateRule | None, read_file: FileReader) -> Source:
-    """The source with the rule that chooses its candidates; unchanged where a run names them.
-
-    Without `rule` it is the usual one for the judgements, which are read for it. Raises InputError.
+    """The source with the rule that chooses its candidates, by default the usual one; unchanged with a run. Raises
+    InputError.
     """
     parts = _parts_of(source.path)
     if parts is None or parts.run is not None or parts.judgements is None:
@@ -337,11 +328,9 @@ def read_collection(
 ) -> Generator[Row, None, None]:
     """Yield the pairs of query and candidate with `_PAIR_COLUMNS`, numbered from 1.
 
-    The candidates of a query are ordered by falling score of the run, not by its ranks; equal scores stay in file
-    order. Without a run they are chosen as `source.candidates` says, and only judged documents have an initial rank.
-    Documents that can be candidates are stored, in a temporary file, so that a corpus may have any size. A candidate
-    without a document, or of an unknown query, is a problem. `progress` gets the number of pairs. `read_file`
-    recognises a file of the collection and reads its rows.
+    Candidates come by falling score of the run, equal scores in file order, or as `source.candidates` says; then only
+    judged ones have an initial rank. Documents are stored in a temporary file. A candidate without a document, or of
+    an unknown query, is a problem. `progress` gets the number of pairs.
     """
     parts = _parts_of(source.path)
     if parts is None:
@@ -385,9 +374,8 @@ def _texts_of_run(
 
 
 def read_collection_judgements(source: Source, read_file: FileReader) -> Iterator[JudgementLine]:
-    """Yield the judgements beside a collection in file order, none if there are none.
-
-    They name also documents that are no candidates. Raises InputError.
+    """Yield the judgements beside a collection in file order, also of documents that are no candidates. Raises
+    InputError.
     """
     parts = _parts_of(source.path)
     if parts is not None and parts.judgements is not None:

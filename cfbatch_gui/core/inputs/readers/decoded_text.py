@@ -20,12 +20,7 @@ _MARKS = re.compile("(?<=[\r\n])\ufeff+")
 
 
 def text_lines(
-    file: BinaryIO,
-    name: str,
-    encoding: str,
-    progress: Callable[[int], None] | None = None,
-    *,
-    is_sure: bool = True,
+    file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None, *, is_sure: bool = True
 ) -> Iterator[str]:
     r"""Yield lines with their ends (\n, \r\n or \r) as they stand.
 

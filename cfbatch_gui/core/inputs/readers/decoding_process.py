@@ -1,8 +1,6 @@
 """Decode a file in a process of its own, which writes what it finds to its standard output.
 
-A library that decodes damaged files may end its whole process: arro3 (0.9.1) at an impossible length in a page,
-calamine (0.37) where it is told to reserve terabytes, or follows a ring of sectors until there is no memory left.
-Therefore this must not be the process with the user's jobs.
+arro3 (0.9.1) and calamine (0.37) may end their whole process at a damaged file, or take all memory there is.
 """
 
 import os
@@ -45,10 +43,7 @@ class Decoding:
 
 @contextmanager
 def decoding(kind: str, path: Path, *arguments: str) -> Iterator[Decoding]:
-    """Start a process that decodes a file, without the user's secrets; it is killed when the block ends.
-
-    The packed program, which ships no Python executable, does the same for the argument `decoding_program.WORD`.
-    """
+    """Start a process that decodes a file, without the user's secrets; it is killed when the block ends."""
     is_packed = getattr(sys, "frozen", False)
     own = [sys.executable, *([decoding_program.WORD] if is_packed else ["-P", decoding_program.__file__])]
     with tempfile.TemporaryFile() as said:

@@ -1,6 +1,6 @@
 """The program that `decoding_process` runs to decode a file: it needs python-calamine or arro3, none of our modules.
 
-Workbooks in .xlsx are read in the program's own process, by the same functions: their extent is checked before.
+For .xlsx, whose extent is checked before, the program's own process calls the same functions.
 """
 
 import datetime
@@ -29,10 +29,7 @@ _EXACT_INTEGERS = 2.0**53  # above, a float cannot distinguish neighbouring inte
 
 
 def open_workbook(workbook: Path | BytesIO) -> python_calamine.CalamineWorkbook:
-    """Open a workbook of any format, whatever its name says. Raises CalamineError, PasswordError, OSError.
-
-    By a path, the library tries only the format that the suffix names, but says what is wrong.
-    """
+    """Open a workbook, whatever its name says: by a path the library tries only its suffix, but says what is wrong."""
     if isinstance(workbook, BytesIO):
         return python_calamine.CalamineWorkbook.from_filelike(workbook)
     try:
@@ -47,9 +44,8 @@ def open_workbook(workbook: Path | BytesIO) -> python_calamine.CalamineWorkbook:
 
 
 def _with_tabs_and_breaks(path: Path) -> Path | BytesIO:
-    """A copy of an .ods in which tabs and line breaks are characters, or the path if it needs none.
-
-    calamine (0.37) leaves them out, so that words on both sides of them would be one.
+    """A copy of an .ods in which tabs and line breaks, which calamine (0.37) leaves out, are characters; the path if it
+    has none.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -79,7 +75,7 @@ def sheets_in(workbook: python_calamine.CalamineWorkbook) -> tuple[tuple[str, bo
 
 
 def rows_in(workbook: python_calamine.CalamineWorkbook, sheet: str) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of every row from the first of the sheet, blank or not; all have the same number of cells.
+    """Yield the cells of every row from the first of the sheet, blank or not, equally many in each.
 
     A row with a value that Python cannot hold, such as a span of 3 million years, is `OUT_OF_RANGE` and empty cells.
     """
@@ -120,8 +116,8 @@ def _duration(value: datetime.timedelta) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Write what a file holds to standard output; return the exit status.
 
-    The arguments are the kind of file, its path, and perhaps the name of a sheet in JSON. Parquet becomes an Arrow
-    stream; a workbook one line of JSON with its sheets, or lines with blocks of the rows of one sheet.
+    The arguments are the kind of file, its path, and perhaps a sheet's name in JSON. Parquet becomes an Arrow stream; a
+    workbook lines of JSON with its sheets, or with blocks of the rows of one.
     """
     kind, path, *sheet = arguments
     if kind == PARQUET:

@@ -5,7 +5,7 @@ import json
 import operator
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, compress, islice, repeat
 from typing import Any, BinaryIO
 
@@ -44,12 +44,10 @@ from cfbatch_gui.core.messages import message
 _TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordProblem:
-    """Why a record is not used as it stands, and of which kind that is."""
+Problem = tuple[str, ProblemKind]  # why a record is not used as it stands
 
-    reason: str
-    kind: ProblemKind = ProblemKind.UNREADABLE_ROW
+
+Progress = Callable[[int], None] | None
 
 
 class RecordChecks:
@@ -72,7 +70,7 @@ class RecordChecks:
 
     def problems_of(
         self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
-    ) -> dict[int, RecordProblem]:
+    ) -> dict[int, Problem]:
         """The problems of a block of records by their index, in order.
 
         `numbers` are the lines in which the records begin, and the line below the last.
@@ -113,25 +111,26 @@ class RecordChecks:
     def _is_sound(self, text: str) -> bool:
         return CUT_MARK not in text and has_sound_quotes(text, self._separator, self._quoting)
 
-    def _of_unusual_width(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, RecordProblem]]:
+    def _of_unusual_width(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, Problem]]:
         if not self._is_wide and self._usual.issuperset(map(len, rows)):
             return
         for index, cells in enumerate(rows):
             if cells and (len(cells) not in self._widths or any(map(str.strip, cells[self._width :]))):
                 is_cut = cells[-1].endswith(CUT_MARK)
-                yield index, RecordProblem(_TOO_LONG if is_cut else width_problem(len(cells), self._width))
+                reason = _TOO_LONG if is_cut else width_problem(len(cells), self._width)
+                yield index, (reason, ProblemKind.UNREADABLE_ROW)
 
     def _of_several_lines(
         self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
-    ) -> Iterator[tuple[int, RecordProblem]]:
+    ) -> Iterator[tuple[int, Problem]]:
         for index, cells in enumerate(rows):
             number, below = numbers[index], numbers[index + 1]
             if below == number + 1 or not cells:
                 continue
             if self._is_cut_short(below, text):
-                yield index, RecordProblem(CUT_SHORT, ProblemKind.DOUBTFUL_ROW)
+                yield index, (CUT_SHORT, ProblemKind.DOUBTFUL_ROW)
             elif is_fused(cells, below - number - 1, self._separator) and self._may_be_rows(number, below, text):
-                yield index, RecordProblem(LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
+                yield index, (LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
 
     def _may_be_rows(self, number: int, below: int, text: RawRecords) -> bool:
         if not self._habits.has_line_breaks:
@@ -147,12 +146,12 @@ class RecordChecks:
         is_odd = line.replace('""', "").count('"') % 2 == 1
         return is_odd and not has_sound_quotes(line, self._separator, self._quoting)
 
-    def _of_record(self, number: int, below: int, text: RawRecords) -> RecordProblem | None:
+    def _of_record(self, number: int, below: int, text: RawRecords) -> Problem | None:
         raw = text.raw(number, below, longest=LONGEST_CELL)
         if CUT_MARK in raw:
-            return RecordProblem(_TOO_LONG)
+            return _TOO_LONG, ProblemKind.UNREADABLE_ROW
         doubt = doubt_about(raw, self._separator, self._quoting, self._habits)
-        return RecordProblem(doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None
+        return (doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None
 
 
 _MOST_MANIFEST_BYTES = 4 * 1024 * 1024
@@ -199,8 +198,6 @@ _MOST_AT_ONCE = 1_500  # records; reading them holds Python for 3 ms, for which 
 _MOST_REFUSED = 8
 _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 
-Progress = Callable[[int], None] | None
-
 
 def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
     """Yield the rows. One with too few or too many cells is a problem, unless empty cells at its end are a habit.
@@ -219,16 +216,16 @@ def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row,
             records = unmarked(single_rows(records), frozenset(source.marked))
         for found in records:
             if isinstance(found, Row):
-                yield found if len(found.cells) == width else _with_width(found, width)
+                if len(found.cells) == width:
+                    yield found
+                elif found.problem:
+                    yield unusual_row(found, width)
+                else:  # its surplus cells are a habit of the file
+                    yield Row(found.number, fitted(found.cells, width))
             elif is_usual:
                 yield found
             else:
                 yield Block(found.numbers, [fitted(cells, width) for cells in found.rows])
-
-
-def _with_width(row: Row, width: int) -> Row:
-    """A row with surplus cells that are a habit of the file, or one with a problem, with `width` cells."""
-    return unusual_row(row, width) if row.problem else Row(row.number, fitted(row.cells, width))
 
 
 def read_records(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[Row]:
@@ -336,16 +333,16 @@ class _Records:
                 return
         problems = self._checks.problems_of(numbers, rows, self._text)
         start = 0
-        for index, problem in problems.items():
+        for index, (reason, kind) in problems.items():
             yield from _as_they_are(numbers[start:index], rows[start:index])
             start = index + 1
             number, below = numbers[index], numbers[index + 1]
             raw, first_line = self._text.raw(number, below), self._text.raw(number, number + 1)
-            is_sound = problem.reason in (LINE_BREAK, CUT_SHORT)
+            is_sound = reason in (LINE_BREAK, CUT_SHORT)
             if below > number + 1 and not is_sound and self._read_on_below(number):
                 yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
                 return
-            yield Row(number, rows[index], problem.reason, problem.kind, raw)
+            yield Row(number, rows[index], reason, kind, raw)
         yield from _as_they_are(numbers[start : len(rows)], rows[start:])
         self._text.forget(numbers[-1])
 

@@ -13,14 +13,7 @@ from zipfile import ZipInfo
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.encodings import Encoding, encoding_of
 from cfbatch_gui.core.inputs.input_values import Row, Source
-from cfbatch_gui.core.inputs.open_file import (
-    is_folder,
-    looking_at,
-    members_of,
-    open_archive,
-    open_bytes,
-    open_member,
-)
+from cfbatch_gui.core.inputs.open_file import is_folder, looking_at, members_of, open_archive, open_bytes, open_member
 from cfbatch_gui.core.inputs.readers.plain_text import whole_text
 from cfbatch_gui.core.messages import message
 

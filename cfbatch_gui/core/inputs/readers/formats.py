@@ -1,7 +1,6 @@
 """The table of file formats: all that the program knows about a format is in its entry or in its reader.
 
-A new format is one more file in this folder, with a reader and a function that recognises the format, and one more
-entry in the table. The formats without such a function are distinguished in `recognise`, which compares rows to do so.
+Formats without a function that recognises them are told apart in `recognise`, by comparing rows.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -37,11 +36,7 @@ Recogniser = Callable[[Candidate], Source | None]
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The readers of a format of several files: they also get the function that recognises and reads one of them.
-
-    `read_judgements` yields all judgements, also of documents that are in no row. `settle` adds the rule by which
-    candidates are chosen, where one is needed, and `read_texts` reads what they are chosen from.
-    """
+    """The readers of a format of several files: they also get the function that recognises and reads one of them."""
 
     read: Callable[[Source, Progress, FileReader], Generator[Row, None, None]]
     read_judgements: Callable[[Source, FileReader], Iterator[JudgementLine]]
@@ -53,20 +48,13 @@ class Joined:
 class Format:
     """One format of files.
 
-    `name` is the value of `Source.format`; jobs and recipes store it, so it must not change. `words` is the sentence on
-    how a file is read, and may contain {separator}, {header} and {sheet}; `short` is the form in the window, "" if the
-    window shows the separator or the sheet instead. `listed` is the format's name in lists of the formats that can be
-    read, "" if another format's name includes it.
+    `name` is what jobs and recipes store. `words` may contain {separator}, {header} and {sheet}; `short` is the form in
+    the window, "" if that shows the separator or the sheet; `listed` is "" if another format's name includes it. A file
+    dialog offers `suffixes` under the name `group`; files are recognised by content first. `mime_types` are those of
+    the desktops of Linux, as packaging has them too. A folder of mostly `is_table` files is no folder of texts.
 
-    `suffixes` are those that a file dialog offers, under the name `group`; a file is recognised by its content first,
-    and by these and `other_suffixes` where that leaves a choice. `mime_types` are what the desktops of Linux call files
-    with `suffixes`; the desktop file lists them, and packaging/cfbatch-mime.xml defines those that not every one knows.
-    A folder with mostly files of formats with `is_table` is not read as a folder of texts.
-
-    `recognise` gets files before decoding, `recognise_text` decoded ones whose format no option determines; both return
-    None for a file of another format, and raise InputError for one of this format that cannot be read. `read` yields
-    rows without a problem one by one or, where that is faster, many at a time. `progress` counts bytes, or rows if
-    `counts_rows`.
+    `recognise` gets files before decoding, `recognise_text` decoded ones; None stands for another format. `read` yields
+    rows without a problem one by one or, where that is faster, in blocks. `progress` counts bytes, or rows.
     """
 
     name: str
@@ -267,14 +255,9 @@ def table_suffixes() -> tuple[str, ...]:
 
 
 def explain(source: Source) -> str:
-    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252, our guess.".
-
-    Where the header is not sure, the sentence says so: "…, the first row looks like data, in UTF-8.".
-    """
+    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252, our guess."."""
     said = format_of(source).words.filled(
-        separator=_SEPARATORS.get(source.separator, ""),
-        header=_header(source),
-        sheet=source.sheet,
+        separator=_SEPARATORS.get(source.separator, ""), header=_header(source), sheet=source.sheet
     )
     if source.shape is not Shape.PLAIN:
         said = message("{file}: {content}", file=said, content=_SHAPES[source.shape])

@@ -204,7 +204,11 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
         if key == rows_under:
             text.refuse(message("the key “{key}” comes twice", key=key))
         if not rows_under and text.peek() == "[" and _holds_rows(key, fields):
-            yield from _rows_of_split(fields, text) if _is_split(key, fields) else _elements(text)
+            yield from (
+                _rows_of_split(fields, text)
+                if key == "data" and isinstance(fields.get("columns"), list)
+                else _elements(text)
+            )
             rows_under = key
         else:
             fields[key] = text.value()
@@ -214,14 +218,12 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
         text.take(",")
     text.take("}")
     if not rows_under and fields:
-        is_alone = is_first and not text.peek()  # each of several objects is a row, whatever it holds
-        yield from _rows_within(fields) if is_alone else (fields,)
-
-
-def _rows_within(fields: dict[str, Any]) -> Iterable[object]:
-    if rows := _inner_list(fields):
-        return rows
-    return rows_of_frame(fields) if is_frame(fields) else _only_list(fields) or (fields,)
+        if not is_first or text.peek():  # each of several objects is a row, whatever it holds
+            yield fields
+        elif rows := _inner_list(fields):
+            yield from rows
+        else:
+            yield from rows_of_frame(fields) if is_frame(fields) else _only_list(fields) or (fields,)
 
 
 def _inner_list(fields: dict[str, Any]) -> list[object]:
@@ -251,10 +253,6 @@ def _only_list(fields: dict[str, Any]) -> list[object]:
 def _holds_rows(key: object, fields: dict[str, Any]) -> bool:
     is_envelope = key in _ENVELOPES or (key == "values" and "majorDimension" in fields)  # as in Google's Sheets API
     return is_envelope and not fields.keys() & _OWN_TEXT
-
-
-def _is_split(key: object, fields: dict[str, Any]) -> bool:
-    return key == "data" and isinstance(fields.get("columns"), list)
 
 
 def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:

@@ -131,7 +131,8 @@ class _Piece:
     def __init__(self, first: int, text: str, lines: int = 0) -> None:
         """`lines` is how many it has, where that is known."""
         self.first, self.text = first, text
-        self.stop = first + (lines or _count_lines(text))  # the number of the line after the last
+        ends = lines or _count_ends(text) + (bool(text) and not text.endswith(("\n", "\r")))
+        self.stop = first + ends  # the number of the line after the last
         self._lines: list[str] | None = None
 
     @property
@@ -258,10 +259,6 @@ class RawRecords:
     def forget(self, line: int) -> None:
         while len(self._pieces) > 1 and self._pieces[0].stop <= line:
             self._pieces.popleft()
-
-
-def _count_lines(text: str) -> int:
-    return _count_ends(text) + (bool(text) and not text.endswith(("\n", "\r")))
 
 
 def _count_ends(text: str) -> int:

@@ -201,7 +201,7 @@ def check_other_workbook(path: Path) -> None:
                     "and choose that.",
                     name=path.name,
                     size=size / 1000000.0,
-                ),
+                )
             )
         return
     try:

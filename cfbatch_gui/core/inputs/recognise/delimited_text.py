@@ -169,10 +169,7 @@ def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator:
 def _best(trials: list[_Trial], preferred: str) -> _Trial:
     tables = [trial for trial in trials if trial.is_table]
     if tables:
-        return max(
-            tables,
-            key=lambda trial: (trial.separator == preferred, trial.likelihood, -_rank(trial)),
-        )
+        return max(tables, key=lambda trial: (trial.separator == preferred, trial.likelihood, -_rank(trial)))
     # One column, whose texts may hold unquoted commas: choose a separator that does not occur in them.
     whole = next((trial for trial in trials if trial.usual <= 1 and trial.agreement == 1), None)
     ragged = [trial for trial in trials if trial.first > 1 or trial.usual > 1]
@@ -422,11 +419,7 @@ def open_delimited(source: Source, candidate: Candidate, separator: str) -> Sour
     preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""
     dialect = find_dialect(candidate.text, is_whole=candidate.is_whole, preferred=preferred, separator=separator)
     source = replace(
-        source,
-        columns=(),
-        separator=dialect.separator,
-        quoting=dialect.quoting,
-        first_line=dialect.first_line,
+        source, columns=(), separator=dialect.separator, quoting=dialect.quoting, first_line=dialect.first_line
     )
     source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
     if dialect.separator == SPACE and not separator:

@@ -1,6 +1,6 @@
-"""The shape of a cell: what it looks like when the particular letters and digits are forgotten.
+"""Distinguish a header from a first row of data, by what the row as a whole has in common with the rows below it.
 
-The cells of one column of data mostly have one shape, or a few, and the column's name seldom has the same.
+A cell's shape is what it looks like when its particular letters and digits are forgotten.
 """
 
 import math
@@ -150,8 +150,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) -> HeaderJudgement:
     """Judge whether the first of the rows names the columns, by all its cells together, unless that is decided.
 
-    A cell speaks for a header if it is unlike the cells below it (in kind, length and capitals, or because these repeat
-    few values among which it is not), and if it is a usual name. It speaks against one if it is like all of them or is
+    A cell speaks for a header if it is unlike the cells below it or a usual name, and against one if it is like them or
     repeated below. No cell decides alone: names may be questions, sentences, years or empty.
     """
     if decided is not None:
@@ -186,11 +185,7 @@ def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) 
 
 
 def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The names in the first row, with "" in front if R has written row names without a name for their column.
-
-    In that case every row has one cell more than the first row, and the first cells are all different. Rows that only
-    end with a separator do not count.
-    """
+    """The first row, with "" in front if R wrote different row names without a name for their column."""
     names, below = rows[0], rows[1:]
     width = len(names) + 1
     if not below or len(below[0]) != width:
@@ -246,10 +241,7 @@ def _of_cell(cell: str, column: Sequence[str], *, is_first: bool, is_continued: 
 
 
 def _of_shape(shape: str, shapes: Counter[str], count: int) -> float:
-    """The evidence of a shape, where `shapes` are those of the `count` cells below.
-
-    A further row has a new one about as often as those below have one a single time (Good and Turing's estimate).
-    """
+    """The evidence of a shape, given those of `count` cells below; how often a new one comes is Good and Turing's."""
     usual = max(shapes, key=shapes.__getitem__)
     if usual.startswith(TEXT):
         new = _NEW_TEXTS
@@ -293,7 +285,7 @@ def _of_length(cell: str, values: Sequence[str]) -> float:
 def _continued(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]:
     """The indices of figures that may be names: years above other figures, and figures that go up or down in the row.
 
-    Days of a month, years or ages are columns of many tables; but where the rows below do the same, they are data.
+    Where the rows below do the same, they are data.
     """
     found = {
         index

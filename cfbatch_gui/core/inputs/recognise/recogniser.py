@@ -1,8 +1,4 @@
-"""Recognise a file: its format, by its content first, and all that is needed to read it.
-
-The order is: folders, files that a format recognises by their bytes, workbooks, and then text, for which the encoding,
-the format, the bounds of the table and the header are found.
-"""
+"""Recognise a file or a folder: by its bytes, as a workbook or a packed folder, or as a text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -55,12 +51,8 @@ _FILES_FOR_GUESS = 200  # of a folder; they are read for it, as far as they are 
 def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     """Recognise a file or a folder. What `options` does not set is determined from the content.
 
-    A text file is read once, up to `MOST_CHECKED` bytes, to verify its encoding; it is not kept in memory. A .txt file
-    has one text a line, or one a paragraph if sentences go on from line to line, unless a separator or another unit is
-    given. The columns of JSON are the keys of the first 1,000 objects, in order of appearance.
-
-    An encoding that the file does not say is guessed. The judgements of a collection without a run are read. Raises
-    InputError for a file that is not a table, and UsageError for options that do not apply.
+    A text file is read once, up to `MOST_CHECKED` bytes, to verify its encoding, which is guessed if nothing says it.
+    Raises InputError for a file that is not a table, and UsageError for options that do not apply.
     """
     check_name(path)
     source = replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
@@ -90,9 +82,7 @@ def _recognised(path: Path, options: ReadOptions) -> Source:
 
 
 def as_guessed(source: Source, error: EncodingUnknown) -> Source:
-    """The source in the encoding that was guessed when reading it as UTF-8 raised `error`; the same source for
-    another file.
-    """
+    """The source in the encoding guessed when reading it as UTF-8 raised `error`; unchanged for another file."""
     if source.is_encoding_sure or source.path.name != error.file_name:
         return source
     notice = message("Far down it is not UTF-8, so it is read as {encoding}.", encoding=shown_name(error.guess))

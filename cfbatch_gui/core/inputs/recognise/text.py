@@ -156,12 +156,10 @@ def _whole_blocks(sample: str, *, is_whole: bool) -> list[str]:
 
 
 def _are_paragraphs(lines: Sequence[str]) -> bool:
-    """Whether the lines are paragraphs, separated by blank lines.
+    """Whether the lines, which must not end within a paragraph, are paragraphs separated by blank lines.
 
-    `lines` must not end within a paragraph. Blank lines alone are not enough, because they also separate the groups of
-    a list. Either every paragraph is one line, and most of the text is sentences; or the last line of a paragraph ends
-    a sentence, while most of its other lines do not: either the next line begins with a small letter, as the first line
-    does not, or the line is so full that the next word did not fit.
+    Blank lines also separate the groups of a list. So either every paragraph is one line, and most are sentences; or
+    paragraphs end sentences, while most other lines are followed by a small letter or so full that no word fitted.
     """
     blocks = [[line.strip() for line in block] for filled, block in groupby(lines, _is_filled) if filled]
     several = [block for block in blocks if len(block) > 1]
@@ -216,10 +214,7 @@ def _share(found: Sequence[bool]) -> float:
 
 
 def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
-    """The source with its columns, first line and end. Raises InputError for a table without rows.
-
-    `sample` is the decoded `head` without a byte order mark.
-    """
+    """The source with columns, first line and end; `sample` is the decoded `head`. Raises InputError without rows."""
     lines = lines_of(sample)
     is_whole = source.size <= len(head)
     table = find_ascii_table(lines, is_whole=is_whole)

@@ -1,0 +1,680 @@
+"""Answers to values: every form that was observed or that a schema allows, and what is put aside."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.errors import ForeignReply, ReplyError
+from cfbatch_gui.core.workers_ai.answers import (
+    Answer,
+    Embedded,
+    Expected,
+    Finished,
+    Matched,
+    Queued,
+    Refused,
+    Scored,
+    ServiceError,
+    Usage,
+    Waiting,
+    expect,
+    match,
+    read_answer,
+    read_envelope,
+    read_run,
+)
+from cfbatch_gui.core.workers_ai.requests import AnswerKind, EmbedRequest, RankRequest
+from tests.thorough import tries
+
+DIMENSION = 3
+
+
+def value_of(request: int, item: int, index: int = 0) -> float:
+    """A value that differs for all arguments and is exact in float32."""
+    return float(1 + request * 100 + item * 10 + index)
+
+
+def element(index: int, wanted: Expected) -> dict[str, Any]:
+    if wanted.kind == "scores":
+        result: dict[str, Any] = {
+            "response": [{"id": i, "score": value_of(index, i)} for i in range(wanted.count)],
+        }
+    else:
+        rows = [[value_of(index, i, component) for component in range(DIMENSION)] for i in range(wanted.count)]
+        result = {"data": rows, "shape": [wanted.count, DIMENSION], "pooling": "cls"}
+    return {"id": index, "result": result, "success": True, "external_reference": wanted.reference}
+
+
+def run(elements: list[Any], expected: list[Expected], dimension: int | None = None) -> list[Matched]:
+    finished = read_answer(json.dumps({"responses": elements}).encode())
+    assert isinstance(finished, Finished)
+    return list(match(finished, expected, dimension=dimension))
+
+
+def plain(results: list[Matched]) -> list[Any]:
+    """Results as values that can be compared with `==`."""
+    return [
+        (r.index, r.error)
+        if isinstance(r, Refused)
+        else (r.index, r.scores.tolist())
+        if isinstance(r, Scored)
+        else (r.index, r.vectors.tolist(), r.pooling)
+        for r in results
+    ]
+
+
+def right(expected: list[Expected]) -> list[Any]:
+    """The expected result, computed without the code under test."""
+    return [
+        (index, [value_of(index, i) for i in range(wanted.count)])
+        if wanted.kind == "scores"
+        else (index, [[value_of(index, i, p) for p in range(DIMENSION)] for i in range(wanted.count)], "cls")
+        for index, wanted in enumerate(expected)
+    ]
+
+
+kinds: st.SearchStrategy[AnswerKind] = st.sampled_from(["scores", "embeddings"])
+batches = st.lists(st.tuples(kinds, st.integers(1, 4)), min_size=1, max_size=5).map(
+    lambda shapes: [Expected(f"ref-{i}", kind, count) for i, (kind, count) in enumerate(shapes)]
+)
+
+
+@given(batches, st.randoms(use_true_random=False), st.sampled_from(["both", "id", "reference", "either"]))
+def test_the_order_of_arrival_means_nothing(expected: list[Expected], random: Any, marks: str) -> None:
+    elements = [element(index, wanted) for index, wanted in enumerate(expected)]
+    random.shuffle(elements)
+    for one in elements:
+        if isinstance(one["result"].get("response"), list):
+            random.shuffle(one["result"]["response"])
+        if marks == "id":
+            one["external_reference"] = None
+        elif marks == "reference" or (marks == "either" and random.random() < 0.5):
+            del one["id"]
+    assert plain(run(elements, expected)) == right(expected)
+
+
+# Values that `spoil` puts in place of others.
+ODD_VALUES: list[Any] = [
+    None,
+    True,
+    "1",
+    "",
+    -1,
+    0,
+    1,
+    2,
+    0.0,
+    0.5,
+    1.0,
+    99,
+    10**30,
+    [],
+    {},
+    [[1]],
+    "ref-0",
+    "ref-1",
+    "x",
+]
+
+
+def spoil(elements: list[Any], random: Any) -> None:
+    """Change one id, reference, length or value at random."""
+    locations: list[tuple[Any, Any]] = []
+    for one in elements:
+        locations += [(one, "id"), (one, "external_reference"), (one, "result"), (one["result"], "shape")]
+        for key in ("response", "data"):
+            rows = one["result"].get(key) or []
+            locations += [(one["result"], key)] if rows else []
+            locations += [(rows, position) for position in range(len(rows))]
+            locations += [(row, "id") for row in rows if isinstance(row, dict)]
+            locations += [(row, position) for row in rows if isinstance(row, list) for position in range(len(row))]
+    holder, key = random.choice(locations)
+    match random.choice(["drop", "repeat", "odd", "swap"]):
+        case "swap":
+            first, second = random.choice(elements), random.choice(elements)
+            mark = random.choice(["id", "external_reference"])
+            first[mark], second[mark] = second[mark], first[mark]
+        case "drop":
+            holder.pop(key, *([] if isinstance(holder, list) else [None]))
+        case "repeat" if isinstance(holder, list):
+            holder.insert(key, copy.deepcopy(holder[key]))
+        case "repeat":
+            elements.append(copy.deepcopy(random.choice(elements)))
+        case "odd":
+            # A different number in a vector or score cannot be detected: only ids, lengths and types are changed.
+            is_number = isinstance(holder, list) and isinstance(holder[key], float)
+            odd = [value for value in ODD_VALUES if not (is_number and type(value) in (int, float))]
+            holder[key] = random.choice(odd)
+
+
+@pytest.mark.thorough
+@settings(max_examples=tries(60, 5_000))
+@given(batches, st.randoms(use_true_random=False))
+def test_one_spoilt_value_is_a_breach_or_changes_nothing(expected: list[Expected], random: Any) -> None:
+    elements = [element(index, wanted) for index, wanted in enumerate(expected)]
+    random.shuffle(elements)
+    spoil(elements, random)
+    try:
+        results = run(elements, expected, DIMENSION)
+    except ReplyError:
+        return
+    assert plain(results) == right(expected)
+
+
+TWO = [Expected("a", "embeddings", 1), Expected("b", "embeddings", 1)]
+VECTOR = {"data": [[1, 2]]}
+
+
+def two(first: dict[str, Any], second: dict[str, Any]) -> list[Any]:
+    return [{"result": VECTOR, **first}, {"result": VECTOR, **second}]
+
+
+@pytest.mark.parametrize(
+    ("elements", "words"),
+    [
+        (two({"id": 0}, {"id": 0}), "is there twice"),
+        (two({"id": 0}, {"external_reference": "a"}), "is there twice"),
+        (two({"id": 0}, {"id": 2}), "was not sent"),
+        (two({"id": 0}, {"id": -1}), "was not sent"),
+        (two({"id": 0}, {"id": 1, "external_reference": "a"}), "carries the mark of another"),
+        (two({"id": 0}, {"id": 1, "external_reference": "c"}), "another job"),
+        (two({"id": 0}, {"external_reference": "c"}), "another job"),
+        (two({"id": 0}, {}), "does not say which request"),
+        (two({"id": 0}, {"external_reference": ""}), "does not say which request"),
+        (two({"id": 0}, {"id": 1.0}), "cannot read"),
+        (two({"id": 0}, {"id": "1"}), "cannot read"),
+        (two({"id": 0}, {"id": True}), "cannot read"),
+        (two({"id": 0}, {"id": 1, "external_reference": 5}), "cannot read"),
+        (two({"id": 0}, {"id": 1})[:1], "1 of 2 results are missing"),
+        ([], "2 of 2 results are missing"),
+        (two({"id": 0}, {"id": 1}) * 2, "is there twice"),
+        (two({"id": 0}, {"id": 1, "result": None}), "is empty"),
+        (two({"id": 0}, {"id": 1, "result": "x", "success": True}), "unknown form"),
+        (two({"id": 0}, {"id": 1, "result": {}}), "has no vectors"),
+        (two({"id": 0}, {"id": 1, "result": {"result": {"result": VECTOR}}}), "has no vectors"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "response": [[1, 2]]}}), "two sets of vectors"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2], [3, 4]]}}), "2 vectors for 1 texts"),
+        (two({"id": 0}, {"id": 1, "result": {"data": []}}), "0 vectors for 1 texts"),
+        (two({"id": 0}, {"id": 1, "result": {"data": "no"}}), "0 vectors for 1 texts"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [1, [2]]}}), "something else"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[2], 1]}}), "of another length|something else"),
+        (two({"id": 0}, {"id": 1, "result": {"data": {"a": [1, 2], "b": []}}}), "something else"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2, 3]]}}), "of another length"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[]]}}), "of another length"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, None]]}}), "cannot read"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, True]]}}), "cannot read"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, "2"]]}}), "cannot read"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 4e38]]}}), "out of bounds"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[0, -0.0]]}}), "nothing but zeros"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [1, 3]}}), "of 3 numbers|another length"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [2, 2]}}), "another shape"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [1, 2.5]}}), "another shape"),
+        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [2]}}), "cannot read"),
+        (
+            two({"id": 0, "result": {**VECTOR, "pooling": "cls"}}, {"id": 1, "result": {**VECTOR, "pooling": "mean"}}),
+            "different kinds",
+        ),
+        (two({"id": 0}, {"id": 1, "result": {"response": [{"id": 0, "score": 1}]}}), "vectors for 1 texts|something"),
+    ],
+)
+def test_a_breach_says_what_it_is(elements: list[Any], words: str) -> None:
+    with pytest.raises(ReplyError, match=words) as caught:
+        run(elements, TWO)
+    assert caught.value.message.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        ([{"id": 0, "score": 1}], "1 scores for 2 contexts"),
+        ([{"id": 0, "score": 1}, {"id": 0, "score": 1}], "two scores for one context"),
+        ([{"id": 0, "score": 1}, {"id": 2, "score": 1}], "was not sent"),
+        ([{"id": 0, "score": 1}, {"id": -1, "score": 1}], "was not sent"),
+        ([{"id": 0, "score": 1}, {"id": 1.0, "score": 1}], "cannot read"),
+        ([{"id": 0, "score": 1}, {"id": False, "score": 1}], "cannot read"),
+        ([{"id": 0, "score": 1}, {"score": 1}], "cannot read"),
+        ([{"id": 0, "score": 1}, {"id": 1}], "cannot read"),
+        ([{"id": 0, "score": 1}, {"id": 1, "score": True}], "cannot read"),
+        ([{"id": 0, "score": 1}, {"id": 1, "score": None}], "cannot read"),
+        ([{"id": 0, "score": 1}, {"id": 1, "score": float("nan")}], "cannot read"),
+        ([[1, 2], [3, 4]], "cannot read"),
+        (None, "cannot read"),
+    ],
+)
+def test_scores_are_one_a_context_and_finite(scores: Any, words: str) -> None:
+    with pytest.raises(ReplyError, match=words):
+        run([{"id": 0, "result": {"response": scores}}], [Expected("a", "scores", 2)])
+
+
+def test_a_score_beyond_a_double_is_no_score() -> None:
+    finished = read_answer(b'{"responses":[{"id":0,"result":{"response":[{"id":0,"score":1e999}]}}]}')
+    assert isinstance(finished, Finished)
+    with pytest.raises(ReplyError, match="cannot read"):
+        list(match(finished, [Expected("", "scores", 1)]))
+
+
+def test_a_request_sent_without_a_reference_goes_by_its_id_alone() -> None:
+    wanted = [Expected("", "embeddings", 1), Expected("", "embeddings", 1)]
+    results = run([{"id": 1, "result": {"data": [[5]]}}, {"id": 0, "result": {"data": [[4]]}}], wanted)
+    assert [r.vectors.tolist() for r in results if isinstance(r, Embedded)] == [[[4.0]], [[5.0]]]
+    with pytest.raises(ReplyError, match="does not say which request"):
+        run([{"result": {"data": [[5]]}}, {"id": 0, "result": {"data": [[4]]}}], wanted)
+
+
+def test_a_reference_that_two_requests_share_names_neither() -> None:
+    wanted = [Expected("same", "embeddings", 1), Expected("same", "embeddings", 1)]
+    with pytest.raises(ReplyError, match="does not say which request"):
+        run([{"external_reference": "same", "result": VECTOR}] * 2, wanted)
+    assert len(run([{"id": i, "external_reference": "same", "result": VECTOR} for i in (1, 0)], wanted)) == 2
+
+
+def test_failures_stand_beside_results() -> None:
+    elements = [{"id": 1, "success": False, "error": "too long"}, {"id": 0, "result": VECTOR, "success": True}]
+    first, second = run(elements, TWO)
+    assert isinstance(first, Embedded)
+    assert second == Refused(1, "too long")
+
+
+def test_the_dimension_of_earlier_batches_binds() -> None:
+    elements = two({"id": 0}, {"id": 1})
+    assert len(run(elements, TWO, 2)) == 2
+    with pytest.raises(ReplyError, match="another length"):
+        run(elements, TWO, 3)
+
+
+def test_nothing_is_handed_on_when_a_later_element_is_known_to_be_wrong() -> None:
+    finished = read_answer(json.dumps({"responses": two({"id": 0}, {"id": 1, "result": {"data": []}})}).encode())
+    assert isinstance(finished, Finished)
+    with pytest.raises(ReplyError):
+        next(match(finished, TWO))
+
+
+def test_what_to_expect_follows_from_the_request() -> None:
+    assert expect(RankRequest("q", ("a", "b"), "r")) == Expected("r", "scores", 2)
+    assert expect(RankRequest(None, ("a",), "r")) == Expected("r", "embeddings", 1)
+    assert expect(EmbedRequest(("a",), "r")) == Expected("r", "embeddings", 1)
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
+def test_float32_comes_back_bit_for_bit(numbers: list[float]) -> None:
+    if not any(numbers):
+        return
+    [only] = run([{"id": 0, "result": {"data": [numbers]}}], [Expected("", "embeddings", 1)])
+    assert isinstance(only, Embedded)
+    assert only.vectors.tobytes() == np.array([numbers], dtype=np.float32).tobytes()
+
+
+VECTORS = [[0.5, -1, 0.25], [0, 1e-05, 3.0]]
+SCORES = [{"id": 1, "score": 0.5}, {"id": 0, "score": 1}]
+FRAME = {"success": True, "errors": [], "messages": []}
+
+
+def answer(body: Any, *, framed: bool = True) -> Answer:
+    return read_answer(json.dumps({"result": body, **FRAME} if framed else body).encode())
+
+
+def matched(element: Any, kind: Any = "embeddings", key: str = "responses") -> Matched:
+    finished = answer({key: [{"external_reference": "r", **element}]})
+    assert isinstance(finished, Finished)
+    [only] = match(finished, [Expected("r", kind, 2)])
+    return only
+
+
+@pytest.mark.parametrize("framed", [True, False])
+def test_queued_waiting_and_done_are_told_apart(framed: bool) -> None:
+    assert answer({"request_id": "a-b", "status": "queued", "model": "m"}, framed=framed) == Queued(
+        "a-b", "m", "queued"
+    )
+    assert answer({"request_id": "a-b"}, framed=framed) == Queued("a-b", "", "queued")
+    assert answer({"request_id": "a-b", "model": None, "status": "running"}, framed=framed) == Queued(
+        "a-b", "", "running"
+    )
+    assert answer({"status": "queued"}, framed=framed) == Waiting("queued")
+    assert answer({"status": "thinking it over", "responses": None}, framed=framed) == Waiting("thinking it over")
+    assert answer({"status": "running", "responses": []}, framed=framed) == Waiting("running")
+    assert answer({"responses": []}, framed=framed) == Finished((), None)
+
+
+@pytest.mark.parametrize("key", ["responses", "results"])
+@pytest.mark.parametrize("framed", [True, False])
+def test_done_is_a_list_of_elements_whatever_else_is_there(key: str, framed: bool) -> None:
+    other = "results" if key == "responses" else "responses"
+    body = {key: [{"id": 0, "result": {}}], other: None, "status": "complete", "request_id": "a", "new": {"a": 1}}
+    finished = answer(body, framed=framed)
+    assert isinstance(finished, Finished)
+    assert len(finished.elements) == 1
+    assert isinstance(answer({**body, other: []}, framed=framed), Finished)
+
+
+@pytest.mark.parametrize(
+    ("usage", "read"),
+    [
+        ({"prompt_tokens": 12, "completion_tokens": None, "total_tokens": 12.0, "more": 1}, Usage(12, 0, 12)),
+        ({}, Usage(0, 0, 0)),
+        (None, None),
+        ("free of charge", None),
+        ({"prompt_tokens": -5, "completion_tokens": 7, "total_tokens": 1e308}, Usage(0, 7, 0)),
+    ],
+)
+def test_usage_is_read_leniently(usage: Any, read: Usage | None) -> None:
+    finished = answer({"responses": [], "usage": usage})
+    assert isinstance(finished, Finished)
+    assert finished.usage == read
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"<html>",
+        b'{"result":null,"success":true,"errors":[]}',
+        b'{"result":{"status":"queued","request_id":"a"},"success":false,"errors":[{"code":1}]}',
+        b'{"result":{"status":""},"success":true}',
+        b'{"result":"done","success":true}',
+        b'{"responses":{"id":0}}',
+        b'{"responses":[1]}',
+        b'{"responses":[{"id":0}],"results":[{"id":0}]}',
+        b'{"responses":[{"id":0}]',
+        b'{"request_id":7}',
+        b'{"responses":[{"result":' + b"[" * 100_000,
+        b'{"responses":[{"error":"\xff", "external_reference":"\xff"}]}',
+    ],
+)
+def test_anything_else_is_a_reply_error(data: bytes) -> None:
+    with pytest.raises(ReplyError):
+        read_answer(data)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"response": SCORES},
+        {"response": SCORES, "data": None, "shape": None, "meta": {"a": [1]}},
+        {"result": {"response": SCORES}},
+        {"result": {"response": SCORES}, "response": None},
+        {"result": None, "response": SCORES},
+    ],
+)
+def test_scores_stand_in_the_order_of_the_contexts(result: Any) -> None:
+    only = matched({"id": 0, "result": result, "success": True}, "scores")
+    assert isinstance(only, Scored)
+    assert only.scores.tolist() == [1.0, 0.5]
+    assert only.scores.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"data": VECTORS, "shape": [2, 3], "pooling": "cls"},
+        {"data": VECTORS, "shape": [2.0, 3.0], "pooling": "cls", "response": None, "meta": {"time": 1}},
+        {"response": VECTORS, "shape": [2, 3], "pooling": "cls"},
+        {"response": VECTORS, "pooling": "cls", "data": None},
+        {"result": {"data": VECTORS, "shape": None, "pooling": "cls"}},
+    ],
+)
+@pytest.mark.parametrize("key", ["responses", "results"])
+def test_vectors_stand_under_two_keys_and_at_two_depths(result: Any, key: str) -> None:
+    only = matched({"result": result}, key=key)
+    assert isinstance(only, Embedded)
+    assert only.vectors.dtype == np.float32
+    assert np.array_equal(only.vectors, np.array(VECTORS, dtype=np.float32))
+    assert only.pooling == "cls"
+
+
+def test_pooling_may_be_left_out() -> None:
+    only = matched({"id": 0, "result": {"data": VECTORS, "pooling": None}})
+    assert isinstance(only, Embedded)
+    assert only.pooling == ""
+
+
+def test_vectors_may_be_laid_out_over_many_lines() -> None:
+    body = {"responses": [{"id": 0, "result": {"data": VECTORS}}]}
+    finished = read_answer(json.dumps(body, indent="\t").replace("\n", "\r\n").encode())
+    assert isinstance(finished, Finished)
+    [only] = match(finished, [Expected("r", "embeddings", 2)])
+    assert isinstance(only, Embedded)
+    assert np.array_equal(only.vectors, np.array(VECTORS, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("element", "words"),
+    [
+        ({"success": False, "error": "Sequence too long: 9000 > 8192"}, "Sequence too long: 9000 > 8192"),
+        ({"success": False, "error": {"code": 5001, "é": None}}, '{"code":5001,"é":null}'),
+        ({"success": False, "errors": [{"message": "bad"}]}, '[{"message":"bad"}]'),
+        ({"success": False, "error": None, "message": "bad"}, "bad"),
+        ({"success": False, "result": "out of memory"}, "out of memory"),
+        ({"success": False, "result": [1, 2]}, ""),
+        ({"success": False, "result": {"data": VECTORS}, "error": True}, "true"),
+        ({"success": False}, ""),
+        ({"error": "no success at all"}, "no success at all"),
+    ],
+)
+def test_a_failed_element_keeps_its_words(element: Any, words: str) -> None:
+    data = json.dumps({"responses": [{"id": 0, **element}]}, ensure_ascii=False, separators=(",", ":")).encode()
+    finished = read_answer(data)
+    assert isinstance(finished, Finished)
+    assert list(match(finished, [Expected("r", "embeddings", 2)])) == [Refused(0, words)]
+
+
+def test_a_number_is_the_nearest_float32() -> None:
+    written = ["0.1", "16777217", "-0.023254394531250001", "1e-45", "3.4028234e38", "0.73974609375", "-0.0", "1E-3"]
+    data = f'{{"responses":[{{"id":0,"result":{{"data":[[{",".join(written)}]]}}}}]}}'.encode()
+    finished = read_answer(data)
+    assert isinstance(finished, Finished)
+    [only] = match(finished, [Expected("", "embeddings", 1)])
+    assert isinstance(only, Embedded)
+    assert only.vectors.tobytes() == np.array([[float(number) for number in written]], dtype=np.float32).tobytes()
+
+
+def some(*references: str | None, failed: int | None = None) -> list[Any]:
+    """An element for each reference; the one at `failed` has an error in place of scores."""
+    scores = {"response": [{"id": 0, "score": 0.5}, {"id": 1, "score": 0.25}]}
+    return [
+        {"id": index, "external_reference": reference}
+        | ({"error": "out of memory", "success": False} if index == failed else {"result": scores, "success": True})
+        for index, reference in enumerate(references)
+    ]
+
+
+OURS = [Expected("a", "scores", 2), Expected("b", "scores", 2)]
+
+
+@pytest.mark.parametrize(
+    ("elements", "required"),
+    [
+        (some("a", None), False),
+        (some("", "b"), False),
+        (some(None, None), True),
+        (some("", ""), True),
+        (some(None, None, failed=0), True),
+        (some("a", None), True),
+    ],
+)
+def test_results_without_the_reference_that_others_have_are_not_taken(elements: list[Any], required: bool) -> None:
+    finished = read_answer(json.dumps({"responses": elements}).encode())
+    assert isinstance(finished, Finished)
+    with pytest.raises(ForeignReply, match="lacks the references"):
+        list(match(finished, OURS, references_required=required))
+
+
+@pytest.mark.parametrize(
+    ("elements", "required"),
+    [(some(None, None), False), (some("a", "b"), True), (some("a", None, failed=1), True)],
+)
+def test_references_are_not_asked_of_a_request_that_failed(elements: list[Any], required: bool) -> None:
+    finished = read_answer(json.dumps({"responses": elements}).encode())
+    assert isinstance(finished, Finished)
+    assert len(list(match(finished, OURS, references_required=required))) == 2
+
+
+def test_a_synchronous_answer_never_has_references() -> None:
+    answer = b'{"result":{"response":[{"id":0,"score":0.5},{"id":1,"score":0.25}]},"success":true}'
+    (scored,) = match(read_run(answer), OURS[:1], references_required=True)
+    assert isinstance(scored, Scored)
+
+
+@pytest.mark.parametrize("name", ["request_id", "responses", "results"])
+def test_the_answer_to_a_batch_is_none_to_a_single_request(name: str) -> None:
+    with pytest.raises(ReplyError, match="answer to a batch"):
+        read_run(json.dumps({"result": {"response": [], name: ["x"]}, "success": True}).encode())
+    with pytest.raises(ReplyError, match="answer to a batch"):
+        read_run(json.dumps({"result": {"response": []}, "request_id": "x", "success": True}).encode())
+
+
+@pytest.mark.parametrize("score", ["1e308", "-1e308", "1000.5", "-1001"])
+def test_a_score_that_no_model_gives_is_refused(score: str) -> None:
+    text = f'{{"responses":[{{"id":0,"result":{{"response":[{{"id":0,"score":{score}}}]}}}}]}}'
+    finished = read_answer(text.encode())
+    assert isinstance(finished, Finished)
+    with pytest.raises(ReplyError, match="out of bounds"):
+        list(match(finished, [Expected("a", "scores", 1)]))
+
+
+@pytest.mark.parametrize("usage", ["1e400", '{"total_tokens":1e400}', '"many"', "[1]", '{"total_tokens":"\\ud800"}'])
+def test_a_usage_that_is_none_spoils_no_result(usage: str) -> None:
+    text = f'{{"responses":[{{"id":0,"result":{{"response":[{{"id":0,"score":0.5}}]}}}}],"usage":{usage}}}'
+    finished = read_answer(text.encode())
+    assert isinstance(finished, Finished)
+    assert finished.usage is None
+    assert len(list(match(finished, [Expected("a", "scores", 1)]))) == 1
+
+
+@pytest.mark.parametrize("text", [b'"no \\ud83d here"', b'"no \xed\xa0\xbd here"', b'{"message":"\\udead"}'])
+def test_half_a_character_in_an_error_spoils_no_result(text: bytes) -> None:
+    data = b'{"responses":[{"id":0,"result":{"response":[{"id":0,"score":0.5}]},"success":true},'
+    data += b'{"id":1,"success":false,"error":%s}]}' % text
+    finished = read_answer(data)
+    assert isinstance(finished, Finished)
+    scored, refused = match(finished, [Expected("a", "scores", 1), Expected("b", "scores", 1)])
+    assert isinstance(scored, Scored) and isinstance(refused, Refused)
+    assert "\ufffd" in refused.error or "\\ufffd" in refused.error  # an error that is an object is shown as JSON
+
+
+def test_a_backslash_before_an_escape_is_no_surrogate() -> None:
+    finished = read_answer(b'{"responses":[{"id":0,"success":false,"error":"C:\\\\ud800 \\ud83d\\ude00"}]}')
+    assert isinstance(finished, Finished)
+    (refused,) = match(finished, [Expected("a", "scores", 1)])
+    assert isinstance(refused, Refused) and refused.error == "C:\\ud800 😀"
+
+
+@pytest.mark.parametrize("frame", ['{{"result":{},"success":true}}', "{}"], ids=["enveloped", "bare"])
+@pytest.mark.parametrize("rest", ['"status":"running"', '"responses":[]'])
+def test_an_answer_says_which_batch_it_is_of(frame: str, rest: str) -> None:
+    body = '{"request_id":"r-7",' + rest + "}"
+    assert read_answer(frame.format(body).encode()).request_id == "r-7"
+
+
+def test_an_answer_that_names_two_batches_is_none() -> None:
+    with pytest.raises(ReplyError, match="names two batches"):
+        read_answer(b'{"request_id":"a","result":{"request_id":"b","responses":[]},"success":true}')
+
+
+def test_a_result_comes_out_of_its_frame() -> None:
+    answer = read_envelope(b'{"result": {"a": [1]} ,"success":true,"errors":[],"messages":[{"code":10000}]}', 200)
+    assert answer.ok
+    assert answer.is_enveloped
+    assert bytes(answer.result) == b'{"a": [1]}'
+    assert answer.errors == ()
+
+
+@pytest.mark.parametrize("status", [401, 429, 500, 200])
+@pytest.mark.parametrize("result", ['"result":null,', '"result":{},', ""])
+def test_a_refusal_comes_with_its_errors(status: int, result: str) -> None:
+    data = f'{{{result}"success":false,"errors":[{{"code":10000,"message":"Authentication error"}}],"messages":null}}'
+    answer = read_envelope(data.encode(), status)
+    assert not answer.ok
+    assert answer.is_enveloped
+    assert answer.errors == (ServiceError(10000, "Authentication error"),)
+
+
+def test_inner_errors_follow_their_outer_one() -> None:
+    inner = [{"code": "6111", "message": "Invalid format for Authorization header"}]
+    errors = [{"code": 6003, "message": "Invalid request headers", "error_chain": inner}, {"message": {"a": 1}}, {}]
+    answer = read_envelope(json.dumps({"success": False, "errors": errors}).encode(), 400)
+    assert answer.errors == (
+        ServiceError(6003, "Invalid request headers"),
+        ServiceError(6111, "Invalid format for Authorization header"),
+        ServiceError(0, '{"a": 1}'),
+        ServiceError(0, ""),
+    )
+
+
+def test_a_frame_that_says_success_under_an_error_status_is_not_ok() -> None:
+    assert not read_envelope(b'{"result":{},"success":true,"errors":null}', 502).ok
+
+
+@pytest.mark.parametrize("status", [200, 202, 403])
+def test_an_answer_without_a_frame_is_itself_the_result(status: int) -> None:
+    data = b'{"status":"queued","request_id":"1"}'
+    answer = read_envelope(data, status)
+    assert answer.ok == (status < 300)
+    assert not answer.is_enveloped
+    assert bytes(answer.result) == data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"<!DOCTYPE html><title>Sign in</title>",
+        b"[1]",
+        b"null",
+        b'{"result":',
+        b'{"success":"no","errors":[]}',
+        b'{"success":false,"errors":"broken"}',
+        b'{"a":' + b"[" * 100_000,
+    ],
+)
+def test_what_is_no_answer_is_a_reply_error(data: bytes) -> None:
+    with pytest.raises(ReplyError):
+        read_envelope(data, 200)
+
+
+ANSWERS = Path(__file__).parents[2] / "data" / "seeds_answers"
+
+
+@pytest.mark.parametrize(
+    ("page", "request_id"),
+    [
+        ("rest_2025", "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"),
+        ("rest_2026", "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"),
+        ("binding_2025", "000-000-000"),
+        ("binding_2026", "000-000-000"),
+    ],
+)
+def test_a_queued_answer_gives_its_request_id(page: str, request_id: str) -> None:
+    data = (ANSWERS / f"{page}_queued.json").read_bytes()
+    assert read_answer(data) == Queued(request_id, "@cf/baai/bge-m3", "queued")
+
+
+@pytest.mark.parametrize("page", ["rest_2025", "rest_2026", "binding_2025", "binding_2026"])
+def test_a_finished_answer_gives_its_scores(page: str) -> None:
+    data = (ANSWERS / f"{page}_done.json").read_bytes()
+    finished = read_answer(data)
+    assert isinstance(finished, Finished)
+    assert finished.usage == Usage(prompt_tokens=12, completion_tokens=0, total_tokens=12)
+    [scored] = match(finished, [Expected("reference-1", "scores", 3)])
+    assert isinstance(scored, Scored)
+    assert scored.index == 0
+    assert scored.scores.dtype == "float64"
+    assert scored.scores.tolist() == [0.73974609375, 0.642578125, 0.6220703125]
+
+
+@pytest.mark.parametrize("page", ["rest_2025", "rest_2026", "binding_2025", "binding_2026"])
+@pytest.mark.parametrize("state", ["queued", "done"])
+def test_an_answer_says_the_same_out_of_its_frame(page: str, state: str) -> None:
+    data = (ANSWERS / f"{page}_{state}.json").read_bytes()
+    answer = read_envelope(data, 200)
+    assert answer.ok
+    assert answer.errors == ()
+    assert answer.is_enveloped == page.startswith("rest")
+    assert read_answer(answer.result) == read_answer(data)
