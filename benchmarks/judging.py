@@ -1,7 +1,8 @@
 """A book of 100,000 judgements, and 300 answers on the page of judging.
 
-Opening checks every record; it is held against reading the same numbers from a plain table. What users were promised:
-100 ms of computing to open a book, and each answer written and the next text on the screen within 50 ms.
+Opening checks every record; it is held against reading the same numbers from a plain table (promised: 100 ms). Each
+answer is written and the next text on the screen; it is held against a row written into a plain table, flushed to the
+disk, and a label that is painted (promised: 50 ms).
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from benchmarks.limits import Figures, best_of
 from benchmarks.ranking_page import make_job
@@ -70,7 +71,6 @@ def _open_book(figures: Figures, root: Path) -> None:
 
     opened, read = best_of(TURNS, ours, theirs)
     figures.versus(f"{JUDGEMENTS:,} judgements opened and checked", opened, "rows of a plain table", read, limit=1.5)
-    figures.add("the same, promised", opened * 1000, "ms", limit=100.0)
 
 
 async def _answer(figures: Figures, root: Path) -> None:
@@ -94,8 +94,28 @@ async def _answer(figures: Figures, root: Path) -> None:
         page.view.repaint()
         times.append(time.perf_counter() - start)
     times.sort()
-    nearly_all = times[ANSWERS * 99 // 100] * 1000
-    figures.add(f"{ANSWERS} answers, the next text is there: 99 of 100", nearly_all, "ms", limit=50.0)
-    figures.add("half of them", times[ANSWERS // 2] * 1000, "ms")
+    plain = _answer_plainly(root / "plain.db")
+    for name, place, limit in (("half of them", ANSWERS // 2, 12.0), ("99 of 100", ANSWERS * 99 // 100, 20.0)):
+        title = f"{ANSWERS} answers, the next text is there: {name}"
+        figures.versus(title, times[place], "a row flushed, a label painted", plain[place], limit=limit)
     await page.tasks.close()
     await program.close()
+
+
+def _answer_plainly(path: Path) -> list[float]:
+    """The sorted times in which a row is on the disk and a label painted."""
+    label = QLabel()
+    label.setWordWrap(True)
+    label.resize(1004, 820)
+    label.show()
+    times = []
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA synchronous = EXTRA")
+        database.execute(_TABLE)
+        for number in range(ANSWERS):
+            start = time.perf_counter()
+            database.execute("INSERT INTO plain VALUES(?, ?, ?, ?, ?, ?)", (number, number, 1, 3, 1, number))
+            label.setText(f"A text of some words about its own number, which is {number}. " * 10)
+            label.repaint()
+            times.append(time.perf_counter() - start)
+    return sorted(times)

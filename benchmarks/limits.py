@@ -1,7 +1,7 @@
 """Figures, the limits they must keep, and the clock, the memory and the process they are measured with.
 
-A limit on a duration is a limit on its ratio to a plain way of doing the same, measured in the same run: a slower
-machine slows both. Limits in absolute units are for memory and for what a user was promised in milliseconds.
+A limit on a duration is a limit on its ratio to a plain way of doing the same, measured in the same run: a slower or a
+busy machine slows both. Limits in absolute units are for memory and counts alone.
 """
 
 import importlib

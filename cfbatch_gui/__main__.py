@@ -5,12 +5,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cfbatch_gui.core.system.file_arguments import independent
-from cfbatch_gui.core.system.later_start import hand_over
+from cfbatch_gui.core.system.file_names import independent
+from cfbatch_gui.core.system.later_start import Answer, hand_over
 from cfbatch_gui.core.system.paths import Paths, default_root
-from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
-from cfbatch_gui.core.system.secret_variables import take_secrets
-from cfbatch_gui.core.system.window_messages import Answer
+from cfbatch_gui.core.system.processes import forbid_core_dumps, take_secrets
 from cfbatch_gui.window_arguments import parsed, speak
 
 

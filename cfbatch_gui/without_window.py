@@ -16,7 +16,7 @@ from typing import Final
 
 from cfbatch_gui.core.messages import comma_list, message
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.secret_variables import without_secrets
+from cfbatch_gui.core.system.processes import without_secrets
 
 STATUS = 2  # as for wrong usage: the user can do something about it
 

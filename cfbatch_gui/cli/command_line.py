@@ -22,7 +22,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import use_language
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
-from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
+from cfbatch_gui.core.system.processes import forbid_core_dumps
 
 Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
 

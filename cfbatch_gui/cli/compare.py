@@ -51,10 +51,10 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.system.unfinished import listing
 
 _MOST = 10
 _LIMIT = re.compile(r"([^:@]+(?:@([1-9][0-9]*)(?: \(exp\))?)?):(0?[.,][0-9]+|0|1)")

@@ -24,9 +24,9 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.system.unfinished import listing
 from cfbatch_gui.core.versions.changed_export import changed_since, removed_list
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))

@@ -37,10 +37,10 @@ from cfbatch_gui.core.judgements.files import (
 )
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
+from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.system.unfinished import listing
 
 FORMS = {
     Form.TREC: message("qrels: query id, 0, document id, grade"),

@@ -12,11 +12,11 @@ from cfbatch_gui.cli.language import number, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.system import secret_variables
+from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 
-TOKEN_VARIABLE = secret_variables.OF_PRACTICE
+TOKEN_VARIABLE = processes.OF_PRACTICE
 _ACCOUNT = "0" * 32
 _PORT, _SECONDS = 8787, 5.0
 

@@ -22,12 +22,11 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.jobs.verify.start_check import check_results
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.folder_identity import place_of, state_root
+from cfbatch_gui.core.system.files import end_list, keep_list
+from cfbatch_gui.core.system.folder_identity import place_of
 from cfbatch_gui.core.system.made_once import is_made, made_once
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
-from cfbatch_gui.core.system.settings import Budget, Settings, SettingsStore
-from cfbatch_gui.core.system.unfinished import end_list, keep_list
+from cfbatch_gui.core.system.paths import Paths, state_root
+from cfbatch_gui.core.system.settings import Budget, FolderUse, RememberedFolder, Settings, SettingsStore
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 # What opens a data folder is imported above; everything else where it is first needed, so that a window is there

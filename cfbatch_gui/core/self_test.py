@@ -26,8 +26,7 @@ from cfbatch_gui.core.errors import KeyringUnavailable, UserError
 from cfbatch_gui.core.messages import comma_list, counted_message, cut_list, enumerated, message
 from cfbatch_gui.core.system.languages import TRANSLATED, Catalogue, languages, said
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import Paths, resource
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.connections.credentials import Credentials

@@ -20,7 +20,7 @@ from shiboken6 import isValid
 
 from cfbatch_gui.core.system.file_names import file_name
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import RememberedFolder
+from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui.theme import scaled
 
 _ROOM_FOR_A_LINE = 340  # pixels

@@ -24,7 +24,7 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
 from cfbatch_gui.core.system.logs import last_lines, redacted
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.key_names import in_help, key_name
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY, WIDE, scaled

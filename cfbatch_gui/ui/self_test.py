@@ -31,7 +31,7 @@ from cfbatch_gui.core.self_test import (
     warning,
 )
 from cfbatch_gui.core.system.languages import languages
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.without_window import (
     missing_libraries,
     missing_sentence,

@@ -1,10 +1,15 @@
 """Collecting in the account from the terminal: leave, fetch later, take over, and what is said when it cannot be."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from tests.canary import OTHER_TOKEN
 from tests.cli.account_world import DOOR, EXAMPLE, World, account, leave, run, scores, world
-from tests.journeys.terminal import read_csv
+from tests.journeys.terminal import COMMAND, Ended, Terminal, read_csv
 
 __all__ = ["account", "world"]  # fixtures
 
@@ -56,18 +61,6 @@ def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> No
     assert second.run(*take_over, EXAMPLE).status == 2, "it is here already"
 
 
-def test_what_is_removed_is_asked_about_before(world: World, tmp_path: Path) -> None:
-    terminal = world.terminal("one")
-    job = leave(world, terminal, tmp_path / "ranked.csv")
-    remove = ("account", "remove", job, "--connection", DOOR)
-    asked = terminal.run(*remove)
-    assert asked.status == 2 and "--yes" in asked.complaint
-    assert terminal.run(*remove, "--yes").status == 0
-    assert terminal.run(*remove, "--yes").status == 2, "nothing of that name is there any more"
-    assert terminal.run("resume").status == 0, "the service itself is asked"
-    assert len(scores(tmp_path / "ranked.csv")) == 82
-
-
 def test_only_what_the_account_collects_can_be_left(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one")
     for arguments, words in (
@@ -104,3 +97,177 @@ def test_a_worker_without_the_room_is_not_left(world: World, tmp_path: Path) -> 
         assert listed.status == 2 and "has no collecting room" in listed.complaint
         assert terminal.run("resume").status == 0
     assert len(scores(tmp_path / "ranked.csv")) == 82
+
+
+# Runs a command on a terminal of its own, and types what comes on stdin once it is asked whether to go on.
+_ON_A_TERMINAL = """
+import os, pty, sys
+
+def shown(terminal):
+    text = os.read(terminal, 10_000)
+    if text.endswith(b"[y/N] "):
+        os.write(terminal, sys.stdin.buffer.readline())
+    return text
+
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboard: b"")))
+"""
+
+
+def take_over(terminal: Terminal, *arguments: object) -> Ended:
+    return terminal.run("account", "take-over", *arguments, "--connection", DOOR)
+
+
+def test_what_cannot_be_taken_over_leaves_nothing(world: World, tmp_path: Path) -> None:
+    first, second = world.terminal("one", "--keep-days", "1"), world.terminal("two")
+    named = ("--name", "of this test", "--collect-in-account", "--leave")
+    with world.clock.held():
+        jobs = [run(first, tmp_path / f"{number}.csv", *named, "--json").json["job"] for number in range(2)]
+    (tmp_path / "texts.csv").write_text("id,text\n1,a\n", encoding="utf-8")
+    for arguments, words in (
+        (("nothing",), "There is no job “nothing” in your account."),
+        (("of this test",), "“of this test” fits 2 jobs in your account."),
+        ((jobs[0], EXAMPLE, EXAMPLE, EXAMPLE), "Two files at most"),
+        ((jobs[0], EXAMPLE, "--embed"), "another kind of result"),
+        ((jobs[0], tmp_path / "texts.csv"), "This is not the file that was sent"),
+        ((jobs[0], tmp_path / "missing.csv"), "There is no file"),
+        ((jobs[0], EXAMPLE, "--out", tmp_path / "vectors.npy"), "cannot hold a ranking"),
+        ((jobs[0], EXAMPLE, "--out", EXAMPLE), "is the file that is read"),
+        ((jobs[0], EXAMPLE, "--recipe", "none"), "none"),
+    ):
+        refused = take_over(second, *arguments)
+        assert (refused.status, words in refused.complaint) == (2, True), (arguments, refused.err)
+    assert second.jobs() == []
+    assert take_over(second, jobs[0][:7], EXAMPLE).status == 0
+    listed = second.run("account", "list", "--connection", DOOR, "--json").json["jobs"]
+    here = {each["job"]: each["is_here"] for each in listed}
+    assert (here[jobs[0]], here[jobs[1]]) == (True, False)
+    kinds = {(each["name"], each["kind"], each["batches"]) for each in listed if each["job"] in jobs}
+    assert kinds == {("of this test", "rank", 1)}
+    cleared = second.run("account", "clear", jobs[0])
+    assert cleared.status == 2
+    assert "was sent by another computer" in cleared.complaint
+
+
+def test_a_file_that_was_read_in_its_own_way_is_read_so_again(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("".join(f"{n};why {n % 4};because {n}\n" for n in range(20)), encoding="utf-8")
+    first, second = world.terminal("one", "--collects", "--keep-days", "1"), world.terminal("two")
+    roles = ("--header", "no", "--role", "Column 2=query", "--role", "Column 3=context", "--role", "Column 1=id")
+    sent = ("run", path, "--rank", *roles, "--connection", DOOR, "--no-reuse", "--out", tmp_path / "one.csv")
+    with world.clock.held():
+        left = first.run(*sent, "--leave", "--json")
+    assert left.status == 9, left.err
+    assert take_over(second, left.json["job"], path, "--out", tmp_path / "two.csv").status == 0
+    assert first.run("resume").status == 0
+    assert read_csv(tmp_path / "two.csv") == read_csv(tmp_path / "one.csv")
+    assert len(read_csv(tmp_path / "two.csv")) == 20
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of its own is made by Unix")
+def test_a_person_is_asked_before_a_job_is_removed(world: World, tmp_path: Path) -> None:
+    terminal = world.terminal("one")
+    job = leave(world, terminal, tmp_path / "ranked.csv")
+    command = [*COMMAND, "account", "remove", job, "--connection", DOOR, "--data-dir", str(terminal.data)]
+
+    def answered(text: str) -> tuple[int, str]:
+        ended = subprocess.run(
+            [sys.executable, "-c", _ON_A_TERMINAL, *command],
+            input=text.encode(),
+            env={**os.environ, **terminal.environ, "COLUMNS": "1000"},
+            capture_output=True,
+            check=False,
+        )
+        return ended.returncode, ended.stdout.decode()
+
+    status, said = answered("n\n")
+    assert (status, "Nothing was deleted." in said) == (1, True)
+    assert "Answers that no computer has fetched are lost." in said
+    ids = [each["job"] for each in terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]]
+    assert job in ids
+    status, said = answered("y\n")
+    assert (status, f"Deleted job {job} from your account." in said) == (0, True)
+    ids = [each["job"] for each in terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]]
+    assert job not in ids
+
+
+def test_copies_go_when_they_are_told_to_or_their_time_is_over(world: World, tmp_path: Path) -> None:
+    terminal = world.terminal("one", "--keep-days", "30")
+    first = leave(world, terminal, tmp_path / "ranked.csv")
+    early = terminal.run("account", "clear", first)
+    assert (early.status, "is not finished" in early.complaint) == (2, True)
+    assert terminal.run("resume").status == 0
+    assert run(terminal, tmp_path / "second.csv", "--collect-in-account").status == 0
+    second = terminal.jobs()[0]["job"]
+
+    def kept() -> set[str]:
+        listed = terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]
+        return {each["job"] for each in listed} & {first, second}
+
+    assert kept() == {first, second}
+    assert terminal.run("account", "clear", first).status == 0
+    assert kept() == {second}
+    again = terminal.run("account", "clear", first)
+    assert (again.status, f"has no copies of job {first}" in again.err) == (0, True)
+    assert terminal.run("connections", "change", DOOR, "--keep-days", "0").status == 0
+    assert terminal.run("resume").status == 0
+    assert kept() == set()
+    assert scores(tmp_path / "ranked.csv") == scores(tmp_path / "second.csv")
+
+
+def test_a_wrong_secret_is_said(world: World) -> None:
+    terminal = world.terminal("one", secret=OTHER_TOKEN)
+    for action in (("list",), ("take-over", "any"), ("remove", "any", "--yes")):
+        refused = terminal.run("account", *action, "--connection", DOOR)
+        assert (refused.status, "refused the secret" in refused.complaint) == (4, True)
+
+
+def test_an_account_that_has_nothing_says_so(world: World) -> None:
+    terminal = world.terminal("one")
+    listed = terminal.run("account", "list", "--connection", DOOR, "--json").json["jobs"]
+    for each in listed:
+        assert terminal.run("account", "remove", each["job"], "--connection", DOOR, "--yes").status == 0
+    empty = terminal.run("account", "list", "--connection", DOOR)
+    assert (empty.status, empty.out) == (0, "")
+    assert "There is no job in your account." in empty.err
+    elsewhere = terminal.run("account", "list", "--connection", "practice")
+    assert (elsewhere.status, "not a Worker" in elsewhere.complaint) == (2, True)
+
+
+def connection(terminal: Terminal) -> dict[str, object]:
+    (found,) = [
+        each for each in terminal.run("connections", "list", "--json").json["connections"] if each["kind"] == "worker"
+    ]
+    return dict(found)
+
+
+def test_whether_a_worker_collects_is_told_when_it_is_added_and_later(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path / "data", {"COLUMNS": "200"})
+    add = ("connections", "add", "worker", "--url", "https://1.example.com", "--no-test", "--name", DOOR)
+    added = terminal.run(*add, "--collects", "--keep-days", "2")
+    assert added.status == 0
+    assert "keeps its copies for 2 days when all of them are here" in added.err
+    assert (connection(terminal)["collects"], connection(terminal)["keep_days"]) == (True, 2)
+    assert "It collects in your account." in terminal.run("connections").out
+    for arguments, words, collects, days in (
+        (("--no-collects",), "asked for from this computer", False, 2),
+        (("--collects", "--keep-days", "0"), "deletes its copies when all of them are here", True, 0),
+        (("--keep-days", "1"), "for 1 day when all", True, 1),
+    ):
+        changed = terminal.run("connections", "change", DOOR, *arguments)
+        assert (changed.status, words in changed.err) == (0, True)
+        assert (connection(terminal)["collects"], connection(terminal)["keep_days"]) == (collects, days)
+
+
+def test_nothing_else_collects(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path / "data")
+    terminal.run("connections", "add", "worker", "--url", "https://1.example.com", "--no-test", "--name", DOOR)
+    before = terminal.run("connections", "list", "--json").json
+    for arguments in (
+        ("change", DOOR),
+        ("change", "practice", "--collects"),
+        ("change", DOOR, "--keep-days", "-1"),
+        ("add", "cloudflare", "--account", "0" * 32, "--no-test", "--collects"),
+    ):
+        refused = terminal.run("connections", *arguments, given=OTHER_TOKEN)
+        assert refused.status == 2, refused.err
+    assert terminal.run("connections", "list", "--json").json == before

@@ -1,14 +1,19 @@
 """`cfbatch check` prints what would be sent, sends nothing and leaves no job behind."""
 
+import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.cli.main import main
-from cfbatch_gui.cli.reading import split_size
-from cfbatch_gui.core.inputs.input_values import Split
+from cfbatch_gui.cli.reading import ColumnRole, candidate_rule, column_role, open_inputs, split_size, words_of_rule
+from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Role, Split
 from cfbatch_gui.core.inputs.recognise import recogniser
+from tests.core.inputs.collections import data_set
 
 ROWS = "id,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,Lamp,It is warm\n4,,\n"
 
@@ -157,3 +162,130 @@ def test_a_header_that_is_not_sure_is_said_and_answered(capsys: pytest.CaptureFi
 def test_sizes_of_parts() -> None:
     assert split_size("400") == Split(400)
     assert split_size("400:50") == Split(400, 50)
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv(PRACTICE_SECONDS_VARIABLE, "0")
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        status = main([*map(str, arguments), "--data-dir", str(tmp_path / "data")])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def test_check_offers_each_choice_with_what_it_comes_to(run: Run, tmp_path: Path) -> None:
+    folder = data_set(tmp_path / "set")
+    status, out, _ = run("check", folder, "--rank")
+    assert status == 0
+    lines = [line for line in out.splitlines() if "pairs, " in line]
+    assert lines[0].startswith("  judged     3 pairs, ")
+    assert lines[0].endswith("; nothing can be measured: every candidate is relevant")
+    assert lines[1].startswith("→ sample:50  100 pairs, ")
+    assert lines[2].startswith("  corpus     240 pairs, ")
+    _, out, _ = run("check", folder, "--rank", "--candidates", "corpus", "--json")
+    facts = json.loads(out)
+    assert facts["texts"] == 240
+    assert facts["candidates"]["chosen"] == "corpus"
+    offers = facts["candidates"]["offers"]
+    assert [(each["candidates"], each["texts"], each["measures_nothing"]) for each in offers] == [
+        ("judged", 3, True),
+        ("sample:50", 100, False),
+        ("corpus", 240, False),
+    ]
+    assert offers[2]["price"]["high"] == pytest.approx(facts["price"]["high"])
+
+
+def test_run_sends_what_was_chosen_and_measures_it(run: Run, tmp_path: Path) -> None:
+    folder = data_set(tmp_path / "set")
+    for choice, texts, nothing in (("judged", 3, True), ("sample:10", 20, False)):
+        status, out, err = run("run", folder, "--rank", "--candidates", choice, "--connection", "practice", "--json")
+        assert status == 0, err
+        facts = json.loads(out)
+        assert facts["rows_sent"] == texts
+        job = facts["job"]
+        _, out, _ = run("show", job, "--json")
+        assert json.loads(out)["quality"]["measures_nothing"] is nothing
+
+
+def test_a_file_that_names_its_candidates_takes_no_choice(run: Run, tmp_path: Path) -> None:
+    folder = data_set(tmp_path / "set")
+    (folder / "bm25.run").write_text("q1 Q0 d003 1 2.5 tag\n")
+    table = tmp_path / "a.csv"
+    table.write_text("query,text\nwhy,because\n")
+    for path in (folder, table):
+        status, _, err = run("check", path, "--rank", "--candidates", "corpus")
+        assert status == 2
+        assert f"{path.name} says itself what belongs to each query." in err
+        _, out, _ = run("check", path, "--rank", "--json")
+        assert json.loads(out)["candidates"] is None
+
+
+def test_the_words_of_the_choice() -> None:
+    for words, rule in (
+        ("judged", CandidateRule(CandidatePool.JUDGED)),
+        ("corpus", CandidateRule(CandidatePool.CORPUS)),
+        ("sample", CandidateRule()),
+        ("sample:50", CandidateRule()),
+        ("sample:7", CandidateRule(size=7)),
+    ):
+        assert candidate_rule(words) == rule
+        assert candidate_rule(words_of_rule(rule)) == rule
+    for words in ("all", "sample:", "sample:0", "sample:many", "judged:3", ""):
+        with pytest.raises(argparse.ArgumentTypeError, match="should be judged, corpus, sample"):
+            candidate_rule(words)
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_role_as_it_is_typed() -> None:
+    assert column_role("title=text") == ColumnRole("title", Role.TEXT)
+    assert column_role("a = b=QUERY") == ColumnRole("a = b", Role.QUERY)
+
+
+@pytest.mark.parametrize("text", ["title", "=text", "title=", "title=tekst", ""])
+def test_what_is_no_role_is_said(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        column_role(text)
+
+
+def test_what_the_user_says_stands_above_the_guess(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", "query,text,answer,note", "q1,t1,a1,n1", "q1,t2,a2,n2")
+    inputs = open_inputs(Kind.RANK, file, None, [ColumnRole("answer", Role.CONTEXT), ColumnRole("NOTE", Role.LABEL)])
+    assert inputs.mapping.layout is Layout.LONG
+    assert inputs.mapping.roles == (Role.QUERY, Role.KEEP, Role.CONTEXT, Role.LABEL)
+
+
+def test_several_contexts_make_a_wide_table(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", "q,a,b", "q1,a1,b1")
+    roles = [ColumnRole("q", Role.QUERY), ColumnRole("a", Role.CONTEXT), ColumnRole("b", Role.CONTEXT)]
+    assert open_inputs(Kind.RANK, file, None, roles).mapping.layout is Layout.WIDE
+
+
+def test_columns_of_the_second_file(tmp_path: Path) -> None:
+    file = write(tmp_path / "q.csv", "id,text", "1,first question", "2,second question")
+    second = write(tmp_path / "c.csv", "id,text,body", "a,x,an answer", "b,y,another answer")
+    inputs = open_inputs(Kind.RANK, file, second, [ColumnRole("text", Role.QUERY), ColumnRole("body", Role.CONTEXT)])
+    assert inputs.mapping.layout is Layout.SHARED
+    assert inputs.mapping.roles[1] is Role.QUERY
+    assert inputs.mapping.second_roles[1:] == (Role.KEEP, Role.CONTEXT)
+
+
+def test_an_unknown_column_is_said_with_those_there_are(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", "query,text", "q1,t1")
+    with pytest.raises(UsageError, match=r"There is no column “txt”\. The columns are “query”, “text”"):
+        open_inputs(Kind.RANK, file, None, [ColumnRole("txt", Role.CONTEXT)])
+
+
+def test_a_column_that_is_missing_is_said_with_how_to_name_it(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", "query,text", "q1,t1")
+    with pytest.raises(InputError, match=r"Use --role COLUMN=ROLE. a.csv has the columns “query”, “text”"):
+        open_inputs(Kind.RANK, file, None, [ColumnRole("query", Role.IGNORE)])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, practice_service
 

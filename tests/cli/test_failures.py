@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import json
+import locale
 import os
 import subprocess
 import sys
@@ -12,7 +13,11 @@ from types import ModuleType
 import pytest
 
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.export import list_separator
 from cfbatch_gui.cli.main import main
+from cfbatch_gui.cli.working import check_outputs
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.input_values import Kind
 
 COMMAND = [sys.executable, "-m", "cfbatch_gui.cli.main"]
 MANY = "id,text\n" + "1,warm\n2,\n"
@@ -133,3 +138,26 @@ def test_standard_input_that_is_no_text_is_said(tmp_path: Path) -> None:
     ended = subprocess.run(command, input="{“größe”}".encode("cp1252"), capture_output=True, check=False)
     assert ended.returncode == ExitStatus.BAD_INPUT
     assert ended.stderr.decode() == "cfbatch: “standard input” could not be read as text.\n"
+
+
+@pytest.mark.parametrize(("one", "other"), [("ranked.csv", "Ranked.CSV"), ("größe.csv", "gro\u0308ße.csv")])
+def test_names_that_differ_by_case_or_composition(tmp_path: Path, one: str, other: str) -> None:
+    both = [tmp_path / one, tmp_path / other]
+    for platform in ("win32", "darwin"):
+        with pytest.raises(UsageError, match="is given twice"):
+            check_outputs(both, Kind.RANK, (), platform=platform)
+    assert check_outputs(both, Kind.RANK, (), platform="linux") == tuple(both)
+
+
+def test_a_semicolon_where_numbers_have_a_comma(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locale, "localeconv", lambda: {"decimal_point": ","})
+    assert list_separator() == ";"
+
+
+@pytest.mark.parametrize("name", ["C", "xx_NOWHERE"])
+def test_a_comma_elsewhere_and_where_the_system_knows_nothing(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    before = locale.setlocale(locale.LC_NUMERIC)
+    for variable in ("LC_ALL", "LC_NUMERIC", "LANG"):
+        monkeypatch.setenv(variable, name)
+    assert list_separator() == ","
+    assert locale.setlocale(locale.LC_NUMERIC) == before, "as it was"

@@ -1,8 +1,15 @@
+import io
+from dataclasses import replace
+
+import pytest
+
+from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import plural
 from cfbatch_gui.cli.pricing import share_words
+from cfbatch_gui.cli.progress import Progress, describe
 from cfbatch_gui.cli.report import lines_of_jobs
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import Price
 
 
@@ -24,3 +31,87 @@ def test_one_is_not_many() -> None:
         "0 batches",
         "2,000 batches",
     ]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def batch(number: int, state: BatchState, **more: object) -> Batch:
+    return replace(Batch("j1", number, state, requests=1, texts=1, bytes=10), **more)  # type: ignore[arg-type]
+
+
+def job(*states: BatchState) -> Job:
+    batches = tuple(batch(number, state) for number, state in enumerate(states, start=1))
+    return Job("j1", "n", Kind.RANK, "m", "practice", 0.0, is_sent=True, batches=batches)
+
+
+def test_batches_in_words() -> None:
+    assert describe([batch(1, BatchState.QUEUED)]) == "0 of 1 batch done · 1 queued"
+    assert describe(job(BatchState.DONE, BatchState.RUNNING, BatchState.PLANNED, BatchState.PLANNED).batches) == (
+        "1 of 4 batches done · 2 to send · 1 running"
+    )
+
+
+def test_words_of_the_service_that_nobody_knows_are_shown() -> None:
+    assert describe([batch(1, BatchState.QUEUED, service_word="warming up")]) == (
+        "0 of 1 batch done · 1 queued · the service says “warming up”"
+    )
+    assert "says" not in describe([batch(1, BatchState.RUNNING, service_word="running")])
+
+
+def test_what_keeps_a_batch_waiting_is_shown() -> None:
+    assert describe([batch(1, BatchState.PLANNED, error="No network.")]).endswith(" · No network.")
+
+
+def test_without_a_terminal_there_is_a_line_for_each_change() -> None:
+    err = io.StringIO()
+    progress = Progress(Console(io.StringIO(), err))
+    progress.show_read("a.csv", 5, 10)
+    progress.follow(job(BatchState.PLANNED))
+    progress.show_job(job(BatchState.QUEUED))
+    progress.show_job(job(BatchState.QUEUED))
+    progress.show_job(replace(job(BatchState.DONE), id="another"))
+    progress.show_job(job(BatchState.DONE))
+    progress.end()
+    assert err.getvalue() == "0 of 1 batch done · 1 to send\n0 of 1 batch done · 1 queued\n1 of 1 batch done\n"
+
+
+def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
+    err = Terminal()
+    progress = Progress(Console(io.StringIO(), err), clock=lambda: 100.0)
+    progress.show_read("a.csv", 5, 10)
+    progress.show_read("a.csv", 6, 10)
+    progress.follow(job(BatchState.DONE, BatchState.QUEUED))
+    progress.end()
+    drawn = err.getvalue().split("\r\x1b[K")
+    assert drawn == [
+        "",
+        "[████████████░░░░░░░░░░░░] reading a.csv",
+        "[████████████░░░░░░░░░░░░] 1 of 2 batches done · 1 queued",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        (46, "[██████░░░░░░] 1 of 2 batches done · 1 queued"),
+        (40, "[███░░░] 1 of 2 batches done · 1 queued"),
+        (39, "1 of 2 batches done · 1 queued"),
+        (20, "1 of 2 batches don…"),
+    ],
+)
+def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPatch, columns: int, line: str) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    err = Terminal()
+    Progress(Console(io.StringIO(), err)).follow(job(BatchState.DONE, BatchState.QUEUED))
+    assert err.getvalue() == f"\r\x1b[K{line}"
+
+
+def test_several_jobs_are_counted_together() -> None:
+    err = io.StringIO()
+    progress = Progress(Console(io.StringIO(), err))
+    progress.follow(job(BatchState.DONE), replace(job(BatchState.QUEUED, BatchState.DONE), id="j2"))
+    assert err.getvalue() == "2 of 3 batches done · 1 queued\n"

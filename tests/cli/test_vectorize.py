@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.vectorize import Permission
 from tests.canary import TOKEN
 from tests.journeys.terminal import Ended, Terminal
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 from tests.support.practice import PracticeServer, accepted_vectors
 
 _FIRST = ["1,warm hat,north,3.5", "2,cold hat,south,4", "3,a bicycle,north,100", "4,a red bicycle,north,120"]
@@ -117,8 +118,9 @@ def test_a_ranking_has_no_vectors(terminal: Terminal, tmp_path: Path) -> None:
 
 
 def test_an_account_whose_token_lacks_the_permission(terminal: Terminal, tmp_path: Path) -> None:
-    with PracticeServer(tmp_path / "service", token=TOKEN, vectorize_permission=Permission.READ) as server:
-        terminal.connect(server.url)
+    may_not = faults.refusal(on="mutate", times=0, status=403, code=10000, message="Authentication error")
+    with ThreadedService(tmp_path / "service", may_not).opened() as service:
+        terminal.connect(service.url)
         embedded(terminal, tmp_path, "one", _FIRST, "cloudflare")
         ended = push(terminal, "one", "--create")
     assert ended.status == 4

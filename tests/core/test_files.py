@@ -1,15 +1,34 @@
+"""Files: each written whole or not at all, removed when a crash left it; and databases, wherever they are."""
+
 import errno
 import hashlib
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import closing
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import pytest
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
-from cfbatch_gui.core.system.files import append_line_durably, atomic_writer, sha256_of, write_atomically
+from cfbatch_gui.core.system.databases import connect_durably, database_address
+from cfbatch_gui.core.system.files import (
+    _persistently,
+    append_line_durably,
+    atomic_writer,
+    end_list,
+    keep_list,
+    listing,
+    move_own_file,
+    noted,
+    remove_own_file,
+    sha256_of,
+    temporary_folder,
+    write_atomically,
+)
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
@@ -71,11 +90,6 @@ def test_a_folder_of_that_name_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_a_missing_folder_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=r"“out\.csv” could not be written: its folder does not exist"):
-        write_atomically(tmp_path / "nowhere" / "out.csv", b"x")
-
-
 def test_a_name_that_is_too_long_is_said(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="its name is too long"):
         write_atomically(tmp_path / f"{'x' * 300}.csv", b"x")
@@ -102,18 +116,6 @@ def test_a_link_stays_a_link_and_permissions_stay(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert real.read_bytes() == b"new"
     assert real.stat().st_mode & 0o777 == 0o640
-
-
-@needs_posix
-def test_a_folder_without_permission_is_said(tmp_path: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(ExportError, match="this user may not write there"):
-            write_atomically(tmp_path / "out.csv", b"x")
-    finally:
-        tmp_path.chmod(0o700)
 
 
 @pytest.fixture
@@ -191,13 +193,152 @@ def test_a_torn_line_does_not_spoil_the_next(tmp_path: Path) -> None:
     assert target.read_bytes().splitlines() == [b'{"a":1}', b'{"b":', b'{"c":3}']
 
 
-def test_a_line_for_a_missing_folder_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="its folder does not exist"):
-        append_line_durably(tmp_path / "nowhere" / "submissions.jsonl", b"x")
-
-
 def test_the_checksum_is_of_the_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\r\n\xff" * 100_000)
     assert sha256_of(tmp_path / "a") == hashlib.sha256(b"\r\n\xff" * 100_000).hexdigest()
     with pytest.raises(InputError, match="“b” could not be read"):
         sha256_of(tmp_path / "b")
+
+
+def test_what_another_program_holds_for_a_moment_is_tried_again_and_then_given_up() -> None:
+    refused = [PermissionError, PermissionError]
+
+    def act() -> None:
+        if refused:
+            raise refused.pop()
+
+    _persistently(act, (0.0, 0.0))
+    refused = [PermissionError, PermissionError]
+    with pytest.raises(PermissionError):
+        _persistently(act, (0.0,))
+
+
+def test_what_cannot_be_moved_or_removed_in_the_own_folder_is_a_sentence(tmp_path: Path) -> None:
+    file, folder = tmp_path / "texts-1.json", tmp_path / "folder"
+    file.write_bytes(b"[]")
+    (folder / "inside").mkdir(parents=True)
+    with pytest.raises(DataError):
+        remove_own_file(folder)
+    with pytest.raises(DataError):
+        move_own_file(file, folder)
+    remove_own_file(file)
+    remove_own_file(file)
+    assert not file.exists()
+
+
+WRITING = """
+import os, sys
+from pathlib import Path
+from cfbatch_gui.core.system import files
+files.keep_list(Path(sys.argv[1]))
+with files.temporary_folder() as folder, files.atomic_writer(Path(sys.argv[2])) as stream:
+    (folder / "part").write_bytes(b"text")
+    stream.write(b"half")
+    stream.flush()
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def begin(lists: Path, target: Path) -> tuple["subprocess.Popen[str]", Path]:
+    command = (sys.executable, "-c", WRITING, str(lists), str(target))
+    environ = {**os.environ, "TMPDIR": str(lists.parent), "PYTHONPATH": str(Path.cwd())}
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ)
+    assert process.stdout
+    return process, Path(process.stdout.readline().strip())
+
+
+@needs_posix
+def test_what_a_killed_process_was_writing_goes_at_the_next_start(tmp_path: Path) -> None:
+    lists, out = tmp_path / "unfinished", tmp_path / "a place\nof the user's"
+    out.mkdir()
+    (out / ".cfbatch-of-another-program.part").write_bytes(b"not ours to remove")
+    process, temporary = begin(lists, out / "result.csv")
+    assert temporary.is_dir() and len(list(out.iterdir())) == 2
+    with listing(lists):  # beside it, as a second command would
+        assert temporary.is_dir() and len(list(out.iterdir())) == 2
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert temporary.is_dir() and len(list(out.iterdir())) == 2
+    with listing(lists):
+        assert not temporary.exists()
+        assert [path.name for path in out.iterdir()] == [".cfbatch-of-another-program.part"]
+    assert list(lists.iterdir()) == []
+
+
+def test_only_files_of_our_own_kind_are_removed(tmp_path: Path) -> None:
+    precious = tmp_path / "thesis.docx"
+    precious.write_bytes(b"ten years")
+    lists = tmp_path / "unfinished"
+    keep_list(lists)
+    with noted(precious):
+        end_list(lists)  # as a crash would leave it
+    assert len(list(lists.iterdir())) == 1
+    with listing(lists):
+        assert precious.read_bytes() == b"ten years"
+
+
+def test_a_finished_file_is_noted_no_more(tmp_path: Path) -> None:
+    lists = tmp_path / "unfinished"
+    with listing(lists):
+        with atomic_writer(tmp_path / "a"), atomic_writer(tmp_path / "b"), temporary_folder():
+            (written,) = lists.iterdir()
+            assert written.read_bytes().count(b"\0") == 3
+        assert written.read_bytes() == b""
+    assert list(lists.iterdir()) == []
+
+
+def test_without_a_place_for_lists_all_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with listing(tmp_path / "file"), atomic_writer(tmp_path / "a") as stream:
+        stream.write(b"whole")
+    assert (tmp_path / "a").read_bytes() == b"whole"
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        (PurePosixPath("/home/jörg/a b.db"), "file:///home/j%C3%B6rg/a%20b.db?mode=rw"),
+        (PurePosixPath("/home/100%?#.db"), "file:///home/100%25%3F%23.db?mode=rw"),
+        (
+            PureWindowsPath(r"C:\Users\Jörg Groß\CF Batch\x.db"),
+            "file:///C:/Users/J%C3%B6rg%20Gro%C3%9F/CF%20Batch/x.db?mode=rw",
+        ),
+        (PureWindowsPath(r"\\server\share $\x.db"), "file:////server/share%20%24/x.db?mode=rw"),
+    ],
+    ids=["umlaut", "signs", "drive", "share"],
+)
+def test_no_address_has_a_host(path: PurePath, address: str) -> None:
+    assert database_address(path, mode="rw") == address
+
+
+@pytest.mark.parametrize("name", ["größe 1", "100% #1?mode=ro", "a\\b", "C:", "日本語"])
+def test_sqlite_opens_the_file_that_is_meant(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name / f"{name}.db"
+    with closing(connect_durably(path)) as database:
+        database.execute("CREATE TABLE kept(value)")
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    with closing(connect_durably(path, read_only=True)) as database, pytest.raises(sqlite3.OperationalError):
+        database.execute("DROP TABLE kept")
+
+
+def test_a_path_of_a_share_is_read_as_one_by_sqlite(tmp_path: Path) -> None:
+    path = PurePosixPath(f"/{tmp_path}/x.db")  # two slashes, as of a share; here the same folder
+    with closing(sqlite3.connect(database_address(path, mode="rwc"), uri=True)) as database:
+        database.execute("CREATE TABLE kept(value)")
+    assert (tmp_path / "x.db").stat().st_size > 0
+
+
+def test_a_file_that_is_no_database_is_closed_again(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    path.write_bytes(b"no database" * 100)
+    with pytest.raises(sqlite3.DatabaseError) as refused:
+        connect_durably(path)
+    assert refused.value.__traceback__ is not None, "the frames are kept, and what they hold"
+    assert not [each for each in open_files() if each == path], "Windows lets nobody put it aside while it is open"
+
+
+def open_files() -> list[Path]:
+    """The files that this process has open; none where the system has no list of them."""
+    found = Path("/proc/self/fd")
+    return [each.readlink() for each in found.iterdir() if each.is_symlink()] if found.is_dir() else []

@@ -1,11 +1,23 @@
+"""Where the program's files are, whose they are, and those that come with it."""
+
 import os
+import stat
+import subprocess
 import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
 
 import pytest
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.system.paths import Paths, default_root
+from cfbatch_gui.core.self_test import CONTENTS
+from cfbatch_gui.core.system.files import atomic_writer, own_file_writer, write_atomically, write_own_file
+from cfbatch_gui.core.system.paths import Paths, default_root, resource
+from tests.journeys.terminal import Terminal
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 
 
 def test_each_platform_has_its_place() -> None:
@@ -24,26 +36,140 @@ def test_the_override_stands_above_all(platform: str, tmp_path: Path) -> None:
     assert default_root(environ, platform) == tmp_path
 
 
-def test_everything_is_in_one_folder_of_this_user(tmp_path: Path) -> None:
-    paths = Paths(tmp_path / "a" / "b")
-    paths.create()
-    paths.create()
-    everything = (
-        paths.ledger,
-        paths.lock,
-        paths.submissions,
-        paths.settings,
-        paths.log,
-        paths.practice,
-        paths.job("j1"),
-    )
-    assert all(path.is_relative_to(paths.root) for path in everything)
-    if sys.platform != "win32":
-        assert paths.root.stat().st_mode & 0o077 == 0
-
-
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(DataError, match="--data-dir"):
         Paths(tmp_path / "file" / "data").create()
     assert os.listdir(tmp_path) == ["file"]  # noqa: PTH208
+
+
+def test_a_missing_resource_is_named() -> None:
+    with pytest.raises(FileNotFoundError, match=r"icons/no-such-icon\.svg"):
+        resource("icons/no-such-icon.svg")
+
+
+def test_the_list_of_files_has_every_file() -> None:
+    """The self-test finds by it what a package has lost. A new file gets a line in it."""
+    folder = resource(CONTENTS).parent
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {CONTENTS}
+    assert resource(CONTENTS).read_text("utf-8").splitlines() == sorted(there)
+
+
+CLOUDS = "query,text\nclouds,an orange cloud\nclouds,a grey one\n"
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def open_to_others(root: Path) -> list[str]:
+    """What others have a right to, the folder itself included."""
+    return [f"{path} {mode(path):o}" for path in (root, *sorted(root.rglob("*"))) if mode(path) & 0o077]
+
+
+def run(terminal: Terminal, *arguments: object, mask: int = 0) -> None:
+    """The program under this umask."""
+    with umask(mask):
+        ended = terminal.run(*arguments)
+    assert ended.status == 0, ended.err
+
+
+def work(terminal: Terminal, folder: Path) -> Path:
+    """A job of scores and one of vectors, an export and a backup; the file of the backup."""
+    table, texts = folder / "clouds.csv", folder / "texts.txt"
+    table.write_text(CLOUDS)
+    texts.write_text("one text\nanother text\n")
+    run(terminal, "run", table, "--rank", "--name", "ranked", "--out", folder / "ranked.csv")
+    run(terminal, "run", texts, "--embed", "--name", "vectors", "--out", folder / "vectors.npy")
+    run(terminal, "show", "vectors", "--duplicates", "0.9")
+    run(terminal, "backup", folder / "jobs.zip")
+    return folder / "jobs.zip"
+
+
+@posix_only
+def test_files_are_this_users_alone_whatever_the_umask_is_and_whatever_was_there_before(tmp_path: Path) -> None:
+    """But for exports, which have the permissions that the user gives new files."""
+    terminal = Terminal(tmp_path / "data")
+    backup = work(terminal, tmp_path)
+    assert open_to_others(terminal.data) == [] and mode(backup) == 0o600
+    names = {path.suffix for path in terminal.data.rglob("*")}
+    assert {".db", ".npy", ".json", ".jsonl", ".gz"} <= names, "there was something to look at"
+    assert [mode(tmp_path / name) for name in ("ranked.csv", "vectors.npy")] == [0o666, 0o666]
+    run(terminal, "export", "ranked", "--out", tmp_path / "for the group.csv", mask=0o027)
+    assert mode(tmp_path / "for the group.csv") == 0o640
+    for path in (terminal.data, *terminal.data.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    run(terminal, "resume")
+    # An unknown name in it would have kept the folder as open as it was.
+    assert mode(terminal.data) == mode(terminal.data / "jobs") == 0o700, sorted(os.listdir(terminal.data))  # noqa: PTH208
+    with zipfile.ZipFile(backup) as archive:
+        archive.extractall(tmp_path / "again")
+    again = Terminal(tmp_path / "again")
+    run(again, "resume")
+    assert [job["name"] for job in again.jobs()] == [job["name"] for job in terminal.jobs()]
+
+
+@posix_only
+def test_what_is_not_the_programs_is_left_as_it_is(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "file").write_text("x")
+    data = tmp_path / "data"
+    (data / "photos").mkdir(parents=True)
+    (data / "photos" / "one.jpg").write_text("x")
+    (data / "settings.json").write_text("{}")
+    (data / "logs").symlink_to(elsewhere)
+    for path in (data, *data.rglob("*"), elsewhere, elsewhere / "file"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    Paths(data).create()
+    assert [mode(path) for path in (data, data / "photos", data / "photos" / "one.jpg")] == [0o755, 0o755, 0o644]
+    assert [mode(path) for path in (elsewhere, elsewhere / "file")] == [0o755, 0o644]
+    assert mode(data / "settings.json") == 0o600
+
+
+@posix_only
+def test_a_file_of_the_program_is_closed_when_it_replaces_an_open_one(tmp_path: Path) -> None:
+    own, private, export = tmp_path / "own", tmp_path / "private", tmp_path / "export"
+    with umask(0):
+        for path in (own, private, export):
+            path.write_text("")
+            path.chmod(0o664)
+        write_own_file(own, b"1")
+        with atomic_writer(private, private=True) as stream:
+            stream.write(b"1")
+            (part,) = [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+            assert mode(part) == 0o600, "also before it has its name"
+        write_atomically(export, b"1")
+        with own_file_writer(tmp_path / "new") as stream:
+            stream.write(b"1")
+    assert [mode(path) for path in (own, private, export, tmp_path / "new")] == [0o600, 0o600, 0o664, 0o600]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="the program lets only root see its memory")
+def test_no_file_is_made_open_and_closed_later(tmp_path: Path) -> None:
+    """Between the two others could open it, and would keep it open."""
+    if subprocess.run(["sh", "-c", "strace -V"], check=False, capture_output=True).returncode:
+        pytest.skip("strace is not installed")
+    table, record = tmp_path / "clouds.csv", tmp_path / "record"
+    table.write_text(CLOUDS)
+    terminal = Terminal(tmp_path / "data")
+    with umask(0):
+        traced = ["strace", "-f", "-qq", "-o", str(record), "-e", "trace=openat,open,creat,mkdir,mkdirat"]
+        command = [*traced, sys.executable, "-m", "cfbatch_gui.cli.main", "run", str(table), "--rank"]
+        environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CFBATCH_DATA_DIR": str(terminal.data)}
+        environ |= {"PYTHONPATH": os.getcwd(), "CFBATCH_PRACTICE_SECONDS": "0"}  # noqa: PTH109
+        subprocess.run(command, check=True, env=environ, capture_output=True, timeout=100)
+    made = [line for line in record.read_text().splitlines() if f'"{terminal.data}' in line]
+    made = [line for line in made if "O_CREAT" in line or "mkdir" in line]
+    first = {line.split('"')[1]: line for line in reversed(made) if '/data.db"' not in line}  # was data.new.db
+    assert len(first) > 10
+    assert [line for line in first.values() if ", 0600" not in line and ", 0700" not in line] == []

@@ -1,12 +1,27 @@
+"""The settings: what a file of them means, and what a program at work changes at once and saves in order."""
+
+import asyncio
 import json
 import logging
+import threading
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.system.settings import Migrations, SavedConnection, Settings, SettingsStore, lifted
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import (
+    Budget,
+    FolderUse,
+    RememberedFolder,
+    SavedConnection,
+    Settings,
+    SettingsStore,
+)
 
 
 def test_no_file_means_the_defaults(tmp_path: Path) -> None:
@@ -24,7 +39,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 
 def test_unknown_keys_are_dropped(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    path.write_text(json.dumps({"theme": "light", "colour": "red", "version": 99}))
+    path.write_text(json.dumps({"theme": "light", "colour": "red"}))
     assert Settings.load(path) == Settings(theme="light")
 
 
@@ -36,8 +51,6 @@ def test_unknown_keys_are_dropped(tmp_path: Path) -> None:
         b"[]",
         b"\xff\xfe",
         b'{"theme": 3}',
-        b'{"version": "x"}',
-        b'{"version": -1}',
         b'{"table_layouts": {"a": 1}}',
     ],
 )
@@ -51,44 +64,137 @@ def test_a_broken_file_means_the_defaults_and_a_line_in_the_log(
     assert "damaged" in caplog.text
 
 
-def test_what_is_sound_in_damaged_settings_is_kept_and_the_file_put_aside(tmp_path: Path) -> None:
+def test_what_is_sound_in_damaged_settings_is_kept_and_the_file_too(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     mine = {"id": "cloudflare", "name": "Mine", "kind": "cloudflare", "account_id": "0" * 32}
-    stored = {"version": 2, "theme": 7, "connections": [mine, {"id": 3}], "connection": "cloudflare"}
-    for number in (1, 2):
-        path.write_text(json.dumps(stored))
+    stored = {"theme": 7, "connections": [mine, {"id": 3}], "connection": "cloudflare"}
+    path.write_text(json.dumps(stored))
+    for _ in range(2):  # the second start finds the same file, and makes no second copy
         with ThreadPoolExecutor(1) as disk:
             store = SettingsStore(path, disk)
-            aside = f"settings.damaged-{number}.json"
-            assert aside in store.damage and json.loads((tmp_path / aside).read_text()) == stored
-            assert store.current == Settings(
-                connections=(SavedConnection("cloudflare", "Mine", "cloudflare", account_id="0" * 32),),
-                connection="cloudflare",
-            )
-            store.change(theme="dark")
-        assert Settings.load(path).connections[0].name == "Mine"
+        assert "settings.damaged-1.json" in store.damage
+        assert json.loads((tmp_path / "settings.damaged-1.json").read_text()) == stored
+        assert store.current == Settings(
+            connections=(SavedConnection("cloudflare", "Mine", "cloudflare", account_id="0" * 32),),
+            connection="cloudflare",
+        )
+    with ThreadPoolExecutor(1) as disk:
+        SettingsStore(path, disk).change(theme="dark")
     with ThreadPoolExecutor(1) as disk:
         assert SettingsStore(path, disk).damage == "", "what was saved since is sound"
+    assert Settings.load(path).connections[0].name == "Mine"
 
 
-def test_old_files_are_lifted_one_version_at_a_time() -> None:
-    migrations: Migrations = {
-        1: lambda old: {"color": old.pop("colour"), **old},
-        2: lambda old: {"theme": old.pop("color"), **old},
-    }
-    expected = {"theme": "dark", "model": "m", "version": 3}
-    assert lifted({"colour": "dark", "model": "m"}, 3, migrations) == expected
-    assert lifted({"color": "dark", "model": "m", "version": 2}, 3, migrations) == expected
-    assert lifted({**expected, "version": 4}, 3, migrations) == expected
+def test_by_kind_then_the_last_one_then_none(tmp_path: Path) -> None:
+    pictures, exports = tmp_path / "pictures", tmp_path / "exports"
+    pictures.mkdir()
+    exports.mkdir()
+    file = tmp_path / "settings.json"
+    with ThreadPoolExecutor(1) as disk:
+        store = SettingsStore(file, disk)
+        of_pictures, of_exports, of_backups = (
+            RememberedFolder(store, use) for use in (FolderUse.PICTURES, FolderUse.EXPORTS, FolderUse.BACKUPS)
+        )
+        assert [of_pictures.path] == [None], "nothing was saved yet"
+        of_pictures.keep(pictures)
+        assert of_exports.path == pictures, "the last one of any kind"
+        of_exports.keep(exports)
+        found = [each.path for each in (of_pictures, of_exports, of_backups)]
+        assert found == [pictures, exports, exports]
+        pictures.rmdir()
+        assert of_pictures.path == exports
+        exports.rmdir()
+        assert [of_pictures.path] == [None]
+    assert Settings.load(file).folders == {"pictures": str(pictures), "exports": str(exports)}
 
 
-def test_the_one_account_of_before_becomes_a_connection(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    path.write_text(json.dumps({"account_id": "0" * 32, "connection": "cloudflare", "version": 1}))
-    lifted_settings = Settings.load(path)
-    assert lifted_settings.connections == (
-        SavedConnection("cloudflare", "Cloudflare", "cloudflare", account_id="0" * 32),
-    )
-    assert lifted_settings.connection == "cloudflare"
-    path.write_text(json.dumps({"account_id": "", "version": 1}))
-    assert Settings.load(path).connections == ()
+def test_a_folder_is_written_only_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as disk:
+        store = SettingsStore(tmp_path / "settings.json", disk)
+        folder = RememberedFolder(store, FolderUse.EXPORTS)
+        folder.keep(tmp_path)
+        before = store.current
+        folder.keep(tmp_path)
+        assert store.current is before
+
+
+def test_a_folder_that_cannot_be_asked_for_is_gone(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as disk:
+        store = SettingsStore(tmp_path / "settings.json", disk)
+        exports = RememberedFolder(store, FolderUse.EXPORTS)
+        exports.keep(tmp_path)
+        for name in ("x" * 5_000, "null\0byte"):  # pathlib raises for one of these, as for a server that is off
+            store.change(folders={FolderUse.EXPORTS.value: name})
+            assert exports.path == tmp_path
+
+
+@pytest.fixture
+async def program(tmp_path: Path) -> AsyncIterator[Program]:
+    opened = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
+    yield opened
+    await opened.close()
+
+
+async def test_changes_that_cross_are_all_kept(program: Program) -> None:
+    budget = Budget(a_job=1.0)
+    keeping = [program.keep_settings(theme="dark"), program.keep_settings(budget=budget)]
+    await asyncio.gather(*keeping, program.keep_settings(last_folder="/data"))
+    wanted = Settings(theme="dark", budget=budget, last_folder="/data")
+    assert program.settings == Settings.load(program.paths.settings) == wanted
+
+
+async def test_a_change_counts_before_it_is_saved(program: Program) -> None:
+    free = threading.Event()
+    in_front = asyncio.ensure_future(program.store.on_disk(free.wait))  # the disk is busy
+    keeping = asyncio.ensure_future(program.keep_settings(theme="dark"))
+    await asyncio.sleep(0)  # the loop goes on
+    assert program.settings.theme == "dark" and not keeping.done()
+    assert Settings.load(program.paths.settings).theme != "dark"
+    program.change_settings(last_folder="/data")
+    free.set()
+    await asyncio.gather(in_front, keeping)
+    assert Settings.load(program.paths.settings) == Settings(theme="dark", last_folder="/data")
+
+
+async def test_what_cannot_be_saved_is_said(program: Program) -> None:
+    program.paths.settings.mkdir()
+    with pytest.raises(UserError):
+        await program.keep_settings(theme="dark")
+
+
+async def test_who_cannot_wait_does_not_write_and_is_kept_by_a_close_at_once(tmp_path: Path) -> None:
+    program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
+    free = threading.Event()
+    in_front = asyncio.ensure_future(program.store.on_disk(free.wait))  # the disk is busy
+    await asyncio.sleep(0)
+    program.change_settings(last_folder="/data")
+    program.change_settings(theme="dark")
+    assert program.settings == Settings(theme="dark", last_folder="/data")
+    assert not program.paths.settings.exists(), "the loop's thread wrote"
+    closing = asyncio.ensure_future(program.close())
+    free.set()
+    await asyncio.gather(in_front, closing)
+    assert Settings.load(program.paths.settings) == Settings(theme="dark", last_folder="/data")
+    program.change_settings(theme="light")
+    assert Settings.load(program.paths.settings).theme == "dark", "what comes after the end is too late"
+
+
+async def test_a_page_that_closes_does_not_lose_what_it_was_saving(program: Program) -> None:
+    free = threading.Event()
+    in_front = asyncio.ensure_future(program.store.on_disk(free.wait))
+    keeping = asyncio.ensure_future(program.keep_settings(theme="dark"))
+    await asyncio.sleep(0)
+    keeping.cancel()
+    free.set()
+    await in_front
+    await program.store.on_disk(lambda: None)
+    assert keeping.cancelled() and Settings.load(program.paths.settings).theme == "dark"
+
+
+async def test_a_change_that_cannot_be_saved_is_logged_and_counts(
+    program: Program, caplog: pytest.LogCaptureFixture
+) -> None:
+    program.paths.settings.mkdir()
+    program.change_settings(theme="dark")
+    await program.store.on_disk(lambda: None)
+    assert program.settings.theme == "dark" and "The settings were not saved" in caplog.text

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window import loop

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window import loop
 from tests.journeys.keyring_window import say, until

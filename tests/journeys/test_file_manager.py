@@ -80,7 +80,7 @@ class FileManager:
         """End the program as the end of the session does."""
         for process in set(self.windows()):
             os.kill(int(process), signal.SIGTERM)
-        until(lambda: not self.windows() and not self.paths.window_address.exists())
+        until(lambda: not self.windows() and not self.paths.window_socket.exists())
 
 
 def until(happens: Callable[[], object]) -> None:

@@ -3,8 +3,6 @@
 Every start is a process of its own, without a screen. What a window has taken is a draft in the data folder.
 """
 
-import hashlib
-import json
 import os
 import shutil
 import signal
@@ -14,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,39 +22,26 @@ pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.store.ledger import Ledger, WriterLock
+from cfbatch_gui.core.system.later_start import addresses
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.system.window_messages import LONGEST_REQUEST
-from cfbatch_gui.ui.window.new_jobs import MOST_AT_ONCE
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sockets of POSIX")
+pytestmark = [pytest.mark.timeout(400), pytest.mark.skipif(sys.platform == "win32", reason="sockets of POSIX")]
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be two users")
 
 NOBODY = 65534
 BUSY = "CF Batch is already at work with this data."
 ROOT = Path(__file__).parents[2]
-_PATIENCE = 60.0  # seconds
+_PATIENCE = 100.0  # seconds
 
-# Listens at a path, as another user where it is named, and writes down whatever it is told.
+# Listens at a path as another user, and writes down whatever it is told.
 SQUATTER = """
 import os, socket, sys
-address, heard, user, first = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+os.setgid(int(sys.argv[2])), os.setuid(int(sys.argv[2]))
 listener = socket.socket(socket.AF_UNIX)
-record = open(heard, "ab", buffering=0)
-if first == "bind":
-    listener.bind(address)
-if user:
-    os.setgid(user), os.setuid(user)
-if first != "bind":
-    listener.bind(address)
+listener.bind(sys.argv[1])
 listener.listen()
 print("listening", flush=True)
-while True:
-    connected, _ = listener.accept()
-    record.write(b"connected\\n")
-    while data := connected.recv(65536):
-        record.write(data)
-        connected.sendall(b"taken\\n")
+print(listener.accept()[0].recv(65536), flush=True)
 """
 
 
@@ -87,22 +72,18 @@ class Starts:
 
     def open_window(self, *arguments: object) -> "subprocess.Popen[str]":
         """Start it, and wait until it listens."""
-        before = self.address()
         process = self.start(*arguments)
-        until(lambda: process.poll() is not None or self.address() not in ("", before) or self.is_listening())
+        until(lambda: process.poll() is not None or self.listening())
         assert process.poll() is None, process.communicate()[1]
         return process
 
-    def address(self) -> str:
-        return self.paths.window_address.read_text() if self.paths.window_address.exists() else ""
-
-    def is_listening(self) -> bool:
-        with socket.socket(socket.AF_UNIX) as client:
-            try:
-                client.connect(self.address())
-            except OSError:
-                return False
-        return True
+    def listening(self) -> str:
+        """The socket at which a window answers, "" when there is none."""
+        for address in addresses(self.paths, self.environ):
+            with socket.socket(socket.AF_UNIX) as client, suppress(OSError):
+                client.connect(address)
+                return address
+        return ""
 
     def drafts(self) -> list[str]:
         if not self.paths.ledger.exists():
@@ -119,15 +100,6 @@ class Starts:
             return set()
         folders = (JobFolder(folder) for folder in self.paths.jobs.iterdir())
         return {Path(draft.path).resolve() for folder in folders if (draft := folder.draft()) is not None}
-
-    def shown(self) -> str:
-        """The name of the job that the window shows, in small letters."""
-        job_id = Settings.load(self.paths.settings).table_layouts.get("window/job", "")
-        ledger = Ledger.open_read_only(self.paths)
-        try:
-            return next((job.name.lower() for job in ledger.jobs() if job.id == job_id), "")
-        finally:
-            ledger.close()
 
     def file(self, name: str) -> Path:
         path = self.home / name
@@ -162,32 +134,17 @@ def starts() -> Iterator[Starts]:
     shutil.rmtree(home)
 
 
-@contextmanager
-def squatter(address: Path, heard: Path, *, user: int, first: str = "become") -> Iterator[Path]:
-    heard.write_bytes(b"")
-    command = [sys.executable, "-c", SQUATTER, str(address), str(heard), str(user), first]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None and process.stdout.readline() == "listening\n"
-        yield heard
-    finally:
-        process.kill()
-        process.communicate()
-
-
-@pytest.mark.parametrize("place", ["runtime", "data", "temporary"])
+@pytest.mark.parametrize("place", ["data", "runtime"])
 def test_a_second_start_gives_its_file_to_the_window_and_ends(starts: Starts, place: str) -> None:
+    runtime = starts.home / "run"
+    runtime.mkdir(mode=0o700)
+    starts.environ["XDG_RUNTIME_DIR"] = str(runtime)
     if place == "runtime":
-        (starts.home / "run").mkdir(mode=0o700)
-        starts.environ["XDG_RUNTIME_DIR"] = str(starts.home / "run")
-    elif place == "temporary":
         starts.data = starts.home / ("a long name " * 8)
     window = starts.open_window()
-    expected = {"runtime": starts.home / "run", "data": starts.data, "temporary": starts.home}[place]
-    assert Path(starts.address()).is_relative_to(expected)
-    assert Path(starts.address()).is_relative_to(starts.data) == (place == "data")
-    assert Path(starts.address()).parent.stat().st_mode & 0o777 == 0o700
-    starts.environ.pop("XDG_RUNTIME_DIR", None)  # as when it is started by a service or over ssh
+    address = Path(starts.listening())
+    assert address.parent == (runtime if place == "runtime" else starts.data)
+    assert address.stat().st_mode & 0o077 == 0, "another user could speak to the window"
     second = starts.start(starts.file("clouds.csv"))
     assert second.wait(_PATIENCE) == 0
     until(lambda: starts.drafts() == ["clouds"])
@@ -210,33 +167,11 @@ def test_every_way_to_name_a_file_leads_to_the_same_file(starts: Starts) -> None
     until(lambda: starts.opened() == {dash, words, cheese, percent})
 
 
-def test_what_the_first_start_is_given_is_opened_too_and_the_last_is_shown(starts: Starts) -> None:
-    starts.open_window(*(starts.file(f"{name}.csv") for name in ("one", "two", "three")))
-    until(lambda: starts.drafts() == ["one", "three", "two"])
-    until(lambda: starts.shown() == "three")
-
-
-def test_too_many_files_are_said_and_none_is_opened(starts: Starts) -> None:
-    starts.open_window()
-    files = [starts.file(f"{number}.csv") for number in range(MOST_AT_ONCE + 1)]
-    assert starts.start(*files).wait(_PATIENCE) == 0
-    assert starts.start(starts.file("last.csv")).wait(_PATIENCE) == 0
-    until(lambda: starts.drafts() == ["last"])
-
-
-def test_a_runtime_folder_that_others_can_enter_is_not_used(starts: Starts) -> None:
-    (starts.home / "run").mkdir(mode=0o755)
-    starts.environ["XDG_RUNTIME_DIR"] = str(starts.home / "run")
-    starts.open_window()
-    assert Path(starts.address()).is_relative_to(starts.data)
-
-
 def test_a_dead_window_leaves_nothing_that_is_in_the_way(starts: Starts) -> None:
     starts.open_window().kill()
-    dead = starts.address()
-    assert dead and Path(dead).exists()
+    assert starts.paths.window_socket.exists()
     window = starts.start(starts.file("one.csv"))
-    until(lambda: starts.drafts() == ["one"] and starts.is_listening())
+    until(lambda: starts.drafts() == ["one"] and starts.listening())
     assert starts.start(starts.file("two.csv")).wait(_PATIENCE) == 0
     until(lambda: starts.drafts() == ["one", "two"])
     assert window.poll() is None
@@ -270,106 +205,27 @@ def test_a_program_that_is_no_window_keeps_the_lock(starts: Starts) -> None:
     lock.release()
 
 
-def test_a_copy_of_the_folder_does_not_reach_the_window_of_the_original(starts: Starts) -> None:
-    starts.open_window()
-    copy = Starts(starts.home, starts.home / "copy", processes=starts.processes)
-    copy.paths.create()
-    shutil.copy(starts.paths.window_address, copy.paths.window_address)
-    lock = WriterLock(copy.paths.lock)
-    assert said(copy.start(starts.file("clouds.csv"))).startswith(BUSY)
-    lock.release()
-    assert starts.drafts() == []
-
-
 @needs_root
-def test_a_squatter_in_the_temporary_folder_holds_nothing_shut(starts: Starts) -> None:
-    """Where earlier versions listened; everybody can know the name and make a socket there."""
-    starts.home.chmod(0o1777)
-    name = f"cfbatch-{hashlib.sha256(str(starts.data.resolve()).encode()).hexdigest()[:20]}"
-    with squatter(starts.home / name, starts.home / "heard", user=NOBODY) as heard:
-        starts.open_window(starts.file("clouds.csv"))
-        until(lambda: starts.drafts() == ["clouds"])
-        assert starts.start(starts.file("two.csv")).wait(_PATIENCE) == 0
-        until(lambda: starts.drafts() == ["clouds", "two"])
-        assert heard.read_bytes() == b""
-
-
-@needs_root
-@pytest.mark.parametrize("how", ["open folder", "own folder", "linked folder", "other process", "linked socket"])
-def test_a_squatter_at_the_noted_place_hears_nothing(starts: Starts, how: str) -> None:
-    """The note and the lock say that a window is open, and at its place somebody else listens."""
+def test_another_users_socket_hears_nothing(starts: Starts) -> None:
+    """The lock says that a window is open, and at its place somebody else listens."""
     starts.paths.create()
+    starts.data.chmod(0o777)
     lock = WriterLock(starts.paths.lock)
-    folder = starts.home / "there"
-    folder.mkdir(mode=0o700)
-    address = folder / "socket"
-    if how in ("open folder", "linked socket"):
-        folder.chmod(0o1777)
-    elif how in ("own folder", "linked folder"):
-        os.chown(folder, NOBODY, NOBODY)
-    noted = address
-    if how == "linked folder":
-        noted = starts.home / "link" / "socket"
-        (starts.home / "link").symlink_to(folder)
-    elif how == "linked socket":
-        (starts.home / "private").mkdir(mode=0o700)
-        noted = starts.home / "private" / "socket"
-        noted.symlink_to(address)
-    starts.paths.window_address.write_text(str(noted))
-    starts.paths.window_address.chmod(0o600)
-    first = "bind" if how == "other process" else "become"
-    with squatter(address, starts.home / "heard", user=NOBODY, first=first) as heard:
+    command = [sys.executable, "-c", SQUATTER, str(starts.paths.window_socket), str(NOBODY)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as squatter:
+        assert squatter.stdout is not None and squatter.stdout.readline() == "listening\n"
         assert said(starts.start(starts.file("secret name.csv"))).startswith(BUSY)
-        told = heard.read_bytes()
-    assert b"secret" not in told
-    assert told == b"" or how == "other process", "only that one has a socket that looks like ours"
+        squatter.kill()
+        assert squatter.stdout.read() == ""
     lock.release()
-
-
-@needs_root
-def test_a_note_of_somebody_else_is_not_followed(starts: Starts) -> None:
-    starts.paths.create()
-    lock = WriterLock(starts.paths.lock)
-    folder = starts.home / "there"
-    folder.mkdir(mode=0o700)
-    starts.paths.window_address.write_text(str(folder / "socket"))
-    os.chown(starts.paths.window_address, NOBODY, NOBODY)
-    with squatter(folder / "socket", starts.home / "heard", user=0) as heard:
-        assert said(starts.start(starts.file("secret name.csv"))).startswith(BUSY)
-        assert heard.read_bytes() == b""
-    lock.release()
-
-
-def ask(address: str, request: bytes, *, user: int = 0) -> bytes:
-    """What the window answers to a process of this user."""
-    program = (
-        "import os, socket, sys; os.setuid(int(sys.argv[2])) if int(sys.argv[2]) else None;"
-        "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
-        "\ntry: s.sendall(sys.stdin.buffer.read()); sys.stdout.buffer.write(s.recv(100))"
-        "\nexcept OSError: pass"
-    )
-    command = [sys.executable, "-c", program, address, str(user)]
-    done = subprocess.run(command, input=request, capture_output=True, check=True, timeout=_PATIENCE)
-    return done.stdout
-
-
-@needs_root
-def test_the_window_does_not_hear_another_user(starts: Starts) -> None:
-    starts.open_window()
-    address = Path(starts.address())
-    request = {"root": str(starts.data.resolve()), "files": [str(starts.file("theirs.csv"))], "activation": ""}
-    for path, mode in ((starts.data, 0o711), (address.parent, 0o711), (address, 0o666)):
-        path.chmod(mode)  # as if the permissions had failed
-    assert ask(str(address), json.dumps(request).encode() + b"\n", user=NOBODY) == b""
-    assert ask(str(address), json.dumps(request | {"files": []}).encode() + b"\n") == b"taken\n"
-    assert starts.drafts() == []
 
 
 def test_nonsense_is_not_answered_and_harms_nothing(starts: Starts) -> None:
     starts.open_window()
-    asked_before = {"root": str(starts.data.resolve()), "file": str(starts.file("before.csv"))}  # by an older version
-    nonsense = (b"\n", b"{}\n", b"[]\n", b'{"root": 1}\n', b"\xff\xfe\n", b"null\n", b"x" * (LONGEST_REQUEST + 1))
-    for request in (json.dumps(asked_before).encode() + b"\n", *nonsense):
-        assert ask(starts.address(), request) == b""
+    for request in (b"\n", b"[]\n", b'{"files": 1}\n', b"\xff\xfe\n"):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(starts.listening())
+            client.sendall(request)
+            assert client.recv(100) == b""
     assert starts.start(starts.file("clouds.csv")).wait(_PATIENCE) == 0
     until(lambda: starts.drafts() == ["clouds"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.system.secret_variables import take_secrets, without_secrets
+from cfbatch_gui.core.system.processes import take_secrets, without_secrets
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal
 
@@ -154,7 +154,7 @@ def test_a_crash_leaves_no_core_dump(tmp_path: Path) -> None:
 def test_a_process_is_not_dumpable_and_its_children_are() -> None:
     program = (
         "import ctypes, resource, subprocess, sys\n"
-        "from cfbatch_gui.core.system.process_hardening import forbid_core_dumps\n"
+        "from cfbatch_gui.core.system.processes import forbid_core_dumps\n"
         "forbid_core_dumps()\n"
         "c = ctypes.CDLL(None)\n"
         "ask = 'import ctypes; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))'\n"

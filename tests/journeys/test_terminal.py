@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.cli.console import width_of
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
 from tests.support.practice import PracticeServer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from tests.journeys.terminal import Terminal, read_csv
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService

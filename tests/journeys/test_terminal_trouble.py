@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import Paths, resource
 from tests import without_root
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import COMMAND, Terminal, read_csv

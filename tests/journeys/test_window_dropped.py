@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("PySide6")
 
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from tests.journeys import dragging
 from tests.journeys.desktop import Desktop
 

@@ -41,17 +41,14 @@ _NOBODY_ASKED = {  # stand for the service's answer to a request that it did not
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One exchange as received, recorded when its fault, if any, is chosen.
+    """One exchange, recorded before its reply is sent.
 
-    `received` of the body's `size` bytes were received, and `sha256` is their hash. `is_asked` is whether the practice
-    service got the request, `status` the HTTP status of its answer, 0 if it did not. `fault` is "" for none. `at` is by
-    the service's clock, in seconds since 1970.
+    `sha256` is of what was received of its body. `is_asked` is whether the practice service got the request, `status`
+    the HTTP status of its answer, 0 if it did not. `fault` is "" for none. `at` is by the service's clock.
     """
 
     kind: Kind
     at: float
-    size: int
-    received: int
     sha256: str
     fault: str
     is_asked: bool
@@ -104,7 +101,6 @@ class FaultyService:
         self._serving: set[asyncio.Task[None]] = set()
         self._has_batch = False
         self.arrivals: list[Arrival] = []
-        self.connections = 0
         self.url = ""
         self._plan(faults)
 
@@ -126,11 +122,6 @@ class FaultyService:
         for task in self._serving:
             task.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)
-
-    @property
-    def uploads(self) -> list[Arrival]:
-        """The exchanges that brought vectors, or a part of them."""
-        return [arrival for arrival in self.arrivals if arrival.kind == "upload"]
 
     @property
     def submits(self) -> list[Arrival]:
@@ -171,7 +162,6 @@ class FaultyService:
     async def _accept(self, listener: socket.socket) -> None:
         while True:
             plain, _ = await asyncio.get_running_loop().sock_accept(listener)
-            self.connections += 1
             for each in self._refusals:
                 each.offered += each.fits(self._kinds)
             fault = next((each.fault for each in self._at_connections if each.takes(self._kinds)), None)
@@ -241,7 +231,7 @@ class FaultyService:
             self._has_batch = True
             self._close_if_refusing()
         sha256, status = hashlib.sha256(body).hexdigest(), answer.status if answer else 0
-        self.arrivals.append(Arrival(kind, self._clock(), head.length, len(body), sha256, fault.name, is_asked, status))
+        self.arrivals.append(Arrival(kind, self._clock(), sha256, fault.name, is_asked, status))
         # A connection that is kept alive would escape the faults at connections that are still to happen.
         waits_for_connections = not all(each.is_used_up for each in (*self._refusals, *self._at_connections))
         line.close = waits_for_connections or head.header("connection").lower() == "close"

@@ -14,8 +14,7 @@ from PySide6.QtCore import Qt, qWarning
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
-from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
-from cfbatch_gui.core.system.settings import SettingsStore
+from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
 from cfbatch_gui.ui.widgets import Button, ChoiceCard, NoticeBar, SectionCard, Tabs, column, row
 from cfbatch_gui.ui.window.app import CrashHandler

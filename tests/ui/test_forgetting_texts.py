@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.theme import Theme

@@ -255,7 +255,7 @@ def test_after_a_search_the_list_begins_at_its_top(qtbot: Any, library: Library)
 
 def test_every_state_has_words_and_an_icon(library: Library) -> None:
     from cfbatch_gui.core.jobs.states import JobState
-    from cfbatch_gui.core.system.resources import resource
+    from cfbatch_gui.core.system.paths import resource
 
     for words in [*map(batch_words, BatchState), *map(job_words, JobState), *map(draft_words, DraftPhase)]:
         assert words.text and resource(f"icons/{words.icon}.svg").exists()

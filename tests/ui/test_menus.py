@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from cfbatch_gui import __version__
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.system.languages import ENGLISH, Language, languages, use_language
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.help import RELEASES, AboutDialog, HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.key_names import control_name, in_help
 from cfbatch_gui.ui.theme import Scheme, Theme

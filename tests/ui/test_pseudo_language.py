@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.core.system.languages import languages
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.look import Language, Look, put_on
 from tests.screen.pseudo_language import BEGIN, END

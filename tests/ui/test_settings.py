@@ -9,8 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.settings import CONNECTIONS, DATA, SPENDING, WINDOW, SettingsPage
 from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
 from tests.screen.stage import Stage, opened

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.jobs.job_page import (
     CLUSTERS,
     DETAILS,

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job, JobState
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.theme import Theme

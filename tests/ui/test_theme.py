@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QIcon
 from PySide6.QtWidgets import QApplication, QLabel
 
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
 from cfbatch_gui.ui.widgets import ElidedLabel, Label, PageHeader, PrimaryButton, boxed, column

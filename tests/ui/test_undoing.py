@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import draft

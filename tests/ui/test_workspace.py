@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.settings import WINDOW

@@ -9,7 +9,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.system.window_messages import Request
+from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.stage import Stage, opened
 
@@ -34,7 +34,7 @@ async def test_each_file_opens_in_a_job_of_its_own_and_the_last_is_shown(stage: 
     folder.mkdir()
     (folder / "one.txt").write_text("an orange cloud\n")
     await stage.workspace.take(
-        Request("", (file(tmp_path, "first.csv", "a red one"), str(folder), file(tmp_path, "last.csv", "a white one")))
+        Request((file(tmp_path, "first.csv", "a red one"), str(folder), file(tmp_path, "last.csv", "a white one")))
     )
     await stage.person.until_sees("a white one", "last.csv")
     await stage.person.until(lambda: names(stage) == ["Articles", "First", "Last"])

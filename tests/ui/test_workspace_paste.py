@@ -8,7 +8,7 @@ from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
 from tests.screen.stage import Stage, opened

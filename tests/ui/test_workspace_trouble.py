@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.screen.past import Clock, MemoryKeyring, draft

@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import OTHER_TOKEN
 from tests.worker.conftest import ACCOUNT, BGE_M3, Stage

@@ -65,8 +65,7 @@ class ConnectionSummary:
 class AddressBook:
     """`saved` gives what the settings hold at this moment. "cloudflare" is always there, set up or not.
 
-    `practice_times` are the seconds that a practice batch is queued and running; a number in the variable
-    CFBATCH_PRACTICE_SECONDS of `environ` stands for both. A service on this computer is polled as soon as that one.
+    `practice_times` are the seconds that a practice batch is queued and running; CFBATCH_PRACTICE_SECONDS wins.
     """
 
     def __init__(
@@ -194,10 +193,8 @@ class AddressBook:
         return self._budgets.setdefault(connection.account_id or connection.base_url, RateBudget())
 
     async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
-        """All connections, whether they can be used or not.
-
-        With `look_at`, the keyring is asked only about the connection of that id; of the others it is supposed that
-        they have their tokens. With that of the practice service it is not touched at all.
+        """All connections. With `look_at` the keyring is asked about the connection of that id alone, never for
+        practice.
         """
         practice = ConnectionSummary(
             PRACTICE.id, PRACTICE.title, True, True, message("On this computer; nothing leaves it."), PRACTICE.kind
@@ -259,7 +256,6 @@ class AddressBook:
                 )
 
     def _api_base_url(self) -> str:
-        """Raises NotConnected."""
         return check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
 
     def _practice_seconds(self) -> tuple[float, float]:
@@ -277,7 +273,6 @@ class AddressBook:
         return seconds, seconds
 
     def _ends(self, connection: Connection) -> "tuple[Application | None, Callable[[Exchange], None]]":
-        """The practice service for its connection, None for others, and what notes an exchange in the log."""
         application = None
         if connection.is_practice:
             from cfbatch_gui.core.practice.app import practice_app
@@ -363,7 +358,6 @@ class AddressBook:
 
 
 def _polled_soon_if_near(connection: Connection) -> Connection:
-    """The connection; where its service is on this computer, with the practice service's time until the first poll."""
     if not is_on_this_computer(connection.base_url):
         return connection
     return replace(connection, first_check=PRACTICE.first_check)

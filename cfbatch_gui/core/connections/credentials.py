@@ -22,7 +22,7 @@ from cfbatch_gui.core.connections.system_keyring import (
 )
 from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system import secret_variables
+from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SERVICE = "CF Batch"
 CLOUDFLARE = "cloudflare"  # the connection that Cloudflare's own environment variables speak of
-TOKEN_VARIABLE = secret_variables.TOKEN
+TOKEN_VARIABLE = processes.TOKEN
 
 # A backend that is not one of these may be a plain file, or a test's: "stored" would be no promise.
 _KNOWN_BACKENDS = frozenset(
@@ -55,18 +55,15 @@ def variable_of(connection_id: str) -> str:
     keyring."""
     if connection_id == CLOUDFLARE:
         return TOKEN_VARIABLE
-    return f"{secret_variables.OF_A_CONNECTION}{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
+    return f"{processes.OF_A_CONNECTION}{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
 
 
 class Credentials:
-    """Tokens by connection. Every call to the keyring runs in a thread of its own.
+    """Tokens by connection, read once each, in a thread of their own. What the environment says wins, and is never
+    stored.
 
-    A token is read once, by the first that needs it; the others wait for the same answer. After `time_limit` seconds,
-    or at once while a prompt is on the screen that they did not ask for, they are told what the keyring waits for.
-    `changed` is called as soon as what anyone was told is no longer so: what waited can go on then. There is one prompt
-    at a time, and none follows one that was dismissed.
-
-    `backend` stands in for the one that keyring would choose. What the environment says wins, and is never stored.
+    Who waits longer than `time_limit` seconds, or for a prompt that others asked for, is told what the keyring waits
+    for; `changed` is called as soon as that is no longer so. No prompt follows one that was dismissed.
     """
 
     def __init__(
@@ -92,7 +89,6 @@ class Credentials:
 
     @property
     def state(self) -> KeyringState:
-        """What is known of the keyring."""
         return self._state
 
     def has_moved_on(self, error: KeyringUnavailable) -> bool:
@@ -102,10 +98,10 @@ class Credentials:
     async def token(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form, may_prompt: bool = True
     ) -> Token | None:
-        """The token, None when there is none. Raises NotConnected when what is stored there is no token.
+        """None when there is none. Raises NotConnected for what is no token, KeyringUnavailable when the keyring has
+        not said.
 
-        Raises KeyringUnavailable when the keyring has not said. Without `may_prompt`, a keyring that is locked is not
-        asked: its owner would be asked for a password.
+        Without `may_prompt` a locked keyring is not asked.
         """
         found = self._from_environment(connection_id, check) or self._session.get(connection_id)
         if found or connection_id in self._from_keyring:
@@ -117,10 +113,7 @@ class Credentials:
         return token
 
     async def unlock(self) -> None:
-        """Have the system ask its user for the keyring's password; `changed` is called with the answer.
-
-        Returns when the answer is there, however long that takes. While a prompt is on the screen, no other follows it.
-        """
+        """Have the system ask for the keyring's password, and wait for the answer; `changed` is called with it."""
         if not self._is_unlocking():
             if self._is_prompting():
                 await asyncio.wait(set(self._prompting))
@@ -241,7 +234,6 @@ class Credentials:
             ) from error
 
     async def _stored(self, connection_id: str, *, may_prompt: bool) -> str | None:
-        """What the keyring has. Raises KeyringUnavailable."""
         if connection_id in self._unfetched:
             return self._unfetched.pop(connection_id).reveal()
         reading = self._reads.get(connection_id)
@@ -257,7 +249,6 @@ class Credentials:
         return reading.result()
 
     async def _wait_for(self, reading: "asyncio.Task[str | None]", *, may_prompt: bool) -> None:
-        """Wait until it has ended. Raises KeyringUnavailable when that takes too long, or waits for its prompt."""
         is_prompting = self._state is KeyringState.LOCKED and not may_prompt
         if not self._late and not is_prompting:  # while an earlier call hangs, this one would too
             await asyncio.wait((reading,), timeout=self._time_limit)
@@ -339,7 +330,6 @@ class Credentials:
         self._unfetched.pop(connection_id, None)
 
     def _is_prompting(self) -> bool:
-        """Whether the system's prompt is on the screen, or will be in a moment."""
         return self._state is KeyringState.LOCKED and (bool(self._prompting) or self._is_unlocking())
 
     def _is_unlocking(self) -> bool:
@@ -382,7 +372,6 @@ class Credentials:
         return failed
 
     def _unavailable(self, detail: str = "") -> KeyringUnavailable:
-        """Why there is no answer. Whoever is told this is told by `changed` when it is no longer so."""
         if self._state in PASSING:
             self._told.add(self._state)
         return unavailable(self._state, detail)
@@ -397,7 +386,6 @@ def _hand_over(late: Callable[[_T], None], asking: "asyncio.Future[_T]") -> None
 
 
 def _system_keyring() -> "KeyringBackend | None":
-    """The platform's own keyring, None where there is none (headless Linux, a container)."""
     import keyring
 
     chosen = keyring.get_keyring()

@@ -146,8 +146,6 @@ class KeyringThread:
 
 
 def _hand_over(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[_T], function: Callable[[], _T]) -> None:
-    """Call the function here, and set its result or exception on `answer` in the loop, unless that is closed."""
-
     def settle(set_answer: Callable[[_S], None], value: _S) -> None:
         with suppress(RuntimeError):  # the loop was closed while the keyring was asked
             loop.call_soon_threadsafe(lambda: None if answer.done() else set_answer(value))

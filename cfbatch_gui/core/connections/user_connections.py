@@ -76,7 +76,6 @@ class LearnedFacts:
         return known
 
     def forget(self, connection_id: str) -> None:
-        """Forget all about a connection."""
         self._known.pop(connection_id, None)
         try:
             self._path_of(connection_id).unlink(missing_ok=True)
@@ -93,8 +92,7 @@ class LearnedFacts:
 
 
 class Connections:
-    """`settings` returns the current ones, `keep_settings` changes some by name and returns when they are saved, and
-    `pause_jobs` pauses the jobs of a connection that is removed.
+    """`keep_settings` changes some settings by name and returns when they are saved.
 
     `keep_accepted` writes a batch of a probe down, by the ids of its connection and its model, before it returns.
     """
@@ -156,11 +154,8 @@ class Connections:
         await self._credentials.forget(gateway_secret_id(connection_id))
 
     async def save_cloudflare(self, account_id: str, token_text: str) -> TokenSource:
-        """Save the account; an empty token keeps the one that is there. Returns where the token is now.
-
-        Which connection new jobs use stays as it is: that follows a test (`use_if_none`) or the user's own choice.
-
-        Raises NotConnected when the one or the other has not the form it should have.
+        """Save the account; an empty token keeps the one that is there. Returns where the token is now. Raises
+        NotConnected.
         """
         account = clean_account_id(account_id)
         if not token_text.strip() and await self._credentials.token(CLOUDFLARE) is None:

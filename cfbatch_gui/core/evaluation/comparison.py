@@ -24,7 +24,7 @@ from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.results.ranks import Ranks, ranks_of
-from cfbatch_gui.core.results.score_table import QueryTexts, read_queries
+from cfbatch_gui.core.results.score_table import QueryText, read_queries
 
 P = 0.9
 _DEEPEST = 200  # depths; with p = 0.9 all deeper ones together weigh less than 10^-9
@@ -107,7 +107,7 @@ class Comparison:
 
     runs: tuple[Run, ...]
     joined: tuple[Joined, ...]
-    queries: QueryTexts
+    queries: tuple[QueryText, ...]
     query: Indices
     indices: tuple[Indices, ...]
     scores: tuple[NDArray[np.float64], ...]
@@ -205,7 +205,7 @@ class QueryMove(msgspec.Struct, frozen=True, gc=False):
 class QueryMoves:
     """All queries in the order of the first job, as arrays of shape (queries,): a `QueryMove` each takes 200 bytes."""
 
-    queries: QueryTexts
+    queries: tuple[QueryText, ...]
     contexts: NDArray[np.int64]
     rbo: NDArray[np.float64]
     top: NDArray[np.float64]

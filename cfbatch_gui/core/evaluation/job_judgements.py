@@ -78,7 +78,7 @@ def make_pool(
     judged = 0
     texts: set[tuple[_Key, _Key]] = set()
     for document, item in zip(shuffled, items, strict=True):
-        key = _key(item.shown.query), _key(item.shown.document)
+        key = item.shown.query.key, item.shown.document.key
         if key in texts:  # the same text under another id
             continue
         texts.add(key)
@@ -130,7 +130,7 @@ def _said(book: Book, judge: str) -> dict[tuple[_Key, _Key], tuple[bool, bool]]:
     """Whether this judge and whether others have judged a pair, by the keys of its query and its document."""
     records, subjects = book.contents()
     names = book.judges()
-    keys = {number: _key(subject) for number, subject in subjects.items()}
+    keys = {number: subject.key for number, subject in subjects.items()}
     said: dict[tuple[_Key, _Key], tuple[bool, bool]] = {}
     for record in newest(records):
         key = keys[record["query"]], keys[record["document"]]
@@ -138,10 +138,6 @@ def _said(book: Book, judge: str) -> dict[tuple[_Key, _Key], tuple[bool, bool]]:
         is_own = names[int(record["judge"])] == judge and record["source"] >= Source.PERSON
         said[key] = by_judge or is_own, by_others or not is_own
     return said
-
-
-def _key(subject: Subject) -> _Key:
-    return ("", subject.text) if subject.text else (subject.id, "")
 
 
 def _with_some_again(items: list[PoolItem], draw: np.random.Generator) -> list[PoolItem]:

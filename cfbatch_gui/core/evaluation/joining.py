@@ -22,8 +22,6 @@ from cfbatch_gui.core.results.score_table import (
     NO_ID,
     Hashes,
     ScoreTable,
-    count_ids,
-    has_same_input,
     read_id_hashes,
     read_query_hashes,
     read_text_hashes,
@@ -174,7 +172,7 @@ def join(runs: Sequence[Run]) -> tuple[Joined, ...]:
 
 
 class _Base:
-    """The first job. The hashes of its texts are read once, and not at all if all jobs have the same input."""
+    """The first job. The hashes of its texts are read once."""
 
     def __init__(self, run: Run) -> None:
         self.table = run.table
@@ -190,8 +188,6 @@ class _Base:
         return read_text_hashes(self._run.folder, self.table)
 
     def join(self, run: Run) -> Joined:
-        if has_same_input(self._run.folder, self.table, run.folder, run.table):
-            return self._joined_as_it_is()
         queries = match(_query_keys(self._queries), _query_keys(read_query_hashes(run.folder, run.table)))
         in_base = np.full(len(run.table.asked), NOT_THERE, dtype=np.int32)
         in_base[queries.theirs] = queries.ours
@@ -204,20 +200,6 @@ class _Base:
         pair_of = np.full(len(self.table), NOT_THERE, dtype=np.int32)
         pair_of[here[texts.ours]] = there[texts.theirs]
         return Joined(queries.by, texts.by, theirs, pair_of)
-
-    def _joined_as_it_is(self) -> Joined:
-        """The result that matching would have for a job of the same input, which is the usual case."""
-        queries, texts = count_ids(self._run.folder)
-        return Joined(
-            _all_matched(queries, len(self.table.asked)),
-            _all_matched(texts, len(self.table)),
-            self.query_of,
-            _counted(self.table),
-        )
-
-
-def _all_matched(with_id: int, count: int) -> dict[MatchedBy, int]:
-    return {MatchedBy.ID_AND_TEXT: with_id, MatchedBy.TEXT: count - with_id, MatchedBy.ID: 0}
 
 
 def _counted(table: ScoreTable) -> Indices:
@@ -269,8 +251,6 @@ def documents_of(runs: Sequence[Run], joined: Sequence[Joined]) -> Documents:
 def _first_of_id(run: Run) -> Numbers:
     """For each pair the index of the first pair of its query that has its id, which mostly is its own; (pairs,)."""
     own = np.arange(len(run.table), dtype=np.int64)
-    if not count_ids(run.folder)[1]:
-        return own
     ids = read_id_hashes(run.folder, run.table)
     named = np.flatnonzero(ids != NO_ID)
     order = named[np.lexsort((run.table.positions[named], ids[named], run.table.queries[named]))]

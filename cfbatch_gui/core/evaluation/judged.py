@@ -17,7 +17,7 @@ from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.core.results.score_table import QueryTexts, read_queries
+from cfbatch_gui.core.results.score_table import QueryText, read_queries
 
 Numbers = NDArray[np.int64]
 ENOUGH_JUDGED = 0.8  # of the first k texts; with fewer judged, the figures are not to be relied upon
@@ -87,7 +87,7 @@ class Evaluation:
     """
 
     k: int
-    queries: QueryTexts
+    queries: tuple[QueryText, ...]
     left_out: int
     conflicts: int
     judged: int

@@ -176,10 +176,10 @@ class _Columns:
 
 def _text(row: Row, columns: _Columns) -> Iterator[Item]:
     text = columns.text_of(row)
-    if text and not text.isspace():
-        yield Text(row.number, text, columns.id_of(row), columns.label_of(row))
-    else:
+    if _is_empty(text):
         yield _no_text(row, columns)
+    else:
+        yield Text(row.number, text, columns.id_of(row), columns.label_of(row))
 
 
 def _pair(row: Row, columns: _Columns) -> Iterator[Item]:

@@ -81,10 +81,8 @@ def check_mapping(mapping: Mapping, source: Source, second: Source | None = None
         return message("A part must have room for at least {least} tokens. Choose a larger number.", least=_LEAST_PART)
     if mapping.kind is Kind.EMBED:
         return _check_embedding(mapping, second)
-    if mapping.layout is Layout.SHARED:
-        return _check_shared(mapping, second)
-    if mapping.layout is Layout.CANDIDATES:
-        return _check_candidates(mapping, second)
+    if mapping.layout in _TWO_FILES:
+        return _check_two(mapping, second)
     if second is not None:
         return message("Contexts come from the second file. Choose the columns again, or remove that file.")
     return _check_ranking(mapping)
@@ -99,16 +97,23 @@ def _check_template(mapping: Mapping, source: Source, second: Source | None) -> 
     return found if isinstance(found, str) else ""
 
 
-def _check_candidates(mapping: Mapping, second: Source | None) -> str:
+def _check_two(mapping: Mapping, second: Source | None) -> str:
+    is_shared = mapping.layout is Layout.SHARED
     if second is None:
+        if is_shared:
+            return message("Add the second file, which holds the contexts for all queries.")
         return message("Add the second file, which holds the texts by their ids.")
     if len(mapping.second_roles) != len(second.columns):
         return message("{name} has changed its columns. Choose the file again.", name=second.path.name)
     if Role.QUERY not in mapping.roles:
         return message("Choose the column that holds the query.")
-    if Role.ID not in mapping.roles:
+    if is_shared and _contexts(mapping.roles):
+        return message("Contexts come from the second file. Choose another role for that column of the first.")
+    if is_shared and Role.QUERY in mapping.second_roles:
+        return message("Queries come from the first file. Choose another role for that column of the second.")
+    if not is_shared and Role.ID not in mapping.roles:
         return message("Choose the column of the first file that holds the ids of the texts.")
-    if Role.ID not in mapping.second_roles:
+    if not is_shared and Role.ID not in mapping.second_roles:
         return message("Choose the column of the second file that holds the ids.")
     if not _contexts(mapping.second_roles) and not mapping.template:
         return message("Choose the column of the second file that holds the contexts.")
@@ -150,22 +155,6 @@ def missing_file(mapping: Mapping, second: Source | None) -> Role | None:
     if has_query == has_contexts:
         return None
     return Role.CONTEXT if has_query else Role.QUERY
-
-
-def _check_shared(mapping: Mapping, second: Source | None) -> str:
-    if second is None:
-        return message("Add the second file, which holds the contexts for all queries.")
-    if len(mapping.second_roles) != len(second.columns):
-        return message("{name} has changed its columns. Choose the file again.", name=second.path.name)
-    if Role.QUERY not in mapping.roles:
-        return message("Choose the column that holds the query.")
-    if _contexts(mapping.roles):
-        return message("Contexts come from the second file. Choose another role for that column of the first.")
-    if Role.QUERY in mapping.second_roles:
-        return message("Queries come from the first file. Choose another role for that column of the second.")
-    if not _contexts(mapping.second_roles) and not mapping.template:
-        return message("Choose the column of the second file that holds the contexts.")
-    return ""
 
 
 def _contexts(roles: tuple[Role, ...]) -> tuple[int, ...]:

@@ -13,8 +13,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions, Role, Source
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.kept_aside import is_of_newer_version, keep_aside
+from cfbatch_gui.core.system.files import keep_aside, write_own_file
 
 _NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
 VERSION: Final = 1
@@ -99,7 +98,7 @@ class _Book:
 class RecipeBook:
     """The stored recipes. The file is read once; a change is on disk when the call returns: call it in a thread.
 
-    A file that cannot be read, or that a newer version of the program wrote, counts as empty. Then a copy of it is kept
+    A file that cannot be read counts as empty. Then a copy of it is kept
     before anything is written, and `damage` is a sentence about it, else "".
     """
 
@@ -191,26 +190,13 @@ def _without(book: _Book, name: str) -> tuple[Recipe, ...]:
 def _load(path: Path) -> tuple[_Book, str]:
     """What the file holds, and the sentence about one that cannot be used."""
     try:
-        content = path.read_bytes()
+        return msgspec.json.decode(path.read_bytes(), type=_Book), ""
     except FileNotFoundError:
         return _Book(), ""
     except OSError as error:
         _log.warning("Recipes in %s cannot be read: %s", path, error)
         return _Book(), ""
-    try:
-        book = msgspec.json.decode(content, type=_Book)
-        if book.version == VERSION:
-            return book, ""
-        _log.warning("Recipes in %s have version %s, not %s; they are not used", path, book.version, VERSION)
-        is_newer = book.version > VERSION
     except (UnicodeDecodeError, msgspec.MsgspecError) as error:
         _log.warning("Recipes in %s cannot be read: %s", path, error)
-        is_newer = is_of_newer_version(content, VERSION)
-    name = keep_aside(path, "newer" if is_newer else "damaged") or path.name
-    if is_newer:
-        return _Book(), message(
-            "Your recipes were written by a newer version of CF Batch, and cannot be used here. Update to use them;"
-            " “{name}” keeps them.",
-            name=name,
-        )
+    name = keep_aside(path) or path.name
     return _Book(), message("Your recipes are damaged and cannot be used; “{name}” is the file as it was.", name=name)

@@ -16,14 +16,10 @@ _TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = message("Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file.")
 CHOOSE_TABLE = message("Choose a text file, CSV, JSON Lines or .xlsx.")
 _UNPACK = message("Unpack it first, and choose the file that was in it.")
+_PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*")
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", message("a PDF document"), message("Copy its text to a text file, and choose that.")),
-    (b"\x89PNG\r\n", message("a picture"), CHOOSE_TABLE),
-    (b"\xff\xd8\xff", message("a picture"), CHOOSE_TABLE),
-    (b"GIF87a", message("a picture"), CHOOSE_TABLE),
-    (b"GIF89a", message("a picture"), CHOOSE_TABLE),
-    (b"II*\0", message("a picture"), CHOOSE_TABLE),
-    (b"MM\0*", message("a picture"), CHOOSE_TABLE),
+    *((mark, message("a picture"), CHOOSE_TABLE) for mark in _PICTURES),
     (b"RIFF", message("a picture, sound or film"), CHOOSE_TABLE),
     (b"ID3", message("a sound"), CHOOSE_TABLE),
     (b"OggS", message("a sound or film"), CHOOSE_TABLE),

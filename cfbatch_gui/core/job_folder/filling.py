@@ -21,8 +21,7 @@ from cfbatch_gui.core.job_folder.loading import Loading
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.schema import ROW_FORM
 from cfbatch_gui.core.job_folder.write_queue import write_queue
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, move_own_file, own_file_writer
-from cfbatch_gui.core.system.unfinished import noted
+from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, move_own_file, noted, own_file_writer
 
 _FLUSHED_FROM = 64_000_000  # bytes of the first file; below there is nothing to gain
 _TEXTS_BUFFER = 1_048_576  # bytes; each write lets other threads have Python, and then waits to get it back

@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -20,127 +21,9 @@ from cfbatch_gui.core.judgements.tables import AGAIN, CANNOT_TELL, RECORD, TAKEN
 from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, text_digest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, own_file_writer
-from cfbatch_gui.core.system.moving import move_file
+from cfbatch_gui.core.system.files import flush_folder, move_file, own_file_writer
 
 BACKUP_SUFFIX = ".backup"
-
-
-class _Found:
-    """What is sound in one or more files of the same book. Rows are never changed, so that one file adds to another."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.scale: Scale | None = None
-        self.counted = 0
-        self.subjects: dict[int, tuple[bytes | None, str, str]] = {}
-        self.judges: dict[int, str] = {}
-        self.records: dict[int, bytes] = {}
-        self.notes: dict[int, str] = {}
-
-    def read(self, path: Path) -> None:
-        """Take what can be read of this file; the rest is passed over."""
-        with suppress(sqlite3.Error), closing(connect_durably(path, read_only=True)) as database:
-            database.text_factory = _text
-            for take in (self._take_book, self._take_subjects, self._take_judges, self._take_notes, self._take_records):
-                with suppress(sqlite3.Error, ValueError, TypeError):  # what was read before the damage is kept
-                    take(database)
-
-    def _take_book(self, database: sqlite3.Connection) -> None:
-        name, scale, counted = database.execute("SELECT name, scale, records FROM book").fetchone()
-        self.counted = max(self.counted, int(counted))
-        self.name = self.name or name
-        self.scale = self.scale or decoded(scale)
-
-    def _take_subjects(self, database: sqlite3.Connection) -> None:
-        for number, digest, identifier, text in database.execute("SELECT number, digest, id, text FROM subjects"):
-            if digest == text_digest(text) and (text or identifier):
-                self.subjects.setdefault(number, (digest, identifier, text))
-
-    def _take_judges(self, database: sqlite3.Connection) -> None:
-        for number, name in database.execute("SELECT number, name FROM judges"):
-            self.judges.setdefault(number, name)
-
-    def _take_notes(self, database: sqlite3.Connection) -> None:
-        for number, note in database.execute("SELECT number, note FROM notes"):
-            self.notes.setdefault(number, note)
-
-    def _take_records(self, database: sqlite3.Connection) -> None:
-        for number, record in database.execute("SELECT number, record FROM records"):
-            if isinstance(record, bytes) and len(record) == RECORD.itemsize:
-                one = np.frombuffer(record, RECORD)
-                if tables.sound(np.array([number], dtype=np.int64), one)[0]:
-                    self.records.setdefault(number, record)
-
-
-def mend(path: Path, *, clock: Callable[[], float]) -> tuple[str, ...]:
-    """Make the book anew from what is sound in it and in its last copy; sentences about it for the user.
-
-    The damaged file is put aside under another name, never deleted. Raises sqlite3.Error, DataError, DiskFull, OSError.
-    """
-    found = _Found()
-    for file in (path, path.with_suffix(BACKUP_SUFFIX)):
-        if file.exists():
-            found.read(file)
-    new = path.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    with closing(connect_durably(new)) as database:
-        kept = _write(database, found)
-    flush_to_disk(new)
-    aside = path.with_name(f"{path.name}.damaged-{int(clock())}")
-    move_file(path, aside)
-    # A journal belongs to the damaged file; beside the new one it would be rolled back into it.
-    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-    move_file(new, path)
-    flush_folder(path.parent)
-    lost = max(found.counted, max(found.records, default=0)) - kept
-    return (_sentence(found.name, kept, lost, aside.name),)
-
-
-def _write(database: sqlite3.Connection, found: _Found) -> int:
-    """Write what was found; the number of records."""
-    tables.create(database, found.name or "Judgements", found.scale or USUAL)
-    numbers = sorted(found.records)
-    records = np.frombuffer(b"".join(found.records[number] for number in numbers), RECORD).copy()
-    whole = np.array(
-        [
-            int(each["query"]) in found.subjects
-            and int(each["document"]) in found.subjects
-            and int(each["judge"]) in found.judges
-            for each in records
-        ],
-        dtype=np.bool_,
-    )
-    kept = [number for number, is_whole in zip(numbers, whole, strict=True) if is_whole]
-    notes = [(index, found.notes[number]) for index, number in enumerate(kept) if number in found.notes]
-    with transaction(database):
-        rows = ((number, *row) for number, row in found.subjects.items())
-        database.executemany("INSERT OR IGNORE INTO subjects VALUES(?, ?, ?, ?)", rows)
-        database.executemany("INSERT OR IGNORE INTO judges VALUES(?, ?)", found.judges.items())
-        tables.append(database, records[whole], notes, after=0)
-    return len(kept)
-
-
-def _sentence(name: str, kept: int, lost: int, aside: str) -> str:
-    if lost > 0:
-        return message(
-            "The book of judgements “{name}” was damaged: {kept} of {all} judgements are kept, the others are lost."
-            " “{aside}” is the damaged file.",
-            name=name,
-            kept=kept,
-            all=kept + lost,
-            aside=aside,
-        )
-    return message(
-        "The book of judgements “{name}” was damaged. All {kept} judgements are kept; “{aside}” is the damaged file.",
-        name=name,
-        kept=kept,
-        aside=aside,
-    )
-
-
-def _text(content: bytes) -> str:
-    return content.decode(errors="replace")
 
 
 _GRADES = 2**31 - 1  # the largest; more is an order number or a barcode
@@ -167,7 +50,7 @@ class Book:
     """
 
     def __init__(self, path: Path, *, read_only: bool, clock: Callable[[], float]) -> None:
-        """Open a book; of a damaged one what is sound is kept, see `recovery.mend`. Raises DataError."""
+        """Open a book; of a damaged one what is sound is kept, see `_mend`. Raises DataError."""
         self.path, self.damage = path, tuple[str, ...]()
         self._lock = threading.Lock()
         self._read_only, self._clock = read_only, clock
@@ -198,7 +81,7 @@ class Book:
         return not self._read_only and (not isinstance(error, sqlite3.OperationalError) or _is_malformed(error))
 
     def _mend(self) -> None:
-        self.damage += mend(self.path, clock=self._clock)
+        self.damage += (_mend(self.path, clock=self._clock),)
         self._read()
 
     @classmethod
@@ -250,7 +133,7 @@ class Book:
         waiting: list[Judgement] = []
         for each in judgements:
             # Of one pair the last line counts, and the same line twice is one.
-            key = hash((_key(each.query), _key(each.document), each.judge))
+            key = hash((each.query.key, each.document.key, each.judge))
             if key not in said or said[key] != each.grade:
                 said[key] = each.grade
                 waiting.append(each)
@@ -264,7 +147,7 @@ class Book:
     def _said(self) -> dict[int, int | None]:
         """What each judge says of each pair, by the hash of both with the judge's name."""
         with self._lock, _translating(self.path):
-            keys = {number: _key(subject) for number, subject in self._subjects().items()}
+            keys = {number: subject.key for number, subject in self._subjects().items()}
             names = self._judges()
             return {
                 hash((keys[int(each["query"])], keys[int(each["document"])], names[int(each["judge"])])): _grade(each)
@@ -308,15 +191,8 @@ class Book:
             notes = dict(self._database.execute("SELECT number, note FROM notes"))
             records = self._records
         for number, record in enumerate(records, 1):
-            yield Judgement(
-                subjects.get(int(record["query"]), _NO_SUBJECT),
-                subjects.get(int(record["document"]), _NO_SUBJECT),
-                *(_grade(record), judges[int(record["judge"])], Source(int(record["source"]))),
-                float(record["time"]) / 1000,
-                again=bool(record["flags"] & AGAIN),
-                taken_back=bool(record["flags"] & TAKEN_BACK),
-                note=notes.get(number, ""),
-            )
+            query, document = (subjects.get(int(record[name]), _NO_SUBJECT) for name in ("query", "document"))
+            yield _judgement(record, query, document, judges[int(record["judge"])], notes.get(number, ""))
 
     def tally(self) -> Tally:
         """How much is in the book."""
@@ -369,14 +245,100 @@ class Book:
             yield number, Subject(identifier, text)
 
 
+@dataclass(slots=True)
+class _Readable:
+    """What is sound in a damaged book, or in its copy; `counted` is how many judgements it should have."""
+
+    name: str = "Judgements"
+    scale: Scale = USUAL
+    counted: int = 0
+    judgements: list[Judgement] = field(default_factory=list)
+
+
+def _readable(path: Path) -> _Readable:
+    found = _Readable()
+    with suppress(sqlite3.Error), closing(connect_durably(path, read_only=True)) as database:
+        database.text_factory = lambda content: content.decode(errors="replace")
+        with suppress(sqlite3.Error, msgspec.MsgspecError, TypeError, ValueError):
+            name, scale, counted = database.execute("SELECT name, scale, records FROM book").fetchone()
+            found.name, found.scale, found.counted = str(name), decoded(scale), int(counted)
+        subjects = {
+            number: Subject(identifier, text)
+            for number, digest, identifier, text in _rows(database, "SELECT number, digest, id, text FROM subjects")
+            if isinstance(text, str)
+            and isinstance(identifier, str)
+            and (text or identifier)
+            and digest == text_digest(text)
+        }
+        judges = dict(_rows(database, "SELECT number, name FROM judges"))
+        notes = dict(_rows(database, "SELECT number, note FROM notes"))
+        for number, record in _rows(database, "SELECT number, record FROM records"):
+            if isinstance(record, bytes) and len(record) == RECORD.itemsize:
+                one = np.frombuffer(record, RECORD)
+                query, document, judge = (int(one[0][name]) for name in ("query", "document", "judge"))
+                is_whole = query in subjects and document in subjects and judge in judges
+                if is_whole and tables.sound(np.array([number]), one).all():
+                    found.judgements.append(
+                        _judgement(one[0], subjects[query], subjects[document], judges[judge], notes.get(number, ""))
+                    )
+    return found
+
+
+def _rows(database: sqlite3.Connection, statement: str) -> Iterator[tuple[Any, ...]]:
+    """The rows as far as they can be read."""
+    with suppress(sqlite3.Error):
+        yield from database.execute(statement)
+
+
+def _mend(path: Path, *, clock: Callable[[], float]) -> str:
+    """Make a damaged book anew of what can be read in it, or in its last copy if that is more; a sentence about it.
+
+    The damaged file is put aside under another name, never deleted. Raises sqlite3.Error, DataError, DiskFull, OSError.
+    """
+    readable = [_readable(file) for file in (path, path.with_suffix(BACKUP_SUFFIX)) if file.exists()]
+    found = max(readable, key=lambda each: len(each.judgements))
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    book = Book.create(new, found.name, found.scale, clock=clock)
+    book.add(found.judgements)
+    book.close()
+    aside = path.with_name(f"{path.name}.damaged-{int(clock())}")
+    move_file(path, aside)
+    # A journal belongs to the damaged file; beside the new one it would be rolled back into it.
+    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+    move_file(new, path)
+    flush_folder(path.parent)
+    kept, counted = len(found.judgements), max(each.counted for each in readable)
+    if counted > kept:
+        return message(
+            "The book of judgements “{name}” was damaged: {kept} of {all} judgements are kept, the others are lost."
+            " “{aside}” is the damaged file.",
+            name=found.name,
+            kept=kept,
+            all=counted,
+            aside=aside.name,
+        )
+    return message(
+        "The book of judgements “{name}” was damaged. All {kept} judgements are kept; “{aside}” is the damaged file.",
+        name=found.name,
+        kept=kept,
+        aside=aside.name,
+    )
+
+
 def book_name(path: Path) -> str:
     """The name of a book without opening it. Raises sqlite3.Error."""
     with closing(connect_durably(path, read_only=True)) as database:
         return str(database.execute("SELECT name FROM book").fetchone()[0])
 
 
-def _key(subject: Subject) -> tuple[str, str]:
-    return ("", subject.text) if subject.text else (subject.id, "")
+def _judgement(record: np.void, query: Subject, document: Subject, judge: str, note: str) -> Judgement:
+    return Judgement(
+        *(query, document, _grade(record), judge, Source(int(record["source"])), float(record["time"]) / 1000),
+        again=bool(record["flags"] & AGAIN),
+        taken_back=bool(record["flags"] & TAKEN_BACK),
+        note=note,
+    )
 
 
 def _grade(record: np.void) -> int | None:

@@ -135,7 +135,6 @@ _NAMES = {
 }
 _UNTOLD = {"", "?", "-"}
 _MOST_NAMED = 3
-_LEAST_COLUMNS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,7 +412,7 @@ def import_judgements(
     """Add what is new. `judge` and `time` are for lines that say none. Raises DataError, DiskFull, UsageError."""
     matched = conflicting = 0
     added: list[Judgement] = []
-    said: dict[tuple[Subject, Subject], set[int | None]] = defaultdict(set)
+    said: dict[tuple[tuple[str, str], tuple[str, str]], set[int | None]] = defaultdict(set)
     for each in judgements:
         found = replace(each, judge=each.judge or judge, time=each.time or time)
         if job is not None:
@@ -422,9 +421,9 @@ def import_judgements(
         added.append(found)
     for known in (*book.judgements(), *added):
         if not known.taken_back:
-            grades = said[_bare(known.query), _bare(known.document)]
+            grades = said[known.query.key, known.document.key]
             grades.add(known.grade)
-    conflicting = sum(len(said[_bare(each.query), _bare(each.document)]) > 1 for each in added)
+    conflicting = sum(len(said[each.query.key, each.document.key]) > 1 for each in added)
     # A copy of a book has a time in each line; what no longer counts belongs to it.
     is_copy = all(each.time for each in judgements) and any(each.again or each.taken_back for each in judgements)
     count = _add_history(book, added) if is_copy else book.add_new(added)
@@ -439,11 +438,6 @@ def _add_history(book: Book, judgements: Sequence[Judgement]) -> int:
     if new:
         book.add(new)
     return len(new)
-
-
-def _bare(subject: Subject) -> Subject:
-    """The subject as it is known: by its text whatever its id."""
-    return Subject("", subject.text) if subject.text else subject
 
 
 def write_judgements(
@@ -495,11 +489,11 @@ def _counting(book: Book) -> Iterator[Judgement]:
     """What each judge said last, in the order of the pairs."""
     said: dict[tuple[str, str, str, str, str], Judgement] = {}
     for each in book.judgements():
-        key = (*_key(each.query), *_key(each.document), each.judge)
+        key = (*each.query.key, *each.document.key, each.judge)
         said.pop(key, None)
         if not each.taken_back:
             said[key] = each
-    return iter(sorted(said.values(), key=lambda each: (_key(each.query), _key(each.document), each.judge)))
+    return iter(sorted(said.values(), key=lambda each: (each.query.key, each.document.key, each.judge)))
 
 
 def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> dict[tuple[str, str], int]:
@@ -572,7 +566,3 @@ def _encoded(cells: tuple[str, ...], end: str) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerow(cells)  # with this line end lone CR and LF are quoted
     return (text.getvalue()[:-2] + end).encode("utf-8", "surrogatepass")
-
-
-def _key(subject: Subject) -> tuple[str, str]:
-    return ("", subject.text) if subject.text else (subject.id, "")

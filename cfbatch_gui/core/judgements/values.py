@@ -32,6 +32,11 @@ class Subject:
     id: str
     text: str = ""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is known by: ("", its text), or (its id, "")."""
+        return ("", self.text) if self.text else (self.id, "")
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:

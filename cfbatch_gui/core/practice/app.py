@@ -28,7 +28,7 @@ from cfbatch_gui.core.practice.exchange import (
 from cfbatch_gui.core.practice.inference import Element, Poll, TooLongError, read_body, run_batch, run_one
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.queue import Queue, State
-from cfbatch_gui.core.practice.vectorize import Permission, VectorizeIndexes
+from cfbatch_gui.core.practice.vectorize import VectorizeIndexes
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_UPLOAD_BYTES
 
 Scope = MutableMapping[str, Any]
@@ -57,18 +57,17 @@ def practice_app(
     seconds_mutating: float = 0.0,
     clock: Callable[[], float] = time.time,
     token: str = "",
-    vectorize_permission: Permission = Permission.WRITE,
     load_model: Callable[[], PracticeModel] = choose_model,
 ) -> Application:
     """Create the service with its queue and its indexes in `folder`, which is created when it is first needed.
 
     A batch waits and runs for `seconds_queued` and `seconds_running`; a change to an index of Vectorize is applied
     after `seconds_mutating`. `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is
-    accepted; what it may do with Vectorize is `vectorize_permission`. `load_model` is called once, in a worker thread,
+    accepted. `load_model` is called once, in a worker thread,
     when the first vectors are needed.
     """
     service = _Service(Queue(folder, seconds_queued, seconds_running), clock, load_model)
-    vectorize = VectorizeIndexes(folder, seconds_mutating, clock, vectorize_permission)
+    vectorize = VectorizeIndexes(folder, seconds_mutating, clock)
     table = [(method, re.compile(path), operation) for method, path, operation in service.operations()]
     table += [
         (method, re.compile(f"{_ACCOUNT}/vectorize/v2/indexes{path}"), operation)

@@ -14,7 +14,6 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from email.message import Message
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
@@ -48,20 +47,11 @@ CREATE INDEX IF NOT EXISTS changes_of_index ON changes (index_key, number, accep
 CREATE TABLE IF NOT EXISTS vectors (
     index_key INTEGER, id TEXT, change INTEGER, is_deleted INTEGER, namespace TEXT, metadata TEXT, numbers BLOB
 );
-CREATE UNIQUE INDEX IF NOT EXISTS versions ON vectors (index_key, id, change);
-CREATE INDEX IF NOT EXISTS versions_to_count ON vectors (index_key, id, change, is_deleted);
+CREATE UNIQUE INDEX IF NOT EXISTS versions ON vectors (index_key, id, change, is_deleted);
 CREATE TABLE IF NOT EXISTS metadata_indexes (
     index_key INTEGER, property TEXT, type TEXT, created INTEGER, deleted INTEGER
 );
 """
-
-
-class Permission(StrEnum):
-    """What the token may do with Vectorize: nothing, read, or write as well."""
-
-    NONE = "none"
-    READ = "read"
-    WRITE = "write"
 
 
 class _Config(msgspec.Struct, frozen=True):
@@ -111,11 +101,6 @@ class _Index(NamedTuple):
     shown: Json
     done: int
 
-    @property
-    def dimensions(self) -> int:
-        """The length of its vectors."""
-        return int(self.shown["config"]["dimensions"])
-
     def versions(self, columns: str, where: str = "", *values: object, until: int | None = None) -> sqlite3.Cursor:
         """The last version of each vector up to a change, in the order of ids."""
         # With max() SQLite takes the other columns from the row with the greatest one.
@@ -139,11 +124,8 @@ class _Index(NamedTuple):
 class VectorizeIndexes:
     """The indexes in a folder. A change counts when it is `seconds_mutating` old by `clock`, seconds since 1970."""
 
-    def __init__(
-        self, folder: Path, seconds_mutating: float, clock: Callable[[], float], permission: Permission
-    ) -> None:
+    def __init__(self, folder: Path, seconds_mutating: float, clock: Callable[[], float]) -> None:
         self._path, self._seconds, self._clock = folder / "vectorize.db", seconds_mutating, clock
-        self._permission = permission
 
     def operations(self) -> list[tuple[str, str, Operation]]:
         """Each operation with its method and the form of its path, behind …/vectorize/v2/indexes."""
@@ -152,23 +134,22 @@ class VectorizeIndexes:
             ("GET", "", self._list),
             ("POST", "", self._create),
             ("GET", index, self._on_index(lambda found, _: found.shown)),
-            ("DELETE", index, self._on_index(_delete, writes=True)),
+            ("DELETE", index, self._on_index(_delete)),
             ("GET", f"{index}/info", self._on_index(self._describe)),
-            ("POST", f"{index}/(?P<verb>upsert|insert)", self._on_index(self._put, writes=True)),
+            ("POST", f"{index}/(?P<verb>upsert|insert)", self._on_index(self._put)),
             ("POST", f"{index}/get_by_ids", self._on_index(_get)),
-            ("POST", f"{index}/delete_by_ids", self._on_index(self._forget, writes=True)),
+            ("POST", f"{index}/delete_by_ids", self._on_index(self._forget)),
             ("GET", f"{index}/list", self._on_index(self._page)),
             ("POST", f"{index}/query", self._on_index(_query)),
-            ("POST", f"{index}/metadata_index/create", self._on_index(self._index_metadata, writes=True)),
+            ("POST", f"{index}/metadata_index/create", self._on_index(self._index_metadata)),
             ("GET", f"{index}/metadata_index/list", self._on_index(_metadata_indexes)),
-            ("POST", f"{index}/metadata_index/delete", self._on_index(self._unindex_metadata, writes=True)),
+            ("POST", f"{index}/metadata_index/delete", self._on_index(self._unindex_metadata)),
         ]
 
-    def _on_index(self, do: Callable[[_Index, Request], object], *, writes: bool = False) -> Operation:
+    def _on_index(self, do: Callable[[_Index, Request], object]) -> Operation:
         """An operation in one transaction. Refuses an index that never was with 404, one that was deleted with 410."""
 
         def operation(request: Request) -> Answer:
-            self._check(writes=writes)
             name = request.values["name"]
             with opened(self._path, _SCHEMA) as database:
                 index = self._find(database, request, "AND name = ? AND NOT is_deleted", name)
@@ -180,10 +161,6 @@ class VectorizeIndexes:
 
         return operation
 
-    def _check(self, *, writes: bool) -> None:
-        if self._permission is Permission.NONE or (writes and self._permission is Permission.READ):
-            raise RefusalError(403, (10000, "Authentication error"))
-
     def _find(self, database: sqlite3.Connection, request: Request, where: str, *values: object) -> list[_Index]:
         rows = database.execute(
             "SELECT key, shown, coalesce("  # noqa: S608
@@ -194,12 +171,10 @@ class VectorizeIndexes:
         return [_Index(database, key, msgspec.json.decode(shown), done) for key, shown, done in rows]
 
     def _list(self, request: Request) -> Answer:
-        self._check(writes=False)
         with opened(self._path, _SCHEMA) as database:
             return success([index.shown for index in self._find(database, request, "AND NOT is_deleted")])
 
     def _create(self, request: Request) -> Answer:
-        self._check(writes=True)
         new = _read(request, _NewIndex)
         lowest, highest = limits.MIN_INDEX_DIMENSIONS, limits.MAX_INDEX_DIMENSIONS
         wrong = ""
@@ -235,7 +210,7 @@ class VectorizeIndexes:
             (index.key, index.done),
         ).fetchone()
         return {
-            "dimensions": index.dimensions,
+            "dimensions": index.shown["config"]["dimensions"],
             "vectorCount": index.versions("count(*)").fetchone()[0],
             "processedUpToMutation": change and change[0],
             "processedUpToDatetime": change and _time(change[1] + self._seconds),
@@ -246,7 +221,7 @@ class VectorizeIndexes:
         # An insert leaves alone what is there after all that was accepted before.
         there = {row[0] for row in index.versions("id", until=_ALL)} if verb == "insert" else set()
         vectors: dict[str, _Vector] = {}
-        for each in _vectors(request, index.dimensions, verb):
+        for each in _vectors(request, index.shown["config"]["dimensions"], verb):
             if verb == "upsert" or each.id not in {*there, *vectors}:
                 vectors[each.id] = each
         number, result = self._accept(index)
@@ -322,19 +297,18 @@ def _get(index: _Index, request: Request) -> list[Json]:
 def _query(index: _Index, request: Request) -> Json:
     """The nearest vectors, exactly: cosines, where more is nearer, or distances or negative products, where less is."""
     query = _read(request, _Query)
-    if len(query.vector) != index.dimensions:
-        raise RefusalError(400, (40006, f"invalid query vector, {_lengths(index.dimensions, len(query.vector))}"))
-    brings_much = query.return_values or query.return_metadata == "all"
-    most = limits.MAX_MATCHES_WITH_VALUES if brings_much else limits.MAX_MATCHES
+    dimensions, metric = index.shown["config"]["dimensions"], index.shown["config"]["metric"]
+    if len(query.vector) != dimensions:
+        raise RefusalError(400, (40006, f"invalid query vector, {_lengths(dimensions, len(query.vector))}"))
+    brings_little = not query.return_values and query.return_metadata != "all"
+    most = limits.MAX_MATCHES if brings_little else limits.MAX_MATCHES_WITH_VALUES
     if query.top_k > most:
-        words = "with returnValues=true or returnMetadata=all, max top K is" if brings_much else "max top K is"
-        raise RefusalError(400, (40025, f"{words} {most}, but got {int(query.top_k)}"))
+        raise RefusalError(400, (40025, f"max top K is {most}, but got {int(query.top_k)}"))
     indexed = index.metadata_indexes()
     where, values = _conditions(query.filter, indexed)
     if isinstance(query.namespace, str):
         where, values = f"{where} AND namespace = ?", [*values, query.namespace]
     wanted = np.asarray(query.vector, dtype=np.float32).astype(np.float64)
-    metric = index.shown["config"]["metric"]
     sign = -1.0 if metric == "cosine" else 1.0
     rows = index.versions("id, namespace, metadata, numbers, change", where, *values)
     best: list[tuple[float, tuple[Any, ...]]] = []

@@ -6,7 +6,6 @@ The texts are never all in memory: a million contexts are read in blocks.
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import msgspec
 
@@ -177,20 +176,18 @@ class Rankings:
 
         The data is not open between two blocks, so that a running job can store its answers.
         """
-        for first, last in self._query_ranges(size):
-            with self._folder.open(read_only=True) as database:
-                ranked = self._ranked(database, first, last)
-            # A range is longer than a block only when a single query is.
-            for start in range(0, len(ranked), size):
-                with self._folder.open(read_only=True) as database:
-                    block = tuple(self._detailed(database, ranked.part(start, start + size)))
-                yield block
+        return self._in_blocks(self._all_ranked(), size)
 
     def blocks_in_file_order(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
         """All contexts in the order of the input, at most `size` at a time; each with its rank in its query."""
+        return self._in_blocks(self._all_ranked().by_item(), size)
+
+    def _all_ranked(self) -> RankedItems:
         with self._folder.open(read_only=True) as database:
             (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
-            ranked = self._ranked(database, 1, last).by_item()
+            return self._ranked(database, 1, last)
+
+    def _in_blocks(self, ranked: RankedItems, size: int) -> Iterator[tuple[RankedContext, ...]]:
         for start in range(0, len(ranked), size):
             with self._folder.open(read_only=True) as database:
                 block = tuple(self._detailed(database, ranked.part(start, start + size)))
@@ -222,24 +219,6 @@ class Rankings:
     def _ranked(self, database: sqlite3.Connection, first: int, last: int) -> RankedItems:
         table = read_scores_of(database, self._folder, first, last)
         return ranked_items(table, ranked_order(database, table, self._ids))
-
-    def _query_ranges(self, size: int) -> Iterator[tuple[int, int]]:
-        """First and last number of ranges of queries with at most `size` contexts together, or of one query."""
-        with self._folder.open(read_only=True) as database:
-            counted = database.execute(
-                "SELECT query_no, count(*) FROM items WHERE query_no IS NOT NULL GROUP BY query_no ORDER BY query_no"
-            ).fetchall()
-        starts: list[int] = []
-        taken = size
-        for number, count in counted:
-            if taken + count > size:
-                starts.append(number)
-                taken = 0
-            taken += count
-        if counted:
-            starts.append(counted[-1][0] + 1)
-        for first, following in pairwise(starts):
-            yield first, following - 1
 
     def _detailed(self, database: sqlite3.Connection, ranked: RankedItems) -> Iterator[RankedContext]:
         values = {"items": str(sorted(ranked.items.tolist()))}

@@ -5,11 +5,8 @@ also between jobs; they differ from process to process.
 """
 
 import sqlite3
-from array import array
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
 
 import msgspec
 import numpy as np
@@ -19,27 +16,13 @@ from cfbatch_gui.core.job_folder.checksums import ITEM_SCORE, read_items
 from cfbatch_gui.core.job_folder.damage import check_scores, one_moment
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
-from cfbatch_gui.core.system.databases import database_address
 
 _ALL = "query_no IS NOT NULL ORDER BY item_no"
 _OF_QUERIES = "query_no BETWEEN ? AND ?"
 _TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
 _IDS = "SELECT text_no, text_id FROM texts WHERE text_id <> ''"
 _QUERIES = "SELECT query_no, text, query_id FROM queries WHERE query_no BETWEEN ? AND ?"
-_OTHER_TEXT = """
-SELECT 1 FROM texts one LEFT JOIN other.texts two USING(text_no)
-WHERE text_no BETWEEN ? AND ? AND (two.text IS NOT one.text OR two.text_id IS NOT one.text_id) LIMIT 1
-"""
-_OTHER_QUERY = """
-SELECT 1 FROM queries one LEFT JOIN other.queries two USING(query_no)
-WHERE query_no BETWEEN ? AND ? AND (two.text IS NOT one.text OR two.query_id IS NOT one.query_id) LIMIT 1
-"""
-_WITH_ID = """
-SELECT (SELECT count(*) FROM queries WHERE query_id <> '' AND query_no IN (SELECT query_no FROM items)),
-(SELECT count(*) FROM items JOIN texts USING(text_no) WHERE query_no IS NOT NULL AND text_id <> '')
-"""
 _BLOCK = 20_000  # texts; between two blocks a running job can store its answers
-_COMPARED = 100_000  # texts; comparing them in SQL is five times as fast as reading them
 NO_ID = 0  # the hash of a missing id
 
 
@@ -134,30 +117,6 @@ def read_query_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
     return _hashes(folder, _QUERIES, table.asked)
 
 
-def has_same_input(one: JobFolder, one_table: ScoreTable, other: JobFolder, other_table: ScoreTable) -> bool:
-    """Whether two jobs have the same queries with the same texts, in the same order and with the same ids.
-
-    Blocking: a third of a second for a million pairs, less if an early text differs. Raises DataError.
-    """
-    pairs = ((one_table.queries, other_table.queries), (one_table.texts, other_table.texts))
-    if not all(np.array_equal(*each) for each in pairs):
-        return False
-    for statement, numbers in ((_OTHER_QUERY, one_table.asked), (_OTHER_TEXT, one_table.texts)):
-        for first in range(1, int(numbers.max(initial=0)) + 1, _COMPARED):
-            with one.open(read_only=True) as database:
-                database.execute("ATTACH ? AS other", (database_address(other.data.resolve(), mode="rw"),))
-                if database.execute(statement, (first, first + _COMPARED - 1)).fetchone():
-                    return False
-    return True
-
-
-def count_ids(folder: JobFolder) -> tuple[int, int]:
-    """The number of queries with pairs that have an id, and of pairs whose text has an id. Raises DataError."""
-    with folder.open(read_only=True) as database:
-        queries, texts = database.execute(_WITH_ID).fetchone()
-    return queries, texts
-
-
 def hashed_id(identifier: str) -> int:
     """The hash of an id: never NO_ID, except for "", which is no id."""
     return hash(identifier) or 1 if identifier else NO_ID
@@ -196,46 +155,9 @@ class QueryText(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-class QueryTexts(Sequence[QueryText]):
-    """Queries as UTF-8; each is made when it is asked for."""
-
-    def __init__(self, queries: Iterable[tuple[int, str, str]] = ()) -> None:
-        """`queries` are numbers, ids and texts."""
-        self._numbers, self._ends, self._words = array("q"), array("q"), bytearray()
-        for number, *words in queries:
-            self._numbers.append(number)
-            for each in words:
-                self._words += each.encode("utf-8", "surrogatepass")
-                self._ends.append(len(self._words))
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, index: int) -> QueryText: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[QueryText, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> QueryText | tuple[QueryText, ...]:
-        if isinstance(index, slice):
-            return tuple(map(self._query, range(len(self))[index]))
-        return self._query(range(len(self))[index])
-
-    def _query(self, index: int) -> QueryText:
-        start = self._ends[2 * index - 1] if index else 0
-        middle, end = self._ends[2 * index], self._ends[2 * index + 1]
-        words = (self._words[start:middle], self._words[middle:end])
-        return QueryText(self._numbers[index], *(each.decode("utf-8", "surrogatepass") for each in words))
-
-
-def read_queries(folder: JobFolder, numbers: NDArray[np.integer]) -> QueryTexts:
+def read_queries(folder: JobFolder, numbers: NDArray[np.integer]) -> tuple[QueryText, ...]:
     """The queries of these numbers, which must ascend. Raises DataError."""
-    if not len(numbers):
-        return QueryTexts()
-    wanted = np.zeros(int(numbers[-1]) + 1, dtype=np.bool_)
-    wanted[numbers] = True
-    is_wanted = wanted.tobytes()  # one byte for each number: indexing it creates no objects
+    wanted = set(numbers.tolist())
     with folder.open(read_only=True) as database:
-        rows = database.execute(_UP_TO, (int(numbers[-1]),))
-        return QueryTexts(row for row in rows if is_wanted[row[0]])
+        rows = database.execute(_UP_TO, (max(wanted, default=0),))
+        return tuple(QueryText(*row) for row in rows if row[0] in wanted)

@@ -32,7 +32,6 @@ _IN_MEMORY = 16_000_000  # bytes
 _ROOM = 4  # the index goes to disk only if this many times the size of the job's data is free
 _BLOCK_SIZE = 1_000_000  # bytes of texts that are read together, about; at most _MOST_TEXTS texts
 _MOST_TEXTS = 5_000
-_MANY = 4  # occurrences in each text on average, above which searching text by text is faster than finding them all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,23 +171,14 @@ def _folded(text: str) -> bytes:
 
 
 def _indices_with(data: bytes, needle: bytes, ends: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Indices into `ends` of the texts that contain `needle`, ascending."""
-    if 0 < data.count(needle) <= _MANY * len(ends) and needle:
-        between = np.fromiter(map(len, data.split(needle)), dtype=np.int64)
-        starts = np.cumsum(between[:-1] + len(needle)) - len(needle)
-        indices = np.searchsorted(ends, starts, side="right")
-        return distinct(indices)
-    return np.array(_one_by_one(data, needle, ends.tolist()), dtype=np.int64)
-
-
-def _one_by_one(data: bytes, needle: bytes, ends: list[int]) -> list[int]:
-    """As `_indices_with`, for a needle with many occurrences: the search goes on after the text that contains one."""
+    """Indices into `ends` of the texts that contain `needle`, ascending: the search goes on after each of them."""
+    places = ends.tolist()
     indices: list[int] = []
     start = data.find(needle)
-    while start >= 0 and (index := bisect_right(ends, start)) < len(ends):
+    while start >= 0 and (index := bisect_right(places, start)) < len(places):
         indices.append(index)
-        start = data.find(needle, ends[index])
-    return indices
+        start = data.find(needle, places[index])
+    return np.array(indices, dtype=np.int64)
 
 
 _QUERY_TEXTS = "SELECT query_no, query_no, text FROM queries WHERE query_no > ? ORDER BY query_no LIMIT ?"

@@ -1,24 +1,33 @@
-"""Writing files so that each is either complete or absent, also after a crash or a power failure."""
+"""Writing files so that each is either complete or absent, also after a crash or a power failure; locks on files."""
 
 import errno
 import hashlib
+import itertools
 import os
 import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
+from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError, UserError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.moving import move_file, remove_file
-from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
 OWN_FILE: Final = 0o600
 OWN_FOLDER: Final = 0o700
+PART_PREFIX = ".cfbatch-"
+_FOLDER_PREFIX = "cfbatch-"
+_OURS = (PART_PREFIX, _FOLDER_PREFIX, "data.new.db")  # only files whose names begin with this are ever removed
+_END = b"\0"
+_AS_BYTES = getattr(os, "O_BINARY", 0)  # on Windows; without it a line feed would become two characters
+# Seconds to wait for another program that has a file open: Windows refuses to move and to remove such a file, and
+# programs that look for viruses or build an index open each new one. Elsewhere the same error is a missing right.
+_PAUSES: Final = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4) if sys.platform == "win32" else ()
 _HASHED_AT_ONCE = 1024 * 1024  # bytes
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
@@ -164,37 +173,32 @@ def atomic_writer(path: Path, *, buffering: int = -1, private: bool = False) -> 
     """
     target = _target(path)
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    with noted(part), _replacing(path, target, part, buffering, private=private) as stream:
-        yield stream
-
-
-@contextmanager
-def _replacing(path: Path, target: Path, part: Path, buffering: int, *, private: bool) -> Iterator[BinaryIO]:
-    try:
-        if private:
-            create_own_file(part)
-        stream = part.open("w+b" if private else "x+b", buffering)
-    except OSError as error:
-        raise _failure(path, error) from error
-    try:
-        with stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        if not private and sys.platform != "win32":  # a file there that is marked as read-only could not be removed
-            with suppress(FileNotFoundError):
-                part.chmod(stat.S_IMODE(target.stat().st_mode))
-        move_file(part, target)
-        _flush_folder(target.parent)
-    except OSError as error:
-        # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
-        # those of replacing the target have the part's.
-        if error.filename in (None, str(part), str(target)):
+    with noted(part):
+        try:
+            if private:
+                create_own_file(part)
+            stream = part.open("w+b" if private else "x+b", buffering)
+        except OSError as error:
             raise _failure(path, error) from error
-        raise
-    finally:
-        with suppress(OSError):
-            remove_file(part)
+        try:
+            with stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            if not private and sys.platform != "win32":  # a file there that is marked as read-only could not be removed
+                with suppress(FileNotFoundError):
+                    part.chmod(stat.S_IMODE(target.stat().st_mode))
+            move_file(part, target)
+            _flush_folder(target.parent)
+        except OSError as error:
+            # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
+            # those of replacing the target have the part's.
+            if error.filename in (None, str(part), str(target)):
+                raise _failure(path, error) from error
+            raise
+        finally:
+            with suppress(OSError):
+                remove_file(part)
 
 
 @contextmanager
@@ -372,3 +376,205 @@ def _failure(path: Path, error: OSError) -> DiskFull | ExportError:
         message("“{name}” could not be written: {reason}. Choose another place.", name=path.name, reason=reason),
         detail=detail,
     )
+
+
+def move_file(source: Path, target: Path) -> None:
+    """Give a file or a folder the name `target`, in place of a file that has it. Raises OSError."""
+    _persistently(lambda: source.replace(target))
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file; one that is not there is no error. Raises OSError."""
+    with suppress(FileNotFoundError):
+        _persistently(path.unlink)
+
+
+def _persistently(act: Callable[[], object], pauses: Sequence[float] = _PAUSES) -> None:
+    """Try again after each pause, in seconds, what another program may prevent."""
+    for pause in pauses:
+        try:
+            act()
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    act()
+
+
+def keep_aside(path: Path) -> str:
+    """Copy a damaged “recipes.json” to “recipes.damaged-1.json”, or to the next number that is free; the copy's name.
+
+    A copy that is there with the same content is taken for it, so that starts without a change make one. "" when no
+    copy can be made, as in a folder that is read-only, in which nothing is written anew either.
+    """
+    try:
+        content = path.read_bytes()
+        for number in itertools.count(1):
+            aside = path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
+            if not aside.exists():
+                write_own_file(aside, content)
+                return aside.name
+            if aside.read_bytes() == content:
+                return aside.name
+    except (OSError, UserError) as error:
+        import logging  # not needed by a start
+
+        logging.getLogger(__name__).warning("No copy of %s was made: %s", path.name, error)
+    return ""
+
+
+# Locks on open files. The operating system releases them when the process ends, after a crash too.
+
+# What the systems say of a file that another process has locked. Everything else is a failure of the lock itself:
+# ENOLCK, EOPNOTSUPP, ENOSYS and EINVAL are those of file systems that have no locks (some mounts of NFS, SMB and FUSE).
+_HELD = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", -1)})
+_WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL})
+
+
+def take_lock(descriptor: int) -> None:
+    """Lock an open file for this process, without waiting. Raises OSError; `is_held_elsewhere` tells which."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        # Windows refuses every other handle the bytes that are locked, so it is one far behind the content.
+        before = os.lseek(descriptor, 0, os.SEEK_CUR)
+        os.lseek(descriptor, 0x3FFF_FFFF, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(descriptor, before, os.SEEK_SET)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_held_elsewhere(error: OSError) -> bool:
+    """Whether `take_lock` failed because another process has locked the file."""
+    return error.errno in _HELD
+
+
+def is_unsupported(error: OSError) -> bool:
+    """Whether `take_lock` failed because the file system has no locks."""
+    return error.errno in _WITHOUT_LOCKS
+
+
+# Lists of files that are being written, so that the next start can remove those that a crash left behind: an export
+# can be anywhere on the disk. Each process has its own list in the data folder and keeps it locked: a list that is not
+# locked belongs to a process that has ended.
+
+
+class _List:
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / secrets.token_hex(8)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | _AS_BYTES, 0o600)
+        try:
+            take_lock(self._descriptor)
+        except OSError:  # a file system without locks, on which no start could tell whose list it is
+            os.close(self._descriptor)
+            self.path.unlink()
+            raise
+        self._names = 0
+        self._guard = threading.Lock()
+
+    def add(self, path: Path) -> None:
+        with self._guard, suppress(OSError):
+            self._names += 1
+            os.write(self._descriptor, os.fsencode(path) + _END)
+
+    def take_off(self) -> None:
+        with self._guard, suppress(OSError):
+            self._names -= 1
+            if not self._names:
+                os.ftruncate(self._descriptor, 0)
+
+    def close(self) -> None:
+        with self._guard, suppress(OSError):
+            os.close(self._descriptor)
+            if not self._names:
+                self.path.unlink()
+
+
+_lists: list[_List] = []  # the last one is used; more than one while a process has two programs open
+
+
+def keep_list(folder: Path) -> None:
+    """Create this process's list in a folder, and remove the files on the lists of ended processes.
+
+    A folder that is not writable is no error: the worst consequence is a hidden file left behind by a crash.
+    """
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in list(folder.iterdir()):
+            _clear(path)
+        _lists.append(_List(folder))
+
+
+def end_list(folder: Path) -> None:
+    """Close and remove this process's list in a folder."""
+    for found in [each for each in _lists if each.path.parent == folder]:
+        _lists.remove(found)
+        found.close()
+
+
+@contextmanager
+def listing(folder: Path) -> Iterator[None]:
+    """A context manager that calls `keep_list` and `end_list`."""
+    keep_list(folder)
+    try:
+        yield
+    finally:
+        end_list(folder)
+
+
+@contextmanager
+def noted(*paths: Path) -> Iterator[None]:
+    """List these files or folders as unfinished within the block. The caller removes them if the block fails."""
+    kept = _lists[-1] if _lists else None
+    if kept is not None:
+        for path in paths:
+            kept.add(path.absolute())
+    try:
+        yield
+    finally:
+        if kept is not None:
+            for _ in paths:
+                kept.take_off()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder in the system's temporary folder, removed after the block, or at the next start."""
+    import tempfile  # takes a while, and is seldom needed
+
+    folder = Path(tempfile.gettempdir()) / f"{_FOLDER_PREFIX}{secrets.token_hex(8)}"
+    with noted(folder):
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear(path: Path) -> None:
+    """Remove the files on a list, and the list, unless its process still runs, which the lock shows."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDWR | _AS_BYTES)
+        try:
+            take_lock(descriptor)
+            names = path.read_bytes().split(_END)[:-1]  # less a last name that a crash cut short
+        finally:
+            os.close(descriptor)
+        for name in names:
+            _remove(Path(os.fsdecode(name)))
+        path.unlink()
+
+
+def _remove(path: Path) -> None:
+    if not path.name.startswith(_OURS):
+        return
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()

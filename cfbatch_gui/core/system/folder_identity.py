@@ -6,7 +6,7 @@ copied or put back from a backup differs in one of these.
 
 import secrets
 import sys
-from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -45,7 +45,16 @@ def place_of(root: Path) -> Place:
 
 def machine() -> str:
     """An id of this computer, made of the system's own, which does not change between starts; "" without one."""
-    found = _windows_id() if sys.platform == "win32" else _unix_id()
+    found = ""
+    if sys.platform == "win32":
+        import winreg
+
+        with suppress(OSError), winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography") as key:
+            found = str(winreg.QueryValueEx(key, "MachineGuid")[0])
+    else:
+        for path in _MACHINE_ID:
+            with suppress(OSError, ValueError):
+                found = found or path.read_text(encoding="ascii").strip()
     return sha256((_PURPOSE + found).encode()).hexdigest()[:16] if found else ""
 
 
@@ -60,41 +69,3 @@ def read_identity(path: Path) -> Identity | None:
 def write_identity(path: Path, identity: Identity) -> None:
     """Write a file durably; its folder is created. Raises DiskFull and DataError."""
     write_own_file(path, msgspec.json.encode(identity))
-
-
-def state_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """The user's own folder for the state of this program, apart from its data; None when the system names none."""
-    if platform == "win32":
-        roaming = environ.get("APPDATA", "")
-        return Path(roaming) / "CF Batch" if roaming else None
-    home = environ.get("HOME", "")
-    if platform == "darwin":
-        return Path(home) / "Library" / "Preferences" / "CF Batch" if home else None
-    state = environ.get("XDG_STATE_HOME", "")
-    if state.startswith("/"):  # relative paths are to be ignored, as for the data
-        return Path(state) / "cfbatch"
-    return Path(home) / ".local" / "state" / "cfbatch" if home else None
-
-
-def _unix_id() -> str:
-    for path in _MACHINE_ID:
-        try:
-            return path.read_text(encoding="ascii").strip()
-        except (OSError, ValueError):
-            continue
-    return ""
-
-
-if sys.platform == "win32":
-    import winreg
-
-    def _windows_id() -> str:
-        try:
-            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography") as key:
-                return str(winreg.QueryValueEx(key, "MachineGuid")[0])
-        except OSError:
-            return ""
-else:
-
-    def _windows_id() -> str:
-        return ""

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from cfbatch_gui.core.messages import Message
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
 _RECOGNISABLE = 6  # letters; a template with fewer of its own would recognise anything

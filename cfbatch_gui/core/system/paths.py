@@ -1,20 +1,30 @@
-"""The files and folders of the program's own data folder."""
+"""Where the program's files are: its data folder, the folder for its state, and the files that ship with it."""
 
 import errno
 import hashlib
 import os
+import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from pathlib import Path, PureWindowsPath
 
 from cfbatch_gui.core.errors import DataError, DataReadOnly
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.system.files import flush_folder
-from cfbatch_gui.core.system.private_folder import tighten
+from cfbatch_gui.core.system.files import OWN_FILE, OWN_FOLDER, flush_folder
 
 OVERRIDE = "CFBATCH_DATA_DIR"
+# Also a database's journal, and damaged files that were put aside.
+_BEGINNINGS = ("ledger.db", "submissions.jsonl", "settings.", "recipes.", "calibration.")
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_FOLDERS = (
+    _PACKAGE / "resources",  # in the wheel and in a frozen program
+    _PACKAGE.parent / "resources",  # in a checkout
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +126,8 @@ class Paths:
         return self.root / "catalogues"
 
     @property
-    def window_address(self) -> Path:
-        """The path of the socket that the open window listens on; see window_messages.py."""
-        return self.root / "window-address"
-
-    @property
     def window_socket(self) -> Path:
-        """The folder of that socket where the user has no private runtime folder."""
+        """The socket that the open window listens on; see later_start.py."""
         return self.root / "window"
 
     def learned(self, connection_id: str) -> Path:
@@ -156,7 +161,7 @@ class Paths:
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
         except OSError as error:
             raise self.failure(error) from error
-        tighten(self.root, frozenset(self._names()), self.jobs)
+        self._tighten()
 
     def failure(self, error: OSError) -> DataError:
         """The sentence for what the system said when something was to be made or written in the data folder."""
@@ -173,12 +178,27 @@ class Paths:
             detail=detail,
         )
 
-    def _names(self) -> Iterator[str]:
-        """The name in `root` of each property of this class."""
-        for name, member in vars(Paths).items():
-            if isinstance(member, property):
-                path: Path = getattr(self, name)
-                yield path.relative_to(self.root).parts[0]
+    def _tighten(self) -> None:
+        """Take away other users' rights to a folder that was made by hand, or copied without its permissions.
+
+        A folder with 0700 shuts off all that is in it. Where the user has named a folder in which there are other
+        things too, that one stays as it is. Errors are ignored: a file system without permissions has none to take
+        away, and one that is read-only is reported by whoever writes.
+        """
+        if sys.platform == "win32":
+            return  # the folder inherits the rights of the user's profile
+        members = ((name, member) for name, member in vars(Paths).items() if isinstance(member, property))
+        names = {getattr(self, name).relative_to(self.root).parts[0] for name, _ in members}
+        with suppress(OSError):
+            found = list(self.root.iterdir())
+            ours = [path for path in found if path.name in names or path.name.startswith(_BEGINNINGS)]
+            for path in (*ours, *([self.root.resolve()] if len(ours) == len(found) else ())):
+                status = path.lstat()
+                if status.st_uid == os.geteuid() and status.st_mode & 0o077 and not status.st_mode & stat.S_ISVTX:
+                    if stat.S_ISDIR(status.st_mode):
+                        path.chmod(status.st_mode & OWN_FOLDER)
+                    elif stat.S_ISREG(status.st_mode):
+                        path.chmod(status.st_mode & OWN_FILE)
 
 
 def read_only_sentence(folder: Path) -> Message:
@@ -196,16 +216,38 @@ def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Pa
     """The data folder: `CFBATCH_DATA_DIR` if set, else the platform's folder for application data."""
     if environ.get(OVERRIDE):
         return Path(environ[OVERRIDE]).expanduser().absolute()
-    return Path(_platform_root(environ, platform))
-
-
-def _platform_root(environ: Mapping[str, str], platform: str) -> PurePath:
     if platform == "win32":
-        local = environ.get("LOCALAPPDATA")
-        return PureWindowsPath(local or Path.home() / "AppData" / "Local") / "CF Batch"
-    home = PurePosixPath(environ.get("HOME") or Path.home().as_posix())
+        return Path(PureWindowsPath(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "CF Batch")
+    home = environ.get("HOME") or Path.home().as_posix()
     if platform == "darwin":
-        return home / "Library" / "Application Support" / "CF Batch"
-    share = environ.get("XDG_DATA_HOME", "")
-    # The XDG Base Directory Specification requires relative paths to be ignored.
-    return (PurePosixPath(share) if share.startswith("/") else home / ".local" / "share") / "cfbatch"
+        return Path(home, "Library", "Application Support", "CF Batch")
+    return Path(_xdg(environ, "XDG_DATA_HOME") or f"{home}/.local/share", "cfbatch")
+
+
+def state_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """The user's own folder for the state of this program, apart from its data; None when the system names none."""
+    if platform == "win32":
+        roaming = environ.get("APPDATA", "")
+        return Path(roaming) / "CF Batch" if roaming else None
+    home = environ.get("HOME", "")
+    if platform == "darwin":
+        return Path(home, "Library", "Preferences", "CF Batch") if home else None
+    state = _xdg(environ, "XDG_STATE_HOME") or (f"{home}/.local/state" if home else "")
+    return Path(state, "cfbatch") if state else None
+
+
+def _xdg(environ: Mapping[str, str], name: str) -> str:
+    """The XDG Base Directory Specification requires relative paths to be ignored."""
+    return environ.get(name, "") if environ.get(name, "").startswith("/") else ""
+
+
+def resource(name: str) -> Path:
+    """The path of a file or folder below resources/, named with forward slashes ("icons/plus.svg").
+
+    Raises FileNotFoundError with the name: a missing resource means a broken installation, not a user's mistake.
+    """
+    for folder in _FOLDERS:
+        path = folder / name
+        if path.exists():
+            return path
+    raise FileNotFoundError(name)

@@ -1,13 +1,12 @@
 """The settings file. It holds no secrets; those are in the keyring."""
 
 import asyncio
-import itertools
 import logging
-from collections.abc import Callable, Mapping
+import os
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
@@ -15,13 +14,9 @@ import msgspec
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.kept_aside import keep_aside
+from cfbatch_gui.core.system.files import keep_aside, write_own_file
 
-VERSION = 2
-
-# Each migration lifts settings of the version that is its key to the next version. They are run in order.
-Migrations = Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]
+VERSION = 1  # the first migration will go by it
 
 _log = logging.getLogger(__name__)
 
@@ -62,22 +57,6 @@ class Budget:
     unit: Literal["dollars", "neurons"] = "dollars"
 
 
-def _connections_of_their_own(old: dict[str, Any]) -> dict[str, Any]:
-    """Lift version 1, which had a single account id and no list of connections."""
-    account = old.pop("account_id", "")
-    saved = {"id": "cloudflare", "name": "Cloudflare", "kind": "cloudflare", "account_id": account}
-    return {**old, "connections": [saved] if account else []}
-
-
-MIGRATIONS: Migrations = {1: _connections_of_their_own}
-
-
-class _State(Enum):
-    """What a file of settings is."""
-
-    SOUND, DAMAGED, NEWER = range(3)
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings. Immutable: changed by `dataclasses.replace`, and saved as a whole."""
@@ -110,25 +89,20 @@ class Settings:
         return cls._read(path)[0]
 
     @classmethod
-    def _read(cls, path: Path) -> "tuple[Settings, _State]":
-        """The settings, and what there is to say of the file. One that may not be read counts as sound."""
-        state = _State.DAMAGED
+    def _read(cls, path: Path) -> "tuple[Settings, bool]":
+        """The settings, and whether the file is damaged. One that may not be read counts as sound."""
+        stored: dict[str, Any] = {}
         try:
-            stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-            lifted_settings = lifted(stored, VERSION, MIGRATIONS)
-            state = _State.NEWER if stored.get("version", 1) > VERSION else state
+            stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Any]) | {"version": VERSION}
+            return msgspec.convert(stored, cls), False
+        except FileNotFoundError:
+            return cls(), False
         except OSError as error:
-            if not isinstance(error, FileNotFoundError):
-                _log.warning("Settings in %s cannot be read, defaults are used: %s", path, error)
-            return cls(), _State.SOUND
+            _log.warning("Settings in %s cannot be read, defaults are used: %s", path, error)
+            return cls(), False
         except (UnicodeDecodeError, msgspec.MsgspecError) as error:
-            _log.warning("Settings in %s are damaged, defaults are used: %s", path, error)
-            return cls(), state
-        try:
-            return msgspec.convert(lifted_settings, cls), _State.NEWER if state is _State.NEWER else _State.SOUND
-        except msgspec.MsgspecError as error:
-            _log.warning("Settings in %s are damaged in part: %s", path, error)
-            return cls(**_sound(lifted_settings)), state
+            _log.warning("Settings in %s are damaged: %s", path, error)
+            return cls(**_sound(stored)), True
 
     def save(self, path: Path) -> None:
         """Replace the file, whole or not at all. Raises DiskFull and DataError."""
@@ -158,14 +132,13 @@ def _converted(value: object, form: Any) -> Any:
 class SettingsStore:
     """The settings of a running program: changed in memory at once, saved in order by the executor `disk`.
 
-    A damaged file is put aside under another name before the first save, one of a newer version is copied, and `damage`
-    is a sentence about it, else "".
+    A damaged file is kept under another name too, and `damage` is a sentence about it, else "".
     """
 
     def __init__(self, path: Path, disk: Executor) -> None:
         self._path, self._disk = path, disk
-        self.current, state = Settings._read(path)
-        self.damage = _SAY[state](path)
+        self.current, is_damaged = Settings._read(path)
+        self.damage = _sentence_about(keep_aside(path)) if is_damaged else ""
         self._will_save = False
 
     async def keep(self, **changes: object) -> Settings:
@@ -199,43 +172,48 @@ class SettingsStore:
             _log.warning("The settings were not saved: %s", error.message)
 
 
-def _put_aside(path: Path) -> str:
-    """Keep the damaged file under a name that is free; the sentence about it."""
-    numbers = (path.with_name(f"{path.stem}.damaged-{number}{path.suffix}") for number in itertools.count(1))
-    aside = next(each for each in numbers if not each.exists())
-    try:
-        path.rename(aside)
-    except OSError as error:
-        _log.warning("The damaged settings were not put aside: %s", error)
+def _sentence_about(kept: str) -> str:
+    """About a damaged file; `kept` is the name of its copy, "" without one."""
+    if not kept:
         return message("The settings are damaged. What could be read of them is used.")
     return message(
-        "The settings were damaged. What could be read of them is used; the file is kept as “{name}”.", name=aside.name
+        "The settings were damaged. What could be read of them is used; the file is kept as “{name}”.", name=kept
     )
 
 
-def _keep_newer(path: Path) -> str:
-    return message(
-        "The settings were written by a newer version of CF Batch. What this version knows of them is used; the file is"
-        " kept as “{name}”. Update to have all of them again.",
-        name=keep_aside(path, "newer") or path.name,
-    )
+class FolderUse(StrEnum):
+    """The kinds of file that are kept in a folder of their own."""
+
+    INPUTS = "inputs"  # files that are opened
+    EXPORTS = "exports"
+    PICTURES = "pictures"
+    COMPARISONS = "comparisons"
+    JUDGEMENTS = "judgements"  # in and out
+    KEEP_LISTS = "keep-lists"
+    PROBLEM_ROWS = "problem-rows"
+    REQUESTS = "requests"  # of a job, beside its code
+    WORKERS = "workers"
+    REPORTS = "reports"
+    BACKUPS = "backups"
 
 
-_SAY: Mapping[_State, Callable[[Path], str]] = {
-    _State.SOUND: lambda path: "",
-    _State.DAMAGED: _put_aside,
-    _State.NEWER: _keep_newer,
-}
+@dataclass(frozen=True, slots=True)
+class RememberedFolder:
+    """The folder of one kind of file, read from the settings each time it is asked for."""
 
+    settings: SettingsStore
+    use: FolderUse
 
-def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:
-    """The stored settings in the form of version `to`. Those of a newer version keep all their keys.
+    @property
+    def path(self) -> Path | None:
+        """The folder that was used last for this kind, else for any; None if neither exists any more."""
+        kept = self.settings.current
+        names = (kept.folders.get(self.use, ""), kept.last_folder)
+        # os.path's, which never raises: a share of a server that is off is neither there nor gone on Windows.
+        return next((Path(name) for name in names if name and os.path.isdir(name)), None)  # noqa: PTH112
 
-    Raises msgspec.ValidationError when the stored version is not a valid number.
-    """
-    version = stored.get("version", 1)
-    if not isinstance(version, int) or version < 1:
-        raise msgspec.ValidationError(f"version is {version!r}")
-    for step in range(version, to):
-        stored = migrations[step](stored)
-    return {**stored, "version": to}
+    def keep(self, folder: Path) -> None:
+        """Remember a folder; saved a little later."""
+        kept, name = self.settings.current, str(folder)
+        if kept.folders.get(self.use) != name or kept.last_folder != name:
+            self.settings.change(folders={**kept.folders, self.use.value: name}, last_folder=name)

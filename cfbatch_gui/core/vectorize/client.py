@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import msgspec
 
@@ -27,14 +27,13 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.vectorize import wire
-from cfbatch_gui.core.workers_ai.answers import ServiceAnswer, ServiceError
+from cfbatch_gui.core.workers_ai.answers import ServiceAnswer, ServiceError, decode
 from cfbatch_gui.core.workers_ai.checking import token_status
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
     MAX_INDEX_NAME_BYTES,
-    MAX_LISTED_VECTORS,
     MIN_INDEX_DIMENSIONS,
 )
 from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal
@@ -128,19 +127,14 @@ def _by_code(index: str, status: int, error: ServiceError) -> ServiceRefused:
         case 3000 | 3005:
             return _missing(index, detail, error.code)
         case 3002:
-            return ServiceRefused(
-                message("There is an index “{index}” already. Choose it, or another name.", index=index or "?"),
-                detail=detail,
-                code=error.code,
-            )
+            sentence = message("There is an index “{index}” already. Choose it, or another name.", index=index or "?")
         case 40006 | 40012:
             sentence = message(
                 "The vectors have another length than those of the index. Nothing of this part was taken."
             )
-            return ServiceRefused(sentence, detail=detail, code=error.code)
         case _:
             sentence = message("Vectorize refused this as it is, and took nothing of it. The details hold its reason.")
-            return ServiceRefused(sentence, detail=detail, code=error.code)
+    return ServiceRefused(sentence, detail=detail, code=error.code)
 
 
 def _detail(status: int, error: ServiceError) -> str:
@@ -148,35 +142,25 @@ def _detail(status: int, error: ServiceError) -> str:
 
 
 def _missing(index: str, detail: str, code: int) -> IndexMissing:
-    return IndexMissing(
-        message("There is no index “{index}” in the account. Choose another one, or create it.", index=index),
-        detail=detail,
-        code=code,
-    )
+    sentence = message("There is no index “{index}” in the account. Choose another one, or create it.", index=index)
+    return IndexMissing(sentence, detail=detail, code=code)
 
 
 def _final(index: str, status: int, usual: UserError, service: str) -> ServiceRefused:
     code = usual.code if isinstance(usual, ServiceRefused) else 0
     if status in (404, 410) and index:
         return _missing(index, usual.detail, code)
+    action: Action | None = None
     if status == 404:
-        return ServiceRefused(
-            message("{service} does not know this account. Check the account ID.", service=service),
-            detail=usual.detail,
-            code=code,
-            action=Action.OPEN_CONNECTION,
+        sentence = message("{service} does not know this account. Check the account ID.", service=service)
+        action = Action.OPEN_CONNECTION
+    elif status == 413:
+        sentence = message("A part of the vectors is too large for {service}. It took nothing of it.", service=service)
+    else:
+        sentence = message(
+            "{service} refused what it was asked about Vectorize. The details hold its reason.", service=service
         )
-    if status == 413:
-        return ServiceRefused(
-            message("A part of the vectors is too large for {service}. It took nothing of it.", service=service),
-            detail=usual.detail,
-            code=code,
-        )
-    return ServiceRefused(
-        message("{service} refused what it was asked about Vectorize. The details hold its reason.", service=service),
-        detail=usual.detail,
-        code=code,
-    )
+    return ServiceRefused(sentence, detail=usual.detail, code=code, action=action)
 
 
 _encode = msgspec.json.Encoder().encode
@@ -202,14 +186,13 @@ class VectorizeIndexes:
 
     async def list_indexes(self) -> tuple[wire.VectorizeIndex, ...]:
         """All indexes, by their names."""
-        found = wire.read_indexes((await self._call("", permission=READ_PERMISSION)).result)
+        found = decode(wire.INDEXES, (await self._call(None, permission=READ_PERMISSION)).result, "indexes") or ()
         return tuple(sorted(found, key=lambda each: each.name))
 
     async def create(
         self, name: str, dimensions: int, metric: wire.Metric, description: str = ""
     ) -> wire.VectorizeIndex:
         """Create an index. Raises UsageError for a name or a length that no index can have."""
-        check_index_name(name)
         if not MIN_INDEX_DIMENSIONS <= dimensions <= MAX_INDEX_DIMENSIONS:
             raise UsageError(
                 message(
@@ -222,67 +205,52 @@ class VectorizeIndexes:
         wanted: dict[str, object] = {"name": name, "config": {"dimensions": dimensions, "metric": str(metric)}}
         if description:
             wanted["description"] = description
-        return wire.read_index((await self._call("", _encode(wanted), index=name)).result)
+        return decode(wire.INDEX, (await self._call(name, body=_encode(wanted), is_new=True)).result, "index")
 
     async def get(self, name: str) -> wire.VectorizeIndex:
         """One index."""
-        return wire.read_index((await self._of(name, permission=READ_PERMISSION)).result)
+        return decode(wire.INDEX, (await self._call(name, permission=READ_PERMISSION)).result, "index")
 
     async def info(self, name: str) -> wire.IndexInfo:
         """What an index holds so far."""
-        return wire.read_info((await self._of(name, "/info", permission=READ_PERMISSION)).result)
+        return decode(wire.INFO, (await self._call(name, "/info", permission=READ_PERMISSION)).result, "info")
 
     async def upsert(self, name: str, lines: Sequence[bytes]) -> str:
         """Put vectors, in place of those with the same ids; the mutation's id. `lines` is NDJSON in pieces."""
         content_type, pieces = wire.multipart(lines)
-        answer = await self._of(name, "/upsert", pieces, content_type=content_type, seconds=UPLOAD_SECONDS)
+        answer = await self._call(name, "/upsert", pieces, content_type=content_type, seconds=UPLOAD_SECONDS)
         return self._mutation(answer)
 
     async def delete_by_ids(self, name: str, ids: Sequence[str]) -> str:
         """Delete vectors; the mutation's id. Ids that are not there do no harm."""
-        return self._mutation(await self._of(name, "/delete_by_ids", _encode({"ids": list(ids)})))
+        return self._mutation(await self._call(name, "/delete_by_ids", _encode({"ids": list(ids)})))
 
     async def get_by_ids(self, name: str, ids: Sequence[str]) -> tuple[wire.StoredVector, ...]:
         """Those of these vectors that are there, with all values; at most MAX_READ_IDS."""
-        answer = await self._of(name, "/get_by_ids", _encode({"ids": list(ids)}), permission=READ_PERMISSION)
-        return await asyncio.to_thread(wire.read_vectors, answer.result)
-
-    async def list_ids(self, name: str, *, count: int = MAX_LISTED_VECTORS, cursor: str = "") -> wire.ListedIds:
-        """One page of the ids of an index."""
-        query = urlencode({"count": count, **({"cursor": cursor} if cursor else {})})
-        return wire.read_listed((await self._of(name, f"/list?{query}", permission=READ_PERMISSION)).result)
+        answer = await self._call(name, "/get_by_ids", _encode({"ids": list(ids)}), permission=READ_PERMISSION)
+        return await asyncio.to_thread(decode, wire.VECTORS, answer.result, "vectors") or ()
 
     async def query(self, name: str, vector: Sequence[float], top_k: int) -> tuple[wire.Match, ...]:
         """The nearest vectors by the index's own search, which is approximate."""
         wanted = {"vector": list(vector), "topK": top_k, "returnValues": False, "returnMetadata": "none"}
-        return wire.read_matches((await self._of(name, "/query", _encode(wanted), permission=READ_PERMISSION)).result)
-
-    async def _of(
-        self,
-        name: str,
-        action: str = "",
-        body: Body = b"",
-        *,
-        content_type: str = "application/json",
-        seconds: float = CALL_SECONDS,
-        permission: str = WRITE_PERMISSION,
-    ) -> ServiceAnswer:
-        check_index_name(name)
-        rest = f"/{quote(name, safe='')}{action}"
-        return await self._call(
-            rest, body, content_type=content_type, seconds=seconds, index=name, permission=permission
-        )
+        answer = await self._call(name, "/query", _encode(wanted), permission=READ_PERMISSION)
+        return decode(wire.MATCHES, answer.result, "matches").matches
 
     async def _call(
         self,
-        rest: str,
+        index: str | None,
+        action: str = "",
         body: Body = b"",
         *,
+        is_new: bool = False,
         content_type: str = "application/json",
         seconds: float = CALL_SECONDS,
-        index: str = "",
         permission: str = WRITE_PERMISSION,
     ) -> ServiceAnswer:
+        """`index` is what the call is about, None for all of them; it `is_new` if it is not there yet."""
+        if index is not None:
+            check_index_name(index)
+        rest = "" if is_new or index is None else f"/{quote(index, safe='')}{action}"
         try:
             return await self._client.call_api(
                 f"{self._root}{rest}",
@@ -291,7 +259,7 @@ class VectorizeIndexes:
                 content_type=content_type,
                 seconds=seconds,
                 most_bytes=ANSWER_BYTES,
-                refuse=partial(refusal_of, index, permission),
+                refuse=partial(refusal_of, index or "", permission),
             )
         except TokenRefused as error:
             raise await self._why_refused(error, permission) from error
@@ -314,21 +282,18 @@ class VectorizeIndexes:
         return TokenRefused(sentence, detail=error.detail, code=error.code, status=error.status)
 
     def _mutation(self, answer: ServiceAnswer) -> str:
+        detail = "no mutationId"
         try:
-            found = wire.read_mutation(answer.result)
+            if (found := decode(wire.MUTATION, answer.result, "mutation").mutation_id) is not None:
+                return str(found)
         except ReplyError as error:
-            raise self._without_mutation(error.detail) from error
-        if not found:
-            raise self._without_mutation("no mutationId")
-        return found
-
-    def _without_mutation(self, detail: str) -> UnreadableReply:
+            detail = error.detail
         sentence = message(
             "{title} did not say under which number it took the vectors, so it cannot be told when they are in the "
             "index.",
             title=self.connection.title,
         )
-        return UnreadableReply(sentence, raw=b"", detail=detail)
+        raise UnreadableReply(sentence, raw=b"", detail=detail)
 
 
 def check_connection_kind(connection: Connection) -> None:

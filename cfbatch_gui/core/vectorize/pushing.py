@@ -35,25 +35,22 @@ from cfbatch_gui.core.vectorize.wire import IndexInfo, StoredVector, VectorizeIn
 from cfbatch_gui.core.workers_ai.client import Repeating
 from cfbatch_gui.core.workers_ai.limits import MAX_DELETED_IDS, MAX_INDEX_VECTORS, MAX_READ_IDS
 
-_VERSION = 1
 _SAVING = threading.Lock()  # a job may go into two indexes at the same time
 
 
 class _Saved(msgspec.Struct, frozen=True):
-    version: int = _VERSION
     pushes: tuple[Push, ...] = ()
 
 
 def saved_pushes(folder: JobFolder) -> tuple[Push, ...]:
-    """The pushes of a job, the newest first; none where the file is damaged or of a newer version.
+    """The pushes of a job, the newest first; none where the file is damaged.
 
     Nothing depends on it but what is shown: what an index holds is in the index's own record.
     """
     try:
-        found = msgspec.json.decode(_path(folder).read_bytes(), type=_Saved)
+        return msgspec.json.decode(_path(folder).read_bytes(), type=_Saved).pushes
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return ()
-    return found.pushes if found.version == _VERSION else ()
 
 
 def saved_push(folder: JobFolder, account_mark: str, index: str) -> Push | None:

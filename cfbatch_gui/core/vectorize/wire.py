@@ -6,13 +6,10 @@ Source: https://developers.cloudflare.com/api/resources/vectorize/ and the schem
 import secrets
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 
-from cfbatch_gui.core.workers_ai.answers import decode
-
-T = TypeVar("T")
 Scalar = str | int | float | bool
 Metadata = dict[str, Scalar]
 
@@ -97,68 +94,13 @@ class _Matches(msgspec.Struct, frozen=True):
     matches: tuple[Match, ...] = ()
 
 
-class _Id(msgspec.Struct, frozen=True):
-    id: str
-
-
-class ListedIds(msgspec.Struct, frozen=True, rename="camel"):
-    """One page of the ids of an index; `next_cursor` leads to the next one."""
-
-    vectors: tuple[_Id, ...] = ()
-    total_count: int = 0
-    is_truncated: bool = False
-    next_cursor: str | None = None
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of this page."""
-        return tuple(each.id for each in self.vectors)
-
-
-_index: Final = msgspec.json.Decoder(VectorizeIndex)
-_indexes: Final = msgspec.json.Decoder(tuple[VectorizeIndex, ...] | None)
-_info: Final = msgspec.json.Decoder(IndexInfo)
-_vectors: Final = msgspec.json.Decoder(tuple[StoredVector, ...] | None)
-_matches: Final = msgspec.json.Decoder(_Matches)
-_listed: Final = msgspec.json.Decoder(ListedIds)
-_mutation: Final = msgspec.json.Decoder(_Mutation)
+INDEX: Final = msgspec.json.Decoder(VectorizeIndex)
+INDEXES: Final = msgspec.json.Decoder(tuple[VectorizeIndex, ...] | None)
+INFO: Final = msgspec.json.Decoder(IndexInfo)
+VECTORS: Final = msgspec.json.Decoder(tuple[StoredVector, ...] | None)
+MATCHES: Final = msgspec.json.Decoder(_Matches)
+MUTATION: Final = msgspec.json.Decoder(_Mutation)
 _encode: Final = msgspec.json.Encoder().encode
-
-
-def read_index(result: msgspec.Raw) -> VectorizeIndex:
-    """The answer to a creation, and to a question for one index. Raises ReplyError, as all of these functions."""
-    return decode(_index, result, "index")
-
-
-def read_indexes(result: msgspec.Raw) -> tuple[VectorizeIndex, ...]:
-    """The list of indexes."""
-    return decode(_indexes, result, "indexes") or ()
-
-
-def read_info(result: msgspec.Raw) -> IndexInfo:
-    """What an index holds."""
-    return decode(_info, result, "info")
-
-
-def read_vectors(result: msgspec.Raw) -> tuple[StoredVector, ...]:
-    """Vectors that were asked for by their ids; those that are not there are missing."""
-    return decode(_vectors, result, "vectors") or ()
-
-
-def read_matches(result: msgspec.Raw) -> tuple[Match, ...]:
-    """The answer to a query, the nearest vector first."""
-    return decode(_matches, result, "matches").matches
-
-
-def read_listed(result: msgspec.Raw) -> ListedIds:
-    """One page of ids."""
-    return decode(_listed, result, "vectors")
-
-
-def read_mutation(result: msgspec.Raw) -> str:
-    """The id of the mutation that an upload or a deletion became, "" if the answer has none."""
-    found = decode(_mutation, result, "mutation").mutation_id
-    return "" if found is None else str(found)
 
 
 def encode_line(identifier: str, values: bytes, namespace: str, metadata: bytes) -> bytes:

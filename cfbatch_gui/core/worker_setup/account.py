@@ -67,11 +67,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of Cloudflare's API.
-
-    `path` is what follows the API's address, with the account's id or `ACCOUNT` in it. `sentence` says what the call
-    does, `permission` what the token has to have for it, "" for none. `key` in a path is replaced by each name in turn.
-    """
+    """One call. `path` has the account's id or `ACCOUNT` in it, and perhaps `{key}`, for each name in turn."""
 
     step: Step
     method: str
@@ -81,7 +77,6 @@ class Call:
 
     @property
     def words(self) -> str:
-        """The call as the API's own pages name it."""
         return f"{self.method} {self.path}"
 
 
@@ -407,19 +402,16 @@ _objects: Final = msgspec.json.Decoder(list[_Object] | None)
 class Account:
     """An account by a client of its API. `show` is called with the progress of each call.
 
-    All calls raise NotConnected, TokenRefused (which names the call and the permission), StorageNotActivated,
-    AddressMissing, ServiceRefused, ServiceBusy, Unreachable and ReplyError, and nothing of these holds a secret.
+    All calls raise UserErrors that name the call and the permission, and hold no secret.
     """
 
     def __init__(self, client: WorkersAI, show: Show, *, sleep: Sleep = asyncio.sleep) -> None:
         self._client, self._show, self._sleep = client, show, sleep
 
     def done(self, call: Call, note: str = "") -> None:
-        """Show that what a call stands for is done, or found."""
         self._show(Progress(call, State.DONE, note))
 
     def skip(self, call: Call, note: str) -> None:
-        """Show that a call is not needed."""
         self._show(Progress(call, State.NOT_NEEDED, note))
 
     async def address(self, call: Call) -> str:
@@ -513,7 +505,6 @@ class Account:
         query: str = "",
         key: str = "",
     ) -> T:
-        """The result of a call. Raises NotThere where that is an answer to it."""
         # Slashes of a key stand for themselves, as the API's page demands; whoever gives a key has checked its form.
         path = call.path.removeprefix("/").replace("{key}", quote(key, safe="/"))
 

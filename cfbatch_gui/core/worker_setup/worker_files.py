@@ -16,7 +16,7 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.worker_setup.account import TAG, Names, UploadBody
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 

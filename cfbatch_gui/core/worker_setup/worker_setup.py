@@ -116,7 +116,6 @@ class SettingUp:
         return SetUp(url, secret, is_ours is not None)
 
     def _check_owners(self, is_ours: bool | None, owner: str | None) -> None:
-        """Raise NotOurs for what another program or person has put there."""
         other = another_name(self._names.worker)
         if is_ours is False:
             sentence = message(
@@ -147,7 +146,6 @@ class SettingUp:
             self._account.done(call)
 
     def _sentence(self, error: UserError) -> Message:
-        """The sentence of an error with what is in the account now."""
         if not self._has_begun:
             return message("{reason} Nothing was changed in the account.", reason=error.message)
         if not self._there:
@@ -228,7 +226,6 @@ class TakingDown:
             return False
 
     async def _empty(self) -> int:
-        """Delete what the Worker has stored; the number of objects. Others are neither listed nor deleted."""
         listing, deleting = self._calls[Step.LIST_ANSWERS], self._calls[Step.DELETE_ANSWER]
         deleted: set[str] = set()
         for prefix in _PREFIXES:
@@ -246,7 +243,6 @@ class TakingDown:
         return len(deleted)
 
     def _sentence(self, error: UserError) -> str:
-        """The sentence of an error with what has been taken away already."""
         if not self._gone:
             return message("{reason} Nothing was taken away.", reason=error.message)
         return message(
@@ -265,10 +261,8 @@ class SecretWouldBeLost(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """A Worker that was set up, with the connection that leads to it.
-
-    `is_new` is whether the connection was added. `has_other_secret` is whether the Worker was there before and got a
-    new secret, because this computer did not know its own: whoever else uses the Worker needs it.
+    """A Worker that was set up, with its connection. `has_other_secret`: it was there before, and its secret is a new
+    one.
     """
 
     connection: SavedConnection
@@ -306,10 +300,9 @@ class WorkerSetup:
     ) -> Connected:
         """Set the Worker up, and save the connection to it: the one there is, or a new one that is called `title`.
 
-        `may_replace` is the user's word that a Worker or a Workflow of these names, which this program did not put
-        there, is replaced. The Worker's secret is `own_secret`, else that of the connection there is, else a new one;
-        with `must_keep_secret` no new one is made where there is no keyring to keep it in. Raises Stopped, and
-        NotConnected for an account id that cannot be one.
+        `may_replace` is the user's word that what others put there is replaced. The secret is `own_secret`, else that
+        of the connection, else a new one; with `must_keep_secret` only where a keyring keeps it. Raises Stopped and
+        NotConnected.
         """
 
         async def secret_for(url: str) -> Secret:
@@ -352,7 +345,6 @@ class WorkerSetup:
         return await TakingDown(account, names, client.connection.account_id, keep_bucket=keep_bucket).run()
 
     async def _secret_for(self, url: str, *, must_keep: bool) -> Secret:
-        """Raises KeyringUnavailable for a keyring that could not take a new secret either, and SecretWouldBeLost."""
         record = self._record(url)
         known = await self._credentials.token(record.id if record is not None else _NEW, check=check_secret)
         if record is not None and known is not None:
@@ -377,6 +369,5 @@ class WorkerSetup:
         return Connected(record, is_new, has_other_secret=set_up.was_there and not set_up.secret.is_known)
 
     def _record(self, url: str) -> SavedConnection | None:
-        """The saved connection to a Worker's address."""
         workers = (each for each in self._address_book.saved() if each.kind == "worker")
         return next((each for each in workers if each.url.rstrip("/").lower() == url), None)

@@ -27,11 +27,9 @@ _SURROGATES: Final = re.compile(
 
 
 def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | msgspec.Raw, what: str) -> Decoded:
-    """Decode `data`. `what` names it in the error's detail.
+    """Decode `data`; `what` names it in the error's detail. Lone surrogates in texts become U+FFFD.
 
-    Lone surrogates in texts, which JSON can write and UTF-8 cannot, become U+FFFD: they do not spoil the rest.
-    Raises ReplyError for anything that is not well-formed JSON of the decoder's type, and also for JSON nested too
-    deeply, for numbers beyond a double's range and for text that is not UTF-8.
+    Raises ReplyError for anything else: nested too deeply, numbers beyond a double, no UTF-8, another type.
     """
     try:
         try:
@@ -85,10 +83,9 @@ class ServiceError:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAnswer:
-    """An answer without its envelope.
+    """An answer without its envelope. Only with one (`is_enveloped`) is a refusal known to be Cloudflare's, not a
+    proxy's.
 
-    `is_enveloped` is whether it had one: only then is a refusal known to come from Cloudflare and not from a proxy.
-    Without an envelope `result` is the whole answer, and `ok` follows from the HTTP status alone.
     `result` is a view of the answer's bytes, not a copy.
     """
 
@@ -142,11 +139,7 @@ def read_bare(data: bytes, status: int) -> ServiceAnswer:
 
 
 def read_gateway(data: bytes, status: int) -> ServiceAnswer:
-    """Read an answer that came through an AI Gateway: the service's, or a refusal by the gateway.
-
-    The gateway's refusal is an envelope with `error` in place of `errors`, or an object with an `internalCode`.
-    Raises ReplyError when the answer is not a JSON object.
-    """
+    """Read an answer through an AI Gateway, whose own refusals have `error` or `internalCode`. Raises ReplyError."""
     answer = decode(_object_decoder, data, "answer")
     if status < 400 or answer.keys() & {"errors", "result"} == {"errors", "result"}:
         return read_envelope(data, status)
@@ -245,10 +238,8 @@ class Element(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The batch is done. `elements` are in the order of the answer, which is arbitrary: `match` orders them.
-
-    `request_id` is the batch that the answer names, "" when it names none. `is_synchronous` marks the answer to a
-    synchronous call, which never has references.
+    """The batch is done. `elements` are in the order of the answer, which is arbitrary; `request_id` is "" when not
+    named.
     """
 
     elements: tuple[Element, ...]
@@ -292,9 +283,7 @@ _model_decoder: Final = msgspec.json.Decoder(str | None)
 def read_answer(data: bytes | msgspec.Raw) -> Answer:
     """Read the answer to a submit or a poll, with or without the v4 envelope.
 
-    Vectors and scores stay undecoded views of `data`, so that an answer of 50 MB needs one pass and little memory.
-    Raises ReplyError for anything that is neither queued, waiting nor done; a refusal (`"success": false`) too, because
-    its errors are for `read_envelope`.
+    Vectors and scores stay undecoded views of `data`. Raises ReplyError for anything else, a refusal too.
     """
     frame = decode(_frame_decoder, data, "answer")
     if frame.success is False:
@@ -320,7 +309,6 @@ def is_request_id(text: str) -> bool:
 
 
 def _elements(body: _Body) -> list[Element] | None:
-    """The list in `responses` or `results`, None without one. Raises ReplyError when both have elements."""
     if body.responses and body.results:
         raise breach(message("it holds two lists of results"))
     return body.responses or body.results or (body.responses if body.responses is not None else body.results)
@@ -338,7 +326,6 @@ def read_usage(raw: msgspec.Raw) -> Usage | None:
 
 
 def _counted(tokens: int | float | None) -> int:
-    """The count, or 0 for an impossible one, which would falsify the sums of tokens and prices."""
     return int(tokens) if tokens and 0 < tokens < _MOST_TOKENS else 0
 
 
@@ -463,7 +450,6 @@ def count_vectors(output: Output, where: str) -> int:
 
 
 def _count_rows(rows: msgspec.Raw) -> int:
-    """Count the closing brackets: rows hold only numbers, so each has one, and the outer array one more."""
     view = memoryview(rows)
     return sum(bytes(view[at : at + _CHUNK]).count(_CLOSE) for at in range(0, len(view), _CHUNK)) - 1
 
@@ -480,10 +466,10 @@ def _declared_dimension(shape: msgspec.Raw, count: int, where: str) -> int:
 
 
 def decode_vectors(vectors: Vectors, dimension: int | None) -> NDArray[np.float32]:
-    """Decode into shape (count, d), each number the float32 nearest to the double that was written.
+    """Shape (count, d), each number the float32 nearest to the double that was written; `dimension` None is the first
+    row's.
 
-    `dimension` None takes the first row's length. Raises ReplyError for a row of another length, for anything that is
-    not a number, for a number beyond float32, and for a vector of nothing but zeros.
+    Raises ReplyError for another length, for what is no number or beyond float32, and for nothing but zeros.
     """
     where, text = vectors.where, bytes(vectors.rows)
     view = memoryview(text)
@@ -614,13 +600,10 @@ def match(
 ) -> Iterator[Matched]:
     """Yield the result of each request, exactly one each, in the order of `expected`.
 
-    Ids, references, scores, row counts and declared shapes of all elements are checked before the first yield. Vectors
-    are decoded one element at a time while iterating, so ReplyError may be raised after some results were yielded: a
-    caller that stores them must be able to undo that. `dimension` is that of the job's earlier batches; with None it is
-    taken from this batch. `references_required` refuses an answer without references, for a job or a connection where
-    they have come back before; answers to synchronous calls never have any.
-    Raises ReplyError for every breach of the protocol; the whole batch is then put aside. Raises ForeignReply when the
-    answer is, or may be, that of another batch.
+    Ids, references, scores, counts and shapes are checked before the first yield; vectors are decoded one element at a
+    time, so ReplyError may be raised after some results. `dimension` is that of the job's earlier batches, None to take
+    it from this one. `references_required` refuses an answer without references, except a synchronous one's. Raises
+    ForeignReply for an answer that may be another batch's.
     """
     ordered = _in_order(finished.elements, expected)
     _check_references(ordered, required=references_required and not finished.is_synchronous)
@@ -642,7 +625,6 @@ def match(
 
 
 def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list[Element]:
-    """The elements in the order of their requests. Raises ReplyError unless each request has exactly one."""
     by_reference: dict[str, int | None] = {}
     for index, wanted in enumerate(expected):
         by_reference[wanted.reference] = None if wanted.reference in by_reference else index
@@ -662,7 +644,6 @@ def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list
 
 
 def _index(element: Element, expected: Sequence[Expected], by_reference: dict[str, int | None]) -> int:
-    """The index in `requests[]`, by `id` and `external_reference`; they must agree where both are given."""
     reference = element.external_reference or None
     if reference is not None and reference not in by_reference:
         raise ForeignReply(
@@ -687,11 +668,6 @@ def _index(element: Element, expected: Sequence[Expected], by_reference: dict[st
 
 
 def _check_references(elements: Sequence[Element], *, required: bool) -> None:
-    """Raise ForeignReply when results have no reference, though others in the answer have one or they are `required`.
-
-    A request that failed may come back without: what the service writes of it is not documented, and it holds no
-    result that could reach the wrong text.
-    """
     have_any = any(element.external_reference for element in elements)
     lacking = sum(not element.external_reference and not _has_failed(element) for element in elements)
     if (lacking and (have_any or required)) or (required and not have_any):
@@ -702,14 +678,12 @@ def _check_references(elements: Sequence[Element], *, required: bool) -> None:
 
 
 def _has_failed(element: Element) -> bool:
-    """Whether the service failed at the request. Without a `success`, an error and no result say so."""
     if element.success is None:
         return element.result is None and not is_null(element.error)
     return not element.success
 
 
 def _output(element: Element, where: str) -> Output | None:
-    """The model's output, None when the service failed at the request. Raises ReplyError."""
     result = element.result
     if isinstance(result, Output) and not is_null(result.result) and is_null(result.response) and is_null(result.data):
         result = decode(_output_decoder, result.result, where)

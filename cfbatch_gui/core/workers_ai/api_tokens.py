@@ -25,7 +25,6 @@ class Token:
         self._text = text
 
     def reveal(self) -> str:
-        """The secret itself, for use in a header."""
         return self._text
 
     def __repr__(self) -> str:
@@ -120,11 +119,7 @@ _DASHBOARD: Final = "https://dash.cloudflare.com"
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """The values found in a text; "" or None for those that it does not hold.
-
-    `base_url` is the API's address, "" for `CLOUDFLARE_BASE_URL`; `worker_url` is the address of a Worker. `problem` is
-    a sentence for the user about something that looks like a token but is not one, such as a global key.
-    """
+    """The values found in a text, "" or None for others. `problem` says what looks like a token but is none."""
 
     account_id: str = ""
     token: Token | None = None
@@ -135,7 +130,6 @@ class Pasted:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was found."""
         return self == Pasted()
 
 

@@ -120,10 +120,9 @@ _DAY: Final = 86_400  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`share_of_free_day` is 1.0 for FREE_NEURONS_A_DAY. `dollars` does not deduct the free allowance.
+    """`dollars` is by tokens or by neurons, whichever is more, before the free allowance: a budget is not overshot.
 
-    `dollars` is by the listed price of a token or by that of the neurons, whichever is more: the list rounds to three
-    decimals, in bge-m3's case up by 1.5 %, and which of both is billed is not documented. So a budget is not overshot.
+    `share_of_free_day` is 1.0 for FREE_NEURONS_A_DAY.
     """
 
     neurons: float

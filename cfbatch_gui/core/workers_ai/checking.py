@@ -123,13 +123,9 @@ def has_passed(results: Sequence[CheckResult]) -> bool:
 
 
 async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, ...]:
-    """Check service, token, account and model, in this order; the four results, a failed one with its reason.
+    """Check service, token, account and model, in this order, free and without a text; a failed one with its reason.
 
-    A fifth one says whether a Worker collects in the user's account, where it does or is set up to.
-
-    One call to the catalogue covers the first three: it needs the account and the permission "Workers AI Read". A
-    Worker and a gateway are polled for a batch that does not exist, which costs nothing and sends no text.
-    Raises NotConnected when the connection has no token or no account id.
+    A fifth result says whether a Worker collects, where it does or is set up to. Raises NotConnected.
     """
     if client.connection.kind is ConnectionKind.WORKER:
         return await _check_worker(client, model)
@@ -193,7 +189,6 @@ async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
-    """The sentence for a refused token. A second call finds out which of several reasons applies."""
     service = client.connection.title
     if error.code in _JUNK:
         return _JUNK_SENT.filled(service=service)

@@ -107,18 +107,18 @@ class WorkersAI:
     async def submit(self, model: str, body: bytes) -> Queued:
         """Send a batch, once.
 
-        Raises Unreachable only if no byte of the body can have left; ServiceRefused or ServiceBusy for a refusal in the
-        service's own envelope; TokenRefused, NotConnected; and OutcomeUnknown for everything else: the batch then
-        must not be sent again without the user's confirmation.
+        Raises Unreachable only if no byte of the body can have left, ServiceRefused or ServiceBusy for a refusal in the
+        service's own envelope, TokenRefused, NotConnected, and OutcomeUnknown for everything else: never send it again
+        unasked.
         """
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         return self._read_submitted(await self._once("submit", url, body, limits.submit_seconds, limits.other_bytes))
 
     async def run(self, model: str, body: bytes) -> bytes:
-        """Run one request synchronously, without the queue; the answer's raw bytes, known to hold a result.
+        """Run one request without the queue; the answer's raw bytes, known to hold a result.
 
-        Raises as `submit`, except that an error in the service's own form is final whatever its status, because there
-        is no result to poll for: such a time-out or fault is ServiceRefused.
+        Raises as `submit`; an error in the service's own form is final whatever its status: there is nothing to poll
+        for.
         """
         url, limits = self._endpoint.run_url(model, queued=False), self._limits
         answer = await self._once("run", url, body, limits.run_seconds, limits.poll_bytes)
@@ -133,11 +133,10 @@ class WorkersAI:
         return answer.body
 
     async def ask(self, model: str, request_id: str) -> Waiting | Reply:
-        """Poll a batch. This is free and may be repeated.
+        """Poll a batch; free, may be repeated.
 
-        Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for an answer that is not the
-        service's: a proxy's page, a server error), UnreadableReply for an answer of the service that cannot be read or
-        names another batch.
+        Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for a proxy's page),
+        UnreadableReply.
         """
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         try:
@@ -191,8 +190,7 @@ class WorkersAI:
     ) -> ServiceAnswer:
         """Call Cloudflare's v4 API once; for what may be repeated. Raises as `look_up`.
 
-        `method` is POST with a body and GET without one, unless another is given. `hidden` are secrets in the body.
-        `refuse` makes the error for a refusal in the service's own envelope.
+        `hidden` are secrets in the body. `refuse` makes the error for a refusal in the service's own envelope.
         """
         url = self._endpoint.api_url(rest)
         if not url:
@@ -237,7 +235,6 @@ class WorkersAI:
             await self._call("check", url, encode_poll(NO_REQUEST), limits.check_seconds, limits.other_bytes)
 
     def now(self) -> float:
-        """Seconds since 1970, by this client's clock."""
         return self._clock()
 
     async def _headers(self) -> Headers:
@@ -245,13 +242,11 @@ class WorkersAI:
         return Headers(self._endpoint.headers(Secrets(await self._token(), gateway)))
 
     async def _take_turn(self) -> None:
-        """Wait for the budget. Raises ServiceBusy during a block, which takes minutes."""
         if left := self._budget.blocked_for:
             raise refusal(429, (), str(left), now=self._clock(), service=self.connection.title)
         await self._budget.take()
 
     async def _once(self, what: What, url: str, body: bytes, seconds: float, most_bytes: int) -> HttpAnswer:
-        """Send what may be billed. Raises Unreachable or OutcomeUnknown."""
         headers = await self._headers()
         await self._take_turn()
         try:
@@ -363,7 +358,6 @@ class WorkersAI:
         return found
 
     def _final(self, answer: HttpAnswer, envelope: ServiceAnswer) -> UserError:
-        """The refusal of a synchronous call; ServiceBusy only for 429, with which nothing was accepted."""
         found = self._refusal(answer, envelope)
         if not isinstance(found, ServiceBusy) or answer.status == 429:
             return found
@@ -457,24 +451,19 @@ class RestEndpoint:
     connection: Connection
 
     def run_url(self, model: str, *, queued: bool) -> str:
-        """See `Endpoint`."""
         account = self.connection.account_id
         return _run_url(f"{self.connection.base_url}/accounts/{account}/ai/run", model, queued=queued)
 
     def api_url(self, rest: str) -> str:
-        """See `Endpoint`."""
         return f"{self.connection.base_url}/{rest}"
 
     def collect_url(self, rest: str) -> str:
-        """See `Endpoint`."""
         return ""
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
-        """See `Endpoint`."""
         return _bearer(secrets.token)
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """See `Endpoint`."""
         return read_envelope(data, status)
 
 
@@ -498,23 +487,18 @@ class WorkerEndpoint:
     connection: Connection
 
     def run_url(self, model: str, *, queued: bool) -> str:
-        """See `Endpoint`."""
         return _run_url(f"{self.connection.base_url}/ai/run", model, queued=queued)
 
     def api_url(self, rest: str) -> str:
-        """See `Endpoint`."""
         return ""
 
     def collect_url(self, rest: str) -> str:
-        """See `Endpoint`. The calls are in docs/collecting.md."""
         return f"{self.connection.base_url}/{rest}"
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
-        """See `Endpoint`."""
         return _bearer(secrets.token)
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """See `Endpoint`."""
         return read_bare(data, status)
 
 
@@ -522,30 +506,24 @@ class WorkerEndpoint:
 class GatewayEndpoint:
     """An AI Gateway in front of the REST API, selected by its own URL or by a header on the usual one.
 
-    Cloudflare does not document batches through a gateway; the user interfaces label such a connection accordingly
-    (`Connection.is_confirmed`). A gateway only forwards runs of models, so the catalogue and the token are looked up
-    in the REST API directly.
+    It only forwards runs of models: the catalogue and the token are looked up in the REST API.
     """
 
     connection: Connection
 
     def run_url(self, model: str, *, queued: bool) -> str:
-        """See `Endpoint`."""
         here = self.connection
         if here.gateway_by_header:
             return _run_url(f"{here.api_base_url}/accounts/{here.account_id}/ai/run", model, queued=queued)
         return _run_url(f"{here.base_url}/{here.account_id}/{here.gateway}/workers-ai", model, queued=queued)
 
     def api_url(self, rest: str) -> str:
-        """See `Endpoint`."""
         return f"{self.connection.api_base_url}/{rest}"
 
     def collect_url(self, rest: str) -> str:
-        """See `Endpoint`."""
         return ""
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
-        """See `Endpoint`."""
         headers = _bearer(secrets.token)
         if self.connection.gateway_by_header:
             headers["cf-aig-gateway-id"] = self.connection.gateway
@@ -554,7 +532,6 @@ class GatewayEndpoint:
         return headers
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """See `Endpoint`."""
         return read_gateway(data, status)
 
 
@@ -572,7 +549,6 @@ def endpoint_of(connection: Connection) -> Endpoint:
 
 
 def _run_url(base: str, model: str, *, queued: bool) -> str:
-    """Raises UsageError for a name with characters that would change the rest of the URL."""
     if not _MODEL.fullmatch(model):
         raise UsageError(message("“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.", model=model))
     return f"{base}/{model}{_QUEUED if queued else ''}"
@@ -603,7 +579,6 @@ class Repeating:
         self._patience, self._sleep, self._waiting = patience, sleep, waiting
 
     async def __call__(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The result of a call. Raises the error of the last one, or the first that is not passing."""
         wait = _FIRST_WAIT
         for failures in range(1, self._patience + 1):
             try:

@@ -162,7 +162,6 @@ class AnswerFile:
 
     @property
     def is_complete(self) -> bool:
-        """All of it has arrived, and is on the disk."""
         return self.size == self._stored.size
 
     @property
@@ -179,7 +178,6 @@ class AnswerFile:
         self.size = max(0, min(there, self._stored.size) - 1) // FLUSHED_BYTES * FLUSHED_BYTES
 
     def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        """See AnswerSink."""
         start, whole = 0, headers.get("content-length", "")
         if status == 206:
             found = _RANGE.fullmatch(headers.get("content-range", ""))
@@ -191,7 +189,6 @@ class AnswerFile:
         self.size = start
 
     def write(self, block: bytes) -> None:
-        """See AnswerSink. Raises DiskFull and DataError."""
         while block:
             room = FLUSHED_BYTES - self.size % FLUSHED_BYTES
             piece, block = block[:room], block[room:]
@@ -226,11 +223,9 @@ class Layout:
         self.data = b""
 
     def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        """See AnswerSink."""
         self.data = b""
 
     def write(self, block: bytes) -> None:
-        """See AnswerSink."""
         if len(self.data) + len(block) > MOST_LAYOUT_BYTES:
             raise BodyError("too_large", "more than a layout can hold")
         self.data += block
@@ -268,7 +263,6 @@ class AccountCollector:
         check_done((await self._client.call_worker("PUT", path, encode_order(order))).body)
 
     async def status(self, job_id: str, shard: int) -> ShardStatus:
-        """What the account has of a shard."""
         return read_status((await self._client.call_worker("GET", _path(job_id, shard))).body)
 
     async def refusal(self, job_id: str, shard: int, number: int) -> None:
@@ -290,13 +284,11 @@ class AccountCollector:
                 raise UnreadableReply(message("The copy of an answer in your account is incomplete."), raw=b"")
 
     async def layout(self, job_id: str, shard: int) -> bytes:
-        """What was handed over with a shard."""
         layout = Layout()
         await self._client.call_worker("GET", f"{_path(job_id, shard)}/layout", sink=layout)
         return layout.data
 
     async def order(self, job_id: str, shard: int) -> HandedOver:
-        """The batches that were handed over with a shard."""
         return read_order((await self._client.call_worker("GET", f"{_path(job_id, shard)}/order")).body)
 
     async def forget(self, job_id: str, shard: int) -> None:

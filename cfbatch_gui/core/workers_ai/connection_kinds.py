@@ -55,7 +55,6 @@ class Connection:
 
     @property
     def is_practice(self) -> bool:
-        """Whether results are practice results, to be marked as such."""
         return self.kind is ConnectionKind.PRACTICE
 
     @property
@@ -131,8 +130,7 @@ def worker(
 ) -> Connection:
     """A connection to a Worker of the user's own. Raises NotConnected for an address that is unsafe for a secret.
 
-    On Cloudflare's Workers Free plan it is stopped after 10 ms of computing, and a megabyte takes about 7 of them: a
-    batch that is stopped there has an unknown outcome. So batches stay small unless the plan is a paid one.
+    Workers Free stops it after 10 ms, which is about a megabyte: batches stay small unless the plan is a paid one.
     """
     if not url.strip():
         raise NotConnected(message("The Worker's address is missing. Open the connection and enter it."))

@@ -33,19 +33,12 @@ def tokens_upper(text: str) -> int:
 
 
 def tokens_most(text: str) -> int:
-    """`tokens_upper`, or more for text denser than prose: codes, columns of figures, punctuation.
-
-    At most three times `tokens_upper`. Takes about 15 ns per character: meant for places where too low an estimate is
-    costly, such as a request above the service's limit, which is refused as a whole.
-    """
+    """`tokens_upper`, or up to three times that for codes, figures and punctuation; takes 15 ns per character."""
     return max(tokens_upper(text), len(_DENSE_TOKEN.findall(text)) + SPECIAL_TOKENS)
 
 
 def tokens_lower(text: str) -> int:
-    """A lower estimate of a text's tokens: one for four characters, or for two characters from U+0800 on.
-
-    From U+0800 on are Chinese, Japanese, Korean and the scripts of South Asia, with at least three bytes in UTF-8.
-    """
+    """A lower estimate: one for four characters, or for two from U+0800 on (Chinese, Japanese, Korean, South Asia)."""
     if text.isascii():
         return -(-len(text) // 4)
     ascii_count = len(text.encode("ascii", "ignore"))
@@ -104,11 +97,7 @@ _LETTERS: Final = {
 
 
 def script_of(text: str) -> Script:
-    """The script of most letters in the first 2,000 characters.
-
-    LATIN for ASCII, OTHER when no letter is in a listed script. A CJK character counts twice, because it stands for
-    more text than a letter does.
-    """
+    """The script of most letters in the first 2,000 characters; a CJK character counts twice, as it says more."""
     beginning = text[:_SCRIPT_CHARACTERS]
     if beginning.isascii():
         return Script.LATIN

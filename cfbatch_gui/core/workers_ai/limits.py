@@ -167,7 +167,6 @@ class RateBudget:
 
     @property
     def left(self) -> int:
-        """Calls that could be made now."""
         now = self._clock()
         if now < self._blocked_until:
             return 0
@@ -184,7 +183,6 @@ class RateBudget:
 
     @property
     def calls(self) -> int:
-        """The size of the whole budget, in calls."""
         return self._calls
 
     async def take(self, *, urgent: bool = False) -> None:

@@ -76,9 +76,8 @@ _text_decoder: Final = msgspec.json.Decoder(str | int | float | bool)
 
 
 def read_models(result: msgspec.Raw) -> tuple[tuple[ModelMetadata, ...], int]:
-    """Return the embedding models of one page of the list, and the number of entries of any kind on that page.
+    """The embedding models of a page of the list, and the number of its entries; what cannot be read is skipped.
 
-    Booleans may be strings, and numbers may be strings or numbers; an entry that cannot be decoded is skipped.
     Raises ReplyError when `result` is not a list.
     """
     entries = decode(_models_decoder, result, "models")
@@ -142,7 +141,6 @@ class ModelLists:
 
 
 def _metadata(model: _Model) -> ModelMetadata:
-    """The catalogue's metadata, updated from the list, which says nothing about pooling and ranking."""
     known = find_model(model.name)
     properties = {each.property_id: each.value for each in model.properties}
     window = int(_number(properties, "context_window"))
@@ -180,7 +178,6 @@ def _number(properties: dict[str, msgspec.Raw], name: str) -> float:
 
 
 def _dollars(properties: dict[str, msgspec.Raw]) -> float:
-    """Dollars for a million input tokens; 0.0 without a price."""
     try:
         prices = _prices_decoder.decode(properties["price"])
     except (KeyError, ValueError):

@@ -36,7 +36,7 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.messages import comma_list, message, quoted, stored_message
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, Price, find_model, price
 from cfbatch_gui.core.workers_ai.client import WorkersAI, is_passing
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
@@ -84,7 +84,6 @@ class Assumption:
 
     @property
     def is_visible(self) -> bool:
-        """Whether a probe can see that it holds."""
         return self.id in _CHECKS
 
 
@@ -139,12 +138,10 @@ class ProbeBatch:
 
     @property
     def body(self) -> bytes:
-        """The body that is posted."""
         return encode_batch(map(encode_request, self.requests))
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """A low and a high estimate of the tokens that are counted."""
         texts = [text for request in self.requests for text in _texts_of(request)]
         return sum(map(tokens_lower, texts)), sum(tokens_most(text) + 2 for text in texts)
 
@@ -255,7 +252,6 @@ class Exchange:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the service says no, in whatever form."""
         return self.status >= 400 or _get(self.content, "success") is False or bool(_get(self.content, "error"))
 
     @property
@@ -296,7 +292,6 @@ class Evidence:
     request_ids: dict[Form, str] = field(default_factory=dict)
 
     def of(self, *steps: Step) -> list[Exchange]:
-        """The exchanges of these steps, or of all, that were answered."""
         return [each for each in self.exchanges if each.status and (not steps or each.step in steps)]
 
     def good(self, *steps: Step) -> list[Exchange]:
@@ -311,16 +306,13 @@ class Evidence:
         return error.message.replace(self.title or "\n", str(self.kind))
 
     def finished(self) -> dict[Form, Exchange]:
-        """For each form the poll that brought the results."""
         return {each.form: each for each in self.of(Step.POLL) if each.form and each.elements is not None}
 
     def ends(self) -> list[dict[str, Any]]:
-        """What polls were answered when they were not told to wait."""
         answers = [each.result for each in self.good(Step.POLL) if isinstance(each.result, dict)]
         return [each for each in answers if "responses" in each or not each.get("status")]
 
     def elements(self) -> list[tuple[ProbeBatch, list[dict[str, Any]]]]:
-        """Each finished batch with its elements, in the order of the answer."""
         finished = self.finished()
         return [(batch, finished[batch.form].elements or []) for batch in self.plan.batches if batch.form in finished]
 
@@ -339,23 +331,19 @@ class Evidence:
         return [(texts, scores) for texts, output in self.outputs(Form.SCORES) if (scores := _scores_in(output))]
 
     def vectors(self) -> list[tuple[str, Vector]]:
-        """Every vector with the text beside which it stands."""
         outputs = self.outputs(Form.CONTEXTS, Form.TEXT)
         return [pair for texts, output in outputs for pair in zip(texts, _vectors_in(output), strict=False)]
 
     def entry(self) -> dict[str, Any] | None:
-        """The model's entry in the service's list."""
         listed = [entry for each in self.good(Step.MODEL) for entry in _groups(each.result)]
         return next((each for each in listed if each.get("name") == self.plan.model.name), None)
 
     def properties(self) -> dict[str, Any]:
-        """What the service's list says of the model, by names."""
         listed = _groups(_get(self.entry(), "properties"))
         return {str(each["property_id"]): each.get("value") for each in listed if "property_id" in each}
 
     @property
     def is_taken(self) -> bool:
-        """Whether a batch was accepted."""
         return bool(self.fields("request_id", Step.SUBMIT))
 
     def holds(self, *ids: str) -> bool:
@@ -377,7 +365,6 @@ def _output(element: Mapping[str, Any]) -> Any:
 
 
 def _index(batch: ProbeBatch, element: Mapping[str, Any]) -> int | None:
-    """Which request an element answers, by its reference, else by its id; None when neither says so."""
     sent = [request.reference for request in batch.requests]
     if element.get("external_reference") in sent:
         return sent.index(element["external_reference"])
@@ -391,7 +378,6 @@ def _texts_asked(batch: ProbeBatch, element: Mapping[str, Any]) -> tuple[str, ..
 
 
 def _scores_in(output: object) -> dict[int, float]:
-    """The scores by the index of the context; those that cannot be read are left out."""
     listed = _get(output, "response")
     return {
         each["id"]: float(each["score"])
@@ -401,7 +387,6 @@ def _scores_in(output: object) -> dict[int, float]:
 
 
 def _vectors_in(output: object) -> list[Vector]:
-    """The vectors in `response` or `data`, [] when there are none or one of them is not of numbers."""
     listed = _get(output, "data") or _get(output, "response")
     rows = listed if isinstance(listed, list) else []
     if not all(isinstance(row, list) and row and all(map(_is_number, row)) for row in rows):
@@ -410,7 +395,6 @@ def _vectors_in(output: object) -> list[Vector]:
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is a number of JSON that a double can hold, not a truth value."""
     return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 62)
 
 
@@ -483,7 +467,6 @@ def _listed_dimension(evidence: Evidence) -> Samples:
 
 
 def _listed_price(evidence: Evidence) -> Samples:
-    """The first price of input tokens, within a tenth of the program's own: lists are rounded."""
     known, listed = find_model(evidence.plan.model.name), evidence.properties().get("price")
     if listed is not None and known.is_listed:
         of_input = (each for each in _groups(listed) if "input tokens" in str(each.get("unit")).lower())
@@ -537,7 +520,6 @@ def _element_ids(evidence: Evidence) -> Samples:
 
 
 def _same_references(evidence: Evidence) -> Samples:
-    """Whether they belong to the ids is no part of it."""
     for batch, elements in evidence.elements():
         found = [each.get("external_reference") for each in elements]
         yield found, sorted(map(str, found)) == sorted(request.reference for request in batch.requests)
@@ -551,7 +533,6 @@ def _another_order(evidence: Evidence) -> Samples:
 
 
 def _results(evidence: Evidence, name: str) -> list[Any]:
-    """What stands under a name in each element that has a result."""
     elements = [each for _, elements in evidence.elements() for each in elements]
     return [each.get(name) for each in elements if each.get("result") is not None]
 
@@ -582,7 +563,6 @@ def _best_score(evidence: Evidence) -> Samples:
 
 
 def _score_and_cosine(evidence: Evidence) -> Iterator[float]:
-    """Only where scores and vectors are otherwise as assumed: what is wrong with them would show here again."""
     vectors = dict(evidence.vectors())
     for (query, *contexts), scores in evidence.scores():
         if vectors and evidence.holds("scores-range", "scores-meaning", "vector-order"):
@@ -590,7 +570,6 @@ def _score_and_cosine(evidence: Evidence) -> Iterator[float]:
 
 
 def _same_texts(evidence: Evidence) -> Iterator[float]:
-    """Two requests have the same texts in two orders, so each text has two vectors, which must be the same."""
     for (text, vector), (other_text, other) in combinations(evidence.vectors(), 2):
         if text == other_text and len(vector) == len(other):
             yield _cosine(vector, other)
@@ -768,8 +747,7 @@ class ProbeResult:
 class Probe:
     """Free calls first, then one batch of each form, then one call without the queue. Nothing is sent twice.
 
-    `recorder` is the transport of `client`. `keep` writes an accepted batch down, and has done so when it returns;
-    `show` is called with a sentence for each step, with the whole request id when a batch was accepted.
+    `recorder` is the transport of `client`; `keep` has written an accepted batch down when it returns.
     """
 
     def __init__(
@@ -856,7 +834,6 @@ class Probe:
         return error is None
 
     async def _send(self, batch: ProbeBatch) -> None:
-        """An accepted batch is written down before anything else is done with its id, as those of jobs are."""
         body, attempt = batch.body, uuid.uuid4().hex
         request_id = (await self._client.submit(self._plan.model.name, body)).request_id
         self._evidence.request_ids[batch.form] = request_id
@@ -889,7 +866,6 @@ class Probe:
             await self._call(Step.AGAIN, form, self._client.ask(model, self._evidence.request_ids[form]))
 
     async def _is_over(self, form: Form, request_id: str) -> bool:
-        """Poll a batch; whether it is finished, or will never be."""
         exchange = await self._call(Step.POLL, form, self._client.ask(self._plan.model.name, request_id))
         says_wait = exchange.is_good and bool(_get(exchange.result, "status"))
         if exchange.elements or (exchange.elements is not None and not says_wait):
@@ -976,7 +952,6 @@ def _calls(result: ProbeResult) -> Iterator[tuple[str, int]]:
 
 
 def _shortened(batch: ProbedBatch) -> str:
-    """The beginning of a request id, which belongs to an account."""
     return f"{batch.request_id[:4]}…" if batch.request_id else ""
 
 

@@ -36,12 +36,10 @@ class RankRequest:
 
     @property
     def answer_kind(self) -> AnswerKind:
-        """What the service answers."""
         return "embeddings" if self.query is None else "scores"
 
     @property
     def count(self) -> int:
-        """How many scores or vectors the answer must hold."""
         return len(self.contexts)
 
 
@@ -66,12 +64,10 @@ class EmbedRequest:
 
     @property
     def answer_kind(self) -> AnswerKind:
-        """What the service answers."""
         return "embeddings"
 
     @property
     def count(self) -> int:
-        """How many vectors the answer must hold."""
         return len(self.texts)
 
 

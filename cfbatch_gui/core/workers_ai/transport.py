@@ -67,11 +67,10 @@ class Headers(dict[str, str]):
 
 
 class ExchangeError(Exception):
-    """No complete response was received. `body_left` says whether a byte of the request's body may have been sent.
+    """No complete response was received. `body_left`: whether a byte of the request's body may have been sent.
 
-    `reason` is one of "name", "refused", "proxy", "proxy_address", "proxy_kind", "tls", "clock", "time", "broken",
-    "mixed" (bytes before the request or after the answer), "too_large"; `detail` holds no secret. `proxy` is the host
-    and port of a proxy that could not be reached or used, else "".
+    `reason` is "name", "refused", "proxy", "proxy_address", "proxy_kind", "tls", "clock", "time", "broken", "mixed" or
+    "too_large"; `detail` holds no secret; `proxy` is the host and port of the proxy in the way, else "".
     """
 
     def __init__(self, reason: str, detail: str, *, body_left: bool, proxy: str = "") -> None:
@@ -211,8 +210,7 @@ def _spellings(secret: str) -> Iterator[bytes]:
 class SinkFeeder:
     """Collects chunks to blocks for a sink. `received` counts the bytes of the body.
 
-    Raises BodyError for a body above `limit` bytes, and when one of `secrets` is found in it: what is handed on cannot
-    be changed any more, so such an answer is refused as a whole.
+    Raises BodyError above `limit` bytes, and for an answer with a secret: what was handed on cannot be changed.
     """
 
     def __init__(self, sink: AnswerSink, secrets: EchoedSecrets, limit: int) -> None:
@@ -227,7 +225,6 @@ class SinkFeeder:
         self._sink.begin(status, headers)
 
     async def add(self, chunk: bytes) -> None:
-        """Take the next chunk as received."""
         self.received += len(chunk)
         if self.received > self._limit:
             raise BodyError("too_large", f"more than {self._limit:,} bytes")
@@ -236,7 +233,6 @@ class SinkFeeder:
             await self._hand_on(len(self._waiting) - _HELD_BACK)
 
     async def end(self) -> None:
-        """Hand on the rest."""
         await self._hand_on(len(self._waiting))
 
     async def _hand_on(self, count: int) -> None:
@@ -280,11 +276,10 @@ class Transport:
         most_bytes: int,
         sink: AnswerSink | None = None,
     ) -> HttpAnswer:
-        """Send one request on a connection of its own, without retries, and return the response. Raises ExchangeError.
+        """Send one request on a connection of its own, without retries. Raises ExchangeError.
 
-        `seconds` limits the whole exchange, `most_bytes` the decompressed body. A body in pieces is sent piece by
-        piece, with its length before it. `hidden` are secrets in the body, replaced in the answer as those in headers.
-        With `sink` the body of a 2xx goes there, but for a page in HTML, and that of the result is empty.
+        `seconds` limits the whole exchange, `most_bytes` the decompressed body. `hidden` are secrets in the body,
+        replaced in the answer as those in headers. With `sink` the body of a 2xx goes there, but for a page in HTML.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
             raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
@@ -323,7 +318,6 @@ class Transport:
         return answer
 
     def _by_way_of_proxy(self, error: ExchangeError, url: str) -> ExchangeError:
-        """Return `error`, or an error with reason "proxy" when it was the proxy that could not be reached."""
         if error.body_left or error.reason not in ("name", "refused", "proxy", "time"):
             return error
         found = None if self._application is not None else _system_proxy(url)
@@ -334,7 +328,6 @@ class Transport:
         return ExchangeError("proxy", error.detail, body_left=False, proxy=proxy)
 
     async def _transport(self, url: str) -> httpx.AsyncBaseTransport:
-        """A transport for one request. Raises ExchangeError for a proxy that cannot be used."""
         if self._application is not None:
             return httpx.ASGITransport(app=self._application)
         proxy = _system_proxy(url)
@@ -454,10 +447,9 @@ def _connection_of(transport: httpx.AsyncBaseTransport) -> Any:
 
 
 async def _check_end(response: httpx.Response, connection: Any) -> None:
-    """Raise BodyError when bytes follow the end of the answer: they may be the answer to another request.
+    """Raise BodyError when bytes follow the end of the answer: they may answer another request.
 
-    The other end was asked to close the connection behind its answer. One that does not is waited for a moment: whoever
-    sends a second answer sends it by then. Line ends are no sign of one; some servers write one too many.
+    The other end was asked to close; one that does not is waited for a moment. One line end too many is no sign.
     """
     if connection is None:
         return
@@ -540,7 +532,6 @@ def _reason(error: httpx.TransportError | OSError) -> str:
 
 
 def _safe(error: httpx.TransportError | OSError) -> str:
-    """The exception's type and error number. Its text is left out because it can hold a header with the token."""
     seen: BaseException | None = error
     number = ""
     while seen is not None:

@@ -15,8 +15,7 @@ from cfbatch_gui.core.connections.system_keyring import KeyringState
 from cfbatch_gui.core.errors import Action, ConnectionProblem, KeyringUnavailable, NotConnected, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_cards import CardState, CloudflareCard, SavedCard

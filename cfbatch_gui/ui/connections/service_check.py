@@ -13,7 +13,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.probe import (
     Finding,

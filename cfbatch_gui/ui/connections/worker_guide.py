@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import RememberedFolder
+from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.core.worker_setup.worker_files import (
     COSTS,
     GUIDE,

@@ -12,8 +12,8 @@ from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMoves, quer
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.score_table import QueryTexts
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.results.score_table import QueryText
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.evaluation.comparison_figures import (
@@ -272,7 +272,7 @@ class QueriesTab(QWidget):
     def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._letter = ""
-        self._queries = QueryTexts()
+        self._queries: tuple[QueryText, ...] = ()
         self._index = -1
         self.queries = TableView("comparison/queries", memory=memory)
         self.queries.setAccessibleName(self.tr("Queries, those that moved most first"))

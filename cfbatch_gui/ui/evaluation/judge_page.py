@@ -30,7 +30,7 @@ from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Source
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.evaluation.judging_view import Asked, JudgingView, StartPanel
 from cfbatch_gui.ui.notices import Notices, PageUndo

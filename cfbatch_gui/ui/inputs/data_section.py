@@ -109,17 +109,14 @@ class DataSection(SectionCard):
         self.encoding = EncodingChooser()
         self.missing = NoticeBar("", "attention")
         self.missing.add_link(self.tr("Choose the file"), self.open_wanted.emit)
-        self.first = FilePart()
-        self.first.options_changed.connect(lambda options: self.options_changed.emit(options, False))
-        self.first.role_chosen.connect(lambda column, role: self.role_chosen.emit(column, role, False))
-        self.second = FilePart(is_second=True)
-        self.second.options_changed.connect(lambda options: self.options_changed.emit(options, True))
-        self.second.role_chosen.connect(lambda column, role: self.role_chosen.emit(column, role, True))
+        self.first, self.second = FilePart(), FilePart(is_second=True)
+        for part, second in ((self.first, False), (self.second, True)):
+            part.options_changed.connect(lambda options, second=second: self.options_changed.emit(options, second))
+            part.role_chosen.connect(lambda column, role, second=second: self.role_chosen.emit(column, role, second))
+            part.encoding_wanted.connect(partial(self.encoding_wanted.emit, second))
+            part.more_wanted.connect(partial(self.more_wanted.emit, second))
+            part.join_wanted.connect(self._begin_template)
         self.second.removed.connect(self.second_removed)
-        self.first.encoding_wanted.connect(lambda: self.encoding_wanted.emit(False))
-        self.second.encoding_wanted.connect(lambda: self.encoding_wanted.emit(True))
-        self.first.more_wanted.connect(lambda: self.more_wanted.emit(False))
-        self.second.more_wanted.connect(lambda: self.more_wanted.emit(True))
         self.progress = ThinProgress()
         policy = self.progress.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # showing and hiding it moves nothing
@@ -155,8 +152,6 @@ class DataSection(SectionCard):
         for editor in (self.known, self.candidates, self.template, self.split):
             editor.hide()
             self.first.below.addWidget(editor)
-        for part in (self.first, self.second):
-            part.join_wanted.connect(self._begin_template)
 
     def show_state(self, state: DraftState, job: Job) -> None:
         self._state = state
@@ -262,7 +257,7 @@ class DataSection(SectionCard):
         mapping, file = state.mapping, state.file
         if mapping is not None and file is not None:
             for layout in self._layouts():
-                choose = self._choice(layout)
+                choose = partial(self.layout_chosen.emit, layout)
                 add_action(menu, layout_words(layout), choose, checked=layout is mapping.layout)
             menu.addSeparator()
             if len(file.source.columns) > 1:
@@ -297,6 +292,3 @@ class DataSection(SectionCard):
         can_be_wide = contexts > 1 or mapping.layout is Layout.WIDE
         judged = (Layout.JUDGED,) if mapping.layout is Layout.JUDGED else ()
         return (Layout.LONG, *((Layout.WIDE,) if can_be_wide else ()), Layout.NESTED, *judged)
-
-    def _choice(self, layout: Layout) -> Callable[[], None]:
-        return lambda: self.layout_chosen.emit(layout)

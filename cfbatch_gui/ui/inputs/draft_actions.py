@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.confirmation import may_cost

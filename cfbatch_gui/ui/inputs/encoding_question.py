@@ -34,12 +34,8 @@ class _Offer:
 def _offer_columns() -> tuple[Column[_Offer], ...]:
     return (
         Column("", lambda offer: offer.title, key="title", sortable=False, stretch=True),
-        Column("", lambda offer: offer.remark, key="remark", sortable=False, colour=_quiet, width=84),
+        Column("", lambda offer: offer.remark, key="remark", sortable=False, colour=lambda _: "quiet", width=84),
     )
-
-
-def _quiet(offer: _Offer) -> str:
-    return "quiet"
 
 
 class EncodingChooser(QWidget):

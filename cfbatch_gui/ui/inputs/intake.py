@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import InputError
@@ -13,8 +13,8 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, theme
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
@@ -207,16 +207,10 @@ class DropPlace(QWidget):
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         quiet = theme.mixed(theme.colour("quiet"), theme.colour("card"), 0.45)
-        pen = QPen(theme.colour("accent") if self._is_target else quiet, 1.5 if self._is_target else 1)
-        pen.setStyle(Qt.PenStyle.CustomDashLine)
-        pen.setDashPattern([5, 4])
-        painter.setPen(pen)
-        painter.setBrush(theme.colour("selection" if self._is_target else "inset"))
-        painter.drawRoundedRect(box, RADIUS_CARD, RADIUS_CARD)
+        pen = QPen(theme.colour("accent"), 1.5) if self._is_target else QPen(quiet, 1)
+        back = theme.colour("selection" if self._is_target else "inset")
+        _paint_dashed(self, pen, back, 0.5)
 
 
 class DropVeil(QWidget):
@@ -233,20 +227,25 @@ class DropVeil(QWidget):
         self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         back = theme.colour("selection")
         back.setAlphaF(0.9)
-        pen = QPen(theme.colour("accent"), 1.5)
-        pen.setStyle(Qt.PenStyle.CustomDashLine)
-        pen.setDashPattern([5, 4])
-        painter.setPen(pen)
-        painter.setBrush(back)
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS_CARD, RADIUS_CARD)
+        painter = _paint_dashed(self, QPen(theme.colour("accent"), 1.5), back, 1)
         painter.setPen(theme.colour("text"))
         painter.drawText(
             self.rect(), Qt.AlignmentFlag.AlignCenter, self.tr("Drop it to use it as the data of this job")
         )
+
+
+def _paint_dashed(widget: QWidget, pen: QPen, back: QColor, margin: float) -> QPainter:
+    painter = QPainter(widget)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    pen.setStyle(Qt.PenStyle.CustomDashLine)
+    pen.setDashPattern([5, 4])
+    painter.setPen(pen)
+    painter.setBrush(back)
+    box = QRectF(widget.rect()).adjusted(margin, margin, -margin, -margin)
+    painter.drawRoundedRect(box, RADIUS_CARD, RADIUS_CARD)
+    return painter
 
 
 def save_pasted(text: str, folder: Path) -> Path:

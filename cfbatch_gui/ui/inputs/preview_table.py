@@ -1,6 +1,6 @@
 """The first rows of a file, as they will be read, with the columns' roles above them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -83,8 +83,7 @@ class RoleHeader(QHeaderView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for role in self._choices:
             text = self.tr("{role} – {meaning}").format(role=role_words(role), meaning=role_explained(role))
-            choose = self._choice(section, role)
-            action = add_action(menu, text, choose, ROLE_ICONS[role])
+            action = add_action(menu, text, partial(self.role_chosen.emit, section, role), ROLE_ICONS[role])
             action.setData(role)
             if role is self._roles[section]:
                 font = QFont(action.font())
@@ -97,9 +96,6 @@ class RoleHeader(QHeaderView):
             add_action(menu, self.tr("Join several columns to one text…"), join, "layers")
         menu.popup(self.viewport().mapToGlobal(self.chip(section).bottomLeft() + QPoint(0, 3)))
         return menu
-
-    def _choice(self, section: int, role: Role) -> Callable[[], None]:
-        return lambda: self.role_chosen.emit(section, role)
 
     # Mouse and keyboard
 

@@ -1,8 +1,9 @@
 """The rows that are left out or doubtful: how many for each reason, those of one reason, and one as it stands."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, Signal
 from PySide6.QtGui import (
@@ -284,17 +285,17 @@ class ProblemBars(QWidget):
         kind = str(problem.kind)
         if problem.kind is ProblemKind.DOUBTFUL_SENT:
             bar = NoticeBar(said(problem.sentence), "info")
-            bar.add_link(self.tr("Show rows"), self._showing(kind))
-            bar.add_link(self.tr("Leave them out"), lambda: self.doubtful_wanted.emit(False))
+            bar.add_link(self.tr("Show rows"), partial(self.rows_wanted.emit, kind))
+            bar.add_link(self.tr("Leave them out"), partial(self.doubtful_wanted.emit, False))
             return bar
         bar = NoticeBar(said(problem.sentence), "attention")
         if problem.kind is ProblemKind.TOO_LONG:
             bar.add_link(self.tr("Cut into parts"), self.split_wanted.emit)
-            bar.add_link(self.tr("Read their beginning"), self._truncating(True))
-        bar.add_link(self.tr("Show rows"), self._showing(kind))
+            bar.add_link(self.tr("Read their beginning"), partial(self.truncate_wanted.emit, True))
+        bar.add_link(self.tr("Show rows"), partial(self.rows_wanted.emit, kind))
         if problem.kind is ProblemKind.DOUBTFUL_ROW:
-            bar.add_link(self.tr("Send them as read"), lambda: self.doubtful_wanted.emit(True))
-        bar.add_link(self.tr("Save them…"), lambda: self.save_wanted.emit(kind))
+            bar.add_link(self.tr("Send them as read"), partial(self.doubtful_wanted.emit, True))
+        bar.add_link(self.tr("Save them…"), partial(self.save_wanted.emit, kind))
         return bar
 
     def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
@@ -306,19 +307,13 @@ class ProblemBars(QWidget):
             text = plural(count, "{n} text may be too long", "{n} texts may be too long")
             sentence = self.tr("{texts}: the model reads {reads}.")
         bar = NoticeBar(sentence.format(texts=text, reads=reads), "info")
-        bar.add_link(self.tr("Show rows"), self._showing(CUT))
+        bar.add_link(self.tr("Show rows"), partial(self.rows_wanted.emit, CUT))
         bar.add_link(self.tr("Cut into parts"), self.split_wanted.emit)
         if job.options.truncate_inputs:
-            bar.add_link(self.tr("Leave them out"), self._truncating(False))
+            bar.add_link(self.tr("Leave them out"), partial(self.truncate_wanted.emit, False))
         else:
-            bar.add_link(self.tr("Read their beginning"), self._truncating(True))
+            bar.add_link(self.tr("Read their beginning"), partial(self.truncate_wanted.emit, True))
         return bar
-
-    def _showing(self, kind: str) -> Callable[[], None]:
-        return lambda: self.rows_wanted.emit(kind)
-
-    def _truncating(self, truncate: bool) -> Callable[[], None]:
-        return lambda: self.truncate_wanted.emit(truncate)
 
 
 def _notes(found: Preflight, owner: QWidget) -> tuple[str, ...]:
@@ -431,8 +426,10 @@ def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
 
     measured = found.rows[:_MEASURED]
     why = 120 if found.has_raw else width((said(each.reason) for each in measured), 160, 380)
-    reason = Column(owner.tr("Why"), _reason, width=why)
-    raw = Column(owner.tr("In the file"), _raw_row, key=_RAW, width=_raw_width(measured, owner))
+    reason: Column[StoredProblem] = Column(owner.tr("Why"), lambda each: said(each.reason), width=why)
+    raw: Column[StoredProblem] = Column(
+        owner.tr("In the file"), lambda each: each.raw, key=_RAW, width=_raw_width(measured, owner)
+    )
     file: Column[StoredProblem] = Column(owner.tr("File"), lambda each: each.file, align="right", width=56)
     return [
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
@@ -444,14 +441,6 @@ def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
         ),
         *([reason] if found.has_raw else []),  # the panel has it too
     ]
-
-
-def _reason(problem: StoredProblem) -> str:
-    return said(problem.reason)
-
-
-def _raw_row(problem: StoredProblem) -> str:
-    return problem.raw
 
 
 def _raw_width(rows: Sequence[StoredProblem], owner: QWidget) -> int:

@@ -13,8 +13,7 @@ from cfbatch_gui.core.jobs.account.taking_over import AccountJob
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
-from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.jobs.attach_dialog import AttachedFiles
 from cfbatch_gui.ui.notices import action_words

@@ -18,7 +18,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
+from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks

@@ -16,7 +16,7 @@ from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
 from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.jobs.job_summary import (
     can_be_sent_again,

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.core.system.remembered_folders import RememberedFolder
+from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks

@@ -19,7 +19,7 @@ from cfbatch_gui.core.results.near_duplicates import (
     Keep,
     find_duplicates,
 )
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices

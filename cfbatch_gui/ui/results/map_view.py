@@ -24,7 +24,7 @@ from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices

@@ -18,7 +18,7 @@ from cfbatch_gui.core.results.versus_scores import (
     texts_of_pairs,
 )
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices

@@ -36,12 +36,10 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import ENGLISH, Language, language_of_system, load_language, said, use_language
-from cfbatch_gui.core.system.later_start import hand_over
+from cfbatch_gui.core.system.later_start import Answer, hand_over
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.system.window_messages import Answer
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.tasks import Tasks

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.result_view import RowChoice, imported
 from cfbatch_gui.ui.tasks import Tasks

@@ -13,8 +13,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.file_arguments import path_of
-from cfbatch_gui.core.system.remembered_folders import FolderUse
+from cfbatch_gui.core.system.file_names import path_of
+from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks

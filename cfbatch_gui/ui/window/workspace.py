@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.made_once import is_made, made_once
-from cfbatch_gui.core.system.window_messages import Request
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cloudflare import BadRequestError, Cloudflare, NotFoundError, PermissionDeniedError
+from cloudflare import BadRequestError, Cloudflare, NotFoundError
 
-from cfbatch_gui.core.practice.vectorize import Permission
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN
 from tests.support.practice import PracticeServer
 
@@ -132,15 +131,8 @@ def test_unparsable_lines(client: Cloudflare) -> None:
     assert info is not None and info.vector_count == 3
 
 
-def test_refusals_of_indexes_arrive_as_the_clients_errors(client: Cloudflare, tmp_path: Path) -> None:
+def test_refusals_of_indexes_arrive_as_the_clients_errors(client: Cloudflare) -> None:
     with pytest.raises(NotFoundError, match=r"vectorize\.index\.not_found"):
         client.vectorize.indexes.get("none", account_id=ACCOUNT)
     with pytest.raises(BadRequestError, match=r"vectorize\.index\.duplicate_name"):
         client.vectorize.indexes.create(account_id=ACCOUNT, name=INDEX, config={"dimensions": 32, "metric": "cosine"})
-    with (
-        PracticeServer(tmp_path / "other", vectorize_permission=Permission.READ) as server,
-        Cloudflare(api_token=TOKEN, base_url=server.url, max_retries=0) as other,
-    ):
-        assert list(other.vectorize.indexes.list(account_id=ACCOUNT)) == []
-        with pytest.raises(PermissionDeniedError):
-            other.vectorize.indexes.delete(INDEX, account_id=ACCOUNT)

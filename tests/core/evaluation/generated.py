@@ -1,6 +1,8 @@
 """Generated rankings with everything that makes measures differ, and what the program exports of them."""
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -57,3 +59,12 @@ def exported(table: Table, folder: Path) -> tuple[Rankings, Qrels]:
         assert document not in qrels[query]
         qrels[query][document] = int(grade)
     return dict(run), dict(qrels)
+
+
+def run_of(path: Path, pairs: Sequence[Pair], name: str = "job") -> Run:
+    table = Table(path / name).rank(pairs)
+    return read_run(table.folder, replace(table.metadata(), name=name, id=name))
+
+
+def scored(pairs: Sequence[Pair], *scores: Outcome) -> list[Pair]:
+    return [replace(pair, outcome=score) for pair, score in zip(pairs, scores, strict=True)]

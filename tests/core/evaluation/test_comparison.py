@@ -1,21 +1,27 @@
 """The comparison of rankings of several jobs over the same items."""
 
+import csv
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.comparison import compare
-from cfbatch_gui.core.evaluation.joining import MatchedBy
+from cfbatch_gui.core.evaluation.comparison import Comparison, Overlaps, compare, overlaps, query_moves, summary
+from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
+from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, Matches, match
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.ranks import ranks_of
-from cfbatch_gui.core.results.score_table import has_same_input
-from tests.core.evaluation.runs import run_of, scored
+from cfbatch_gui.core.results.score_table import hashed_id
+from tests.core.evaluation.generated import run_of, scored
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 
 BASE = [
@@ -78,41 +84,15 @@ def test_overlap_per_query(tmp_path: Path) -> None:
     assert compared.of_query(1).tolist() == [3, 4]
 
 
-def test_a_job_compared_with_itself_has_not_moved(tmp_path: Path) -> None:
-    run = run_of(tmp_path, BASE)
-    compared = compare([run, run])
-    assert not compared.changes(1).any()
-    assert np.array_equal(compared.scores[0], compared.scores[1])
-
-
-def test_the_same_input_is_matched_without_reading_its_texts(tmp_path: Path) -> None:
+def test_the_same_input_is_matched_pair_by_pair(tmp_path: Path) -> None:
     pairs = [replace(BASE[0], id=""), *BASE[1:]]
     one = run_of(tmp_path, pairs, "one")
     other = run_of(tmp_path, scored(pairs, 0.1, FAILED, 0.3, 0.1, 0.2), "other")
-    assert has_same_input(one.folder, one.table, other.folder, other.table)
     compared = compare([one, other])
     assert compared.joined[1].texts == {MatchedBy.ID_AND_TEXT: 4, MatchedBy.TEXT: 1, MatchedBy.ID: 0}
     assert compared.joined[1].queries == {MatchedBy.ID_AND_TEXT: 0, MatchedBy.TEXT: 2, MatchedBy.ID: 0}
     assert compared.joined[1].pair_of.tolist() == [0, 1, 2, 3, 4]
     assert compared.indices[1].tolist() == [0, 2, 3, 4]
-
-
-@pytest.mark.parametrize(
-    "pairs",
-    [
-        [*BASE[:4], replace(BASE[4], text="Fifth")],
-        [*BASE[:4], replace(BASE[4], id="e")],
-        [*BASE[:3], replace(BASE[3], query="Refund"), replace(BASE[4], query="Refund")],
-        [BASE[1], BASE[0], *BASE[2:]],
-        BASE[:4],
-        [*BASE, Pair("refund", "sixth", 0.2)],
-    ],
-    ids=["another text", "another id", "another query", "another order", "one less", "one more"],
-)
-def test_what_differs_at_all_is_another_input(tmp_path: Path, pairs: list[Pair]) -> None:
-    one, other = run_of(tmp_path, BASE, "one"), run_of(tmp_path, pairs, "other")
-    assert not has_same_input(one.folder, one.table, other.folder, other.table)
-    assert not has_same_input(other.folder, other.table, one.folder, one.table)
 
 
 def test_queries_without_an_id_are_matched_by_their_text_only(tmp_path: Path) -> None:
@@ -140,3 +120,218 @@ def test_vectors_and_jobs_without_scores_say_so(tmp_path: Path) -> None:
         read_run(table.folder, table.metadata(Kind.EMBED))
     with pytest.raises(UsageError, match="two jobs"):
         compare([])
+
+
+Thing = tuple[str, str]  # id, text
+
+
+def keys(things: Sequence[Thing], groups: Sequence[int] | None = None) -> Keys:
+    return Keys(
+        np.array(groups or [0] * len(things), dtype=np.int64),
+        np.array([hashed_id(identifier) for identifier, _ in things], dtype=np.int64),
+        np.array([hash(text) for _, text in things], dtype=np.int64),
+    )
+
+
+def matched_pairs(found: Matches) -> list[tuple[int, int]]:
+    return list(zip(found.ours.tolist(), found.theirs.tolist(), strict=True))
+
+
+def test_order_plays_no_part() -> None:
+    found = match(keys([("", "a"), ("", "b"), ("", "c")]), keys([("", "c"), ("", "a"), ("", "d")]))
+    assert matched_pairs(found) == [(0, 1), (2, 0)]
+    assert found.by == {MatchedBy.ID_AND_TEXT: 0, MatchedBy.TEXT: 2, MatchedBy.ID: 0}
+
+
+def test_the_same_text_goes_before_the_same_id() -> None:
+    found = match(keys([("1", "lamp"), ("2", "hose")]), keys([("1", "hose"), ("2", "lamp")]))
+    assert matched_pairs(found) == [(0, 1), (1, 0)]
+
+
+def test_copies_of_a_text_are_told_apart_by_id_and_else_paired_off() -> None:
+    found = match(keys([("A", "lamp"), ("B", "lamp"), ("", "lamp")]), keys([("B", "lamp"), ("C", "lamp")]))
+    assert matched_pairs(found) == [(0, 1), (1, 0)]
+
+
+def test_an_id_that_comes_twice_names_nothing() -> None:
+    found = match(keys([("1", "lamp"), ("1", "hose")]), keys([("1", "rake")]))
+    assert matched_pairs(found) == []
+
+
+def test_only_things_of_one_group_match() -> None:
+    found = match(keys([("", "a"), ("", "a")], [1, 2]), keys([("", "a")], [2]))
+    assert matched_pairs(found) == [(1, 0)]
+
+
+def test_nothing_on_either_side() -> None:
+    assert matched_pairs(match(keys([]), keys([("1", "a")]))) == []
+    assert matched_pairs(match(keys([("1", "a")]), keys([]))) == []
+
+
+def test_the_same_list_is_itself_whatever_comes_twice() -> None:
+    things = [("1", "lamp"), ("", "hose"), ("1", "lamp"), ("", "hose"), ("2", "lamp")]
+    found = match(keys(things), keys(things))
+    assert matched_pairs(found) == [(index, index) for index in range(5)]
+    assert found.by == match(keys(things), keys([*things, ("9", "rake")])).by
+    assert matched_pairs(match(keys(things), keys([*things, ("9", "rake")]))) == matched_pairs(found)
+
+
+def test_a_shuffled_list_finds_itself() -> None:
+    random = np.random.default_rng(2)
+    things = [(f"{number % 700}" if number % 3 else "", f"text {number % 400}") for number in range(1_000)]
+    order = random.permutation(len(things))
+    found = match(keys(things), keys([things[at] for at in order]))
+    assert len(found) == len(things)
+    assert all(things[ours] == things[order[theirs]] for ours, theirs in matched_pairs(found))
+
+
+MOVED = [
+    Pair("reset", "first", 0.9, id="007", label="1"),
+    Pair("reset", "=1+1", 0.5, id="B"),
+    Pair("reset", "third\nline", 0.1, id="C"),
+    Pair("refund", "fourth", 0.4, id="D"),
+    Pair("refund", "fifth", 0.3, id="E"),
+]
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def compared(tmp_path: Path) -> Comparison:
+    turned = scored(MOVED, 0.1, 0.5, 0.9, 0.4, 0.3)
+    runs = (MOVED, turned, list(reversed(MOVED)))
+    return compare([run_of(tmp_path, pairs, f"job-{number}") for number, pairs in enumerate(runs)])
+
+
+def test_each_query_and_all_of_them(compared: Comparison) -> None:
+    moves = query_moves(compared, 1, top_k=2)
+    reset, refund = moves
+    assert (len(moves), moves[1]) == (2, refund)
+    assert (reset.contexts, reset.first_kept, reset.largest_change) == (3, False, 2)
+    assert reset.mean_change == pytest.approx(4 / 3)
+    assert reset.rbo < refund.rbo == pytest.approx(1.0)
+    assert reset.top == 0.5
+    total = summary(moves)
+    assert (total.queries, total.contexts, total.other_first, total.unmoved) == (2, 5, 1, 1)
+    assert total.top == 0.75
+
+
+def test_what_moved_most_comes_first(tmp_path: Path) -> None:
+    turned = scored(MOVED, 0.9, 0.5, 0.1, 0.3, 0.4)
+    moves = query_moves(compare([run_of(tmp_path, MOVED, "one"), run_of(tmp_path, turned, "two")]), 1)
+    assert [moves[index].text for index in moves.most_moved_first().tolist()] == ["refund", "reset"]
+
+
+def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:
+    path = tmp_path / "texts.csv"
+    seen: list[tuple[int, int]] = []
+    assert write_texts(compared, path, progress=lambda *done: seen.append(done)) == 5
+    rows = read(path)
+    assert [row["doc_id"] for row in rows] == ["007", "B", "C", "D", "E"]
+    assert rows[1]["text"] == "=1+1"
+    first = rows[0]
+    assert (first["query"], first["label"], first["score_1"], first["rank_1"]) == ("reset", "1", "0.9", "1")
+    assert (first["score_2"], first["rank_2"], first["change_2"], first["change_3"]) == ("0.1", "3", "-2", "0")
+    assert seen == [(5, 5)]
+
+
+def test_no_live_formula_for_a_spreadsheet(compared: Comparison, tmp_path: Path) -> None:
+    path = tmp_path / "texts.csv"
+    write_texts(compared, path, options=ExportOptions(preset=Preset.EXCEL, separator=";"))
+    content = path.read_bytes()
+    assert content.startswith("\ufeff".encode())
+    assert b";'=1+1;" in content
+    assert b";-2;" in content  # a negative number is not marked as a formula
+    assert b";0,9;1;" in content  # with a decimal comma, as the separator is a semicolon
+
+
+def test_a_row_for_each_query(compared: Comparison, tmp_path: Path) -> None:
+    path = tmp_path / "queries.csv"
+    assert write_queries(compared, path, top_k=2) == 2
+    rows = read(path)
+    assert rows[0]["query"] == "reset"
+    assert (rows[0]["top_2_2"], rows[0]["first_kept_2"], rows[0]["largest_change_2"]) == ("0.5", "0", "2")
+    assert float(rows[0]["rbo_3"]) == pytest.approx(1.0)
+
+
+def test_a_query_with_a_single_text_cannot_move(tmp_path: Path) -> None:
+    pairs = [replace(MOVED[0], outcome=0.2)]
+    (move,) = query_moves(compare([run_of(tmp_path, MOVED[:1], "one"), run_of(tmp_path, pairs, "two")]), 1)
+    assert move.rbo == pytest.approx(1.0)
+    assert (move.top, move.first_kept, move.largest_change) == (1.0, True, 0)
+
+
+def of(one: Sequence[float], other: Sequence[float], *, top_k: int = 2, p: float = 0.9) -> Overlaps:
+    query = np.zeros(len(one), dtype=np.int64)
+    first, second = (ranks_of(query, np.array(scores, dtype=np.float64)) for scores in (one, other))
+    return overlaps(query, first, second, 1, top_k=top_k, p=p)
+
+
+def share(one: Sequence[float], other: Sequence[float], depth: int) -> float:
+    """The overlap at one depth, which includes every text with fewer than `depth` higher scores."""
+    first, second = (
+        {at for at, score in enumerate(scores) if sum(each > score for each in scores) < depth}
+        for scores in (one, other)
+    )
+    return 2 * len(first & second) / (len(first) + len(second))
+
+
+def by_definition(one: Sequence[float], other: Sequence[float], p: float) -> float:
+    """The rank-biased overlap of Webber, Moffat and Zobel (2010), equation 32."""
+    count = len(one)
+    total = sum(share(one, other, depth) * p**depth for depth in range(1, count + 1)) * (1 - p) / p
+    return total + share(one, other, count) * p**count
+
+
+def test_the_same_order_is_1() -> None:
+    same = of([0.9, 0.5, 0.1], [12.0, 7.0, -3.0])
+    assert same.rbo[0] == pytest.approx(1.0)
+    assert (same.top[0], same.first[0]) == (1.0, 1.0)
+
+
+def test_two_texts_the_other_way_round() -> None:
+    turned = of([2.0, 1.0], [1.0, 2.0])
+    # Nothing in common at depth 1, all at depth 2: (1-p)/p * p^2 + p^2 = p.
+    assert turned.rbo[0] == pytest.approx(0.9)
+    assert (turned.top[0], turned.first[0]) == (1.0, 0.0)
+
+
+def test_the_same_ties_are_1_and_a_broken_tie_is_less() -> None:
+    assert of([1.0, 1.0, 0.5], [7.0, 7.0, 5.0]).rbo[0] == pytest.approx(1.0)
+    broken = of([1.0, 1.0], [2.0, 1.0])
+    assert broken.first[0] == pytest.approx(2 / 3)  # two texts have rank 1 in one ranking, one of them in the other
+    assert broken.top[0] == 1.0
+
+
+some_scores = st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4]), min_size=1, max_size=7)
+
+
+@given(st.data(), st.sampled_from([0.5, 0.9]))
+def test_is_what_its_definition_says(data: st.DataObject, p: float) -> None:
+    one = data.draw(some_scores)
+    other = data.draw(st.lists(st.sampled_from([0.1, 0.2, 0.3]), min_size=len(one), max_size=len(one)))
+    found = of(one, other, p=p)
+    assert found.rbo[0] == pytest.approx(by_definition(one, other, p))
+    assert found.top[0] == pytest.approx(share(one, other, min(2, len(one))))
+    assert found.first[0] == pytest.approx(share(one, other, 1))
+
+
+def test_many_queries_are_the_same_as_each_alone() -> None:
+    random = np.random.default_rng(3)
+    query = np.sort(random.integers(0, 5_000, 20_000))
+    one, other = np.round(random.random((2, len(query))), 1)
+    together = overlaps(query, ranks_of(query, one), ranks_of(query, other), 5_001, top_k=2)
+    assert np.isnan(together.rbo[5_000])  # a query without texts
+    for number in (0, 2_047, 2_048, 4_999):
+        mine = query == number
+        assert together.rbo[number] == pytest.approx(of(one[mine].tolist(), other[mine].tolist()).rbo[0])
+
+
+def test_long_lists_are_looked_at_as_deep_as_it_matters() -> None:
+    scores = np.arange(5_000.0).tolist()
+    turned = scores[:4_000][::-1] + scores[4_000:]
+    assert of(scores, turned).rbo[0] == pytest.approx(1.0, abs=1e-8)
+    assert of(scores, [0.0] * 5_000).rbo[0] < 0.05

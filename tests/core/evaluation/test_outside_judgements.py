@@ -14,11 +14,10 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
-from cfbatch_gui.core.job_folder.schema import LATER_TABLES, VERSION
 from cfbatch_gui.core.results.labels import OutsideGrade, read_outside_grades
 from tests.core.evaluation.generated import exported
 from tests.core.evaluation.test_as_exported import trec_eval
-from tests.core.results.folders import Pair, Table
+from tests.core.results.folders import Table
 
 QRELS = {"q1": {"d1": 2, "d7": 1, "d8": 0, "d9": 3}, "q2": {"d3": 1}, "q3": {"d5": 1}, "nobody": {"d1": 1}}
 RANKED = {"q1": ["d4", "d1", "d8", "gone"], "q2": ["d0", "d3"], "q3": ["d5"]}
@@ -107,14 +106,3 @@ def test_a_document_outside_of_one_run_is_found_in_the_other(tmp_path: Path) -> 
             {name: mean.value for name, mean in each.runs[0].means.items()}
         )
     assert found.runs[1].values["RR"][0] == 1.0
-
-
-def test_a_job_of_an_older_version_has_none(tmp_path: Path) -> None:
-    table = Table(tmp_path / "job").rank([Pair("q", "a", 0.5, id="A", label="1"), Pair("q", "b", 0.4, id="B")])
-    with table.folder.open() as database:
-        database.execute("DROP TABLE outside_judgements")
-        database.execute("PRAGMA user_version = 5")
-    assert run_of(table).outside == ()
-    with table.folder.open(read_only=True) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    assert "outside_judgements" in LATER_TABLES

@@ -12,7 +12,7 @@ from cfbatch_gui.core.evaluation.joining import join
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session
-from tests.core.evaluation.runs import run_of
+from tests.core.evaluation.generated import run_of
 from tests.core.results.folders import Pair
 
 

@@ -50,17 +50,11 @@ def test_swapping_the_rankings_swaps_the_answer() -> None:
     assert back.is_seen
 
 
-def test_the_same_values_give_the_same_figures() -> None:
-    draw = np.random.default_rng(3)
-    one, other = draw.random(200), draw.random(200)
-    assert compare_pairs(one, [other]) == compare_pairs(one, [other])
-
-
-@pytest.mark.parametrize("count", range(LEAST_QUERIES))
-def test_few_queries_show_nothing(count: int) -> None:
-    (found,) = compare_pairs(np.zeros(count), [np.ones(count)])
-    assert (found.better, found.low, found.high, found.needed) == (count, None, None, None)
-    assert not found.is_seen
+def test_few_queries_show_nothing() -> None:
+    for count in range(LEAST_QUERIES):
+        (found,) = compare_pairs(np.zeros(count), [np.ones(count)])
+        assert (found.better, found.low, found.high, found.needed) == (count, None, None, None)
+        assert not found.is_seen
 
 
 def test_holm_corrects_for_several_comparisons() -> None:
@@ -81,8 +75,8 @@ def test_how_many_more_queries_would_tell() -> None:
 
 def test_thousands_of_queries_are_compared_too() -> None:
     draw = np.random.default_rng(4)
-    one = draw.random(20_000)
-    (found,) = compare_pairs(one, [one + draw.normal(0.01, 0.1, 20_000)])
+    one = draw.random(5_000)
+    (found,) = compare_pairs(one, [one + draw.normal(0.01, 0.1, 5_000)])
     assert found.is_seen
     assert found.low is not None
     assert found.low < 0.01 < (found.high or 0)
@@ -95,11 +89,11 @@ def test_intervals_hold_the_truth_and_tests_seldom_cry_wolf() -> None:
     population[draw.random(50_000) < 0.2] = 0.0
     population -= population.mean()
     held = alarms = 0
-    for _ in range(300):
+    for _ in range(100):
         values = draw.choice(population, 30)
         interval = mean_interval(values)
         assert interval is not None
         held += interval[0] <= 0.0 <= interval[1]
         alarms += randomisation_p(values) < 0.05
-    assert 0.92 <= held / 300 <= 0.98
-    assert alarms / 300 <= 0.07
+    assert held >= 90
+    assert alarms <= 9

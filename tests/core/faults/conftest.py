@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.api_tokens import Token
@@ -107,22 +108,8 @@ class FaultBench(Bench):
         return path
 
     def wrong_results(self, job_id: str) -> list[object]:
-        """Every stored result that is not correct. A missing result is not counted as wrong."""
-        folder = self.store.folder(job_id)
-        with folder.open(read_only=True) as database:
-            rows = database.execute(
-                "SELECT i.item_no, q.text, t.text, i.score, r.state FROM items i JOIN texts t USING(text_no)"
-                " LEFT JOIN queries q USING(query_no) JOIN requests r USING(request_no)"
-            ).fetchall()
-        vectors = np.load(folder.vectors) if folder.vectors.exists() else None
-        wrong: list[object] = []
-        for item_no, query, text, score, state in rows:
-            if query is not None:
-                right = score_of(query, text) if state == "done" else None
-                wrong += [] if score == right or (right and abs(score - right) < 1e-3) else [(query, text, score)]
-            elif state == "done" and (vectors is None or vectors[item_no - 1].tolist() != sent_as(text)):
-                wrong.append(text)
-        return wrong
+        """See the function of this name."""
+        return wrong_results(self.store.folder(job_id))
 
     def results(self, job_id: str) -> int:
         """The number of items with a stored result."""
@@ -131,6 +118,24 @@ class FaultBench(Bench):
                 "SELECT count(*) FROM items JOIN requests r USING(request_no) WHERE r.state = 'done'"
             ).fetchone()[0]
         return found
+
+
+def wrong_results(folder: JobFolder) -> list[object]:
+    """Every stored result that is not the correct one of its text. A result that is missing is not wrong."""
+    with folder.open(read_only=True) as database:
+        rows = database.execute(
+            "SELECT i.item_no, q.text, t.text, i.score, r.state FROM items i JOIN texts t USING(text_no)"
+            " LEFT JOIN queries q USING(query_no) JOIN requests r USING(request_no)"
+        ).fetchall()
+    vectors = np.load(folder.vectors) if folder.vectors.exists() else None
+    wrong: list[object] = []
+    for item_no, query, text, score, state in rows:
+        if query is None:
+            is_right = state != "done" or (vectors is not None and vectors[item_no - 1].tolist() == sent_as(text))
+        else:
+            is_right = score is None if state != "done" else abs(score - score_of(query, text)) < 1e-3
+        wrong += [] if is_right else [(query, text, score, state)]
+    return wrong
 
 
 Open = Callable[..., AbstractAsyncContextManager[FaultBench]]

@@ -86,8 +86,6 @@ def other_rows(source: Source) -> list[Cells] | None:
             return _of_document(source)
         case "xlsx":
             return _workbook(source)
-        case "parquet":
-            return _parquet(source)
         case _:
             return None
 
@@ -183,18 +181,6 @@ def _workbook(source: Source) -> list[Cells] | None:
     blank = min((index for row in filled for index, cell in enumerate(row) if cell != ""), default=0)
     left = min(blank, max([0, *(len(row) - len(source.columns) for row in filled)]))
     return [(*row[left:], *("",) * len(source.columns))[: len(source.columns)] for row in filled[source.has_header :]]
-
-
-def _parquet(source: Source) -> list[Cells] | None:
-    try:
-        from pyarrow import parquet  # installed by make interop
-    except ImportError:
-        return None
-    try:
-        rows = parquet.read_table(source.path).to_pylist()
-    except Exception:  # damage in a part that this program does not read
-        return None
-    return _filled(tuple(_cell(row[name]) for name in source.columns) for row in rows)
 
 
 def _filled(rows: Iterable[Cells]) -> list[Cells]:

@@ -150,7 +150,6 @@ def test_what_has_no_texts_says_what_is_missing(tmp_path: Path) -> None:
     )
 
 
-OAK = "Der Schrank ist aus Eiche; er misst 1,80 m in der Höhe und 0,90 m in der Breite."
 LIGHT = "このライトはオーク材でできており、暖かい光を出します。"
 
 

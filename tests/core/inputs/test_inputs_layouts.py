@@ -45,12 +45,9 @@ PAIRS = [
         (["question", "answer", "sku", "relevance"], (Q, C, I, L)),
         (["query", "text", "doc_id", "label"], (Q, C, I, L)),
         (["Suchanfrage", "Antwort", "Artikel-Nr.", "Bewertung"], (Q, C, I, L)),
-        (["requête", "réponse", "identifiant", "pertinence"], (Q, C, I, L)),
-        (["Pregunta", "Respuesta", "Código", "Relevancia"], (Q, C, I, L)),
         (["вопрос", "ответ", "номер", "оценка"], (Q, C, I, L)),
         (["質問", "回答", "番号", "評価"], (Q, C, I, L)),
         (["سؤال", "إجابة", "رقم", "تقييم"], (Q, C, I, L)),
-        (["Search Query", "productDescription", "SKU", "rating"], (Q, C, I, L)),
         (["query_text", "passage_text", "pid", "initial_rank"], (Q, C, I, K)),
         (["question", "Beschreibung", "query_id", "grade"], (Q, C, Role.QUERY_ID, L)),
     ],
@@ -77,29 +74,6 @@ def test_pairs_without_a_header_are_known_by_repetition(tmp_path: Path) -> None:
 def test_texts_become_vectors(tmp_path: Path, header: list[str], roles: tuple[Role, ...]) -> None:
     table = [header, *([f"00{number}", f"Text number {number} of some length", "red"] for number in range(5))]
     assert guess(tmp_path, table) == Mapping(Kind.EMBED, Layout.TEXTS, roles)
-
-
-def test_the_text_is_the_named_column_then_the_longest(tmp_path: Path) -> None:
-    table = [
-        ["title", "body", "url"],
-        *([f"Title {n}", f"{LONG} {n}", f"https://example.org/{n}/{LONG * 3}"] for n in range(4)),
-    ]
-    assert guess(tmp_path, table).roles == (K, T, I)
-
-
-def test_contexts_in_several_columns(tmp_path: Path) -> None:
-    rows = [[f"question number {n}?", f"{LONG} {n}", f"{LONG} b{n}", "" if n else LONG] for n in range(4)]
-    for names in (["query", "context_1", "context_2", "context_3"], ["Frage", "Antwort 1", "Antwort 2", "Antwort 3"]):
-        assert guess(tmp_path, [names, *rows]) == Mapping(Kind.RANK, Layout.WIDE, (Q, C, C, C))
-    assert guess(tmp_path, rows, Kind.RANK) == Mapping(Kind.RANK, Layout.WIDE, (Q, C, C, C))
-
-
-def test_contexts_in_one_cell(tmp_path: Path) -> None:
-    lists = ['["a text", "another"]', '[{"text": "third"}]', '["fourth"]']
-    rows = [[str(n), f"question number {n}?", cell] for n, cell in enumerate(lists)]
-    assert guess(tmp_path, [["query_id", "query", "contexts"], *rows]) == Mapping(Kind.RANK, Layout.NESTED, (I, Q, C))
-    lines = [[f"question number {n}?", f"{LONG}\n{LONG} {n}"] for n in range(3)]
-    assert guess(tmp_path, [["query", "contexts"], *lines]).layout is Layout.NESTED
 
 
 def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_progress_counts_rows(tmp_path: Path) -> None:
     assert seen == [1000, 1501]
 
 
-@pytest.mark.parametrize("name", ["a.xls", "a.ods", "a.xlsb", "a.csv", "a"])
+@pytest.mark.parametrize("name", ["a.xls", "a.csv"])
 def test_the_content_counts_and_not_the_name(tmp_path: Path, name: str) -> None:
     by_xlsxwriter(tmp_path / "a.xlsx", [["id", "text"], ["1", "one"]])
     source = open_source((tmp_path / "a.xlsx").rename(tmp_path / name))

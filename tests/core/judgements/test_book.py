@@ -169,20 +169,19 @@ def test_rows_that_vanished_at_the_end_are_noticed(path: Path, reopened: Callabl
     assert "390 of 400 judgements are kept" in reopened().damage[0]
 
 
-def test_the_copy_brings_back_what_is_damaged(path: Path, reopened: Callable[[], Book]) -> None:
+def test_the_copy_takes_the_place_of_a_book_with_less(path: Path, reopened: Callable[[], Book]) -> None:
     expected = filled(path)
     first = reopened()
     first.back_up()
     first.add([said("query 0", "new since the copy", 2)])
     first.close()
-    expected["query 0", "new since the copy"] = 2
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE records SET record = zeroblob(32) WHERE number BETWEEN 100 AND 200")
         database.execute("UPDATE subjects SET text = 'another' WHERE number = 9")
         database.commit()
     book = reopened()
     assert read(book) == expected
-    assert "All 401 judgements are kept" in book.damage[0]
+    assert "400 of 401 judgements are kept" in book.damage[0]
     assert book.scale == THREE
 
 

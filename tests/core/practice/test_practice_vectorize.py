@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from cfbatch_gui.core.practice.vectorize import Permission
 from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_BYTES
 from tests.core.practice.conftest import ACCOUNT, Practice, refusal
 from tests.support.practice import accepted_vectors
@@ -312,12 +311,7 @@ async def test_a_query_that_is_refused(quick: Index, query: Json, code: int) -> 
     assert refusal(await quick.post("query", query)) == (400, code)
 
 
-async def test_what_a_token_may_do_and_addresses_that_are_none(practice: Practice, quick: Index) -> None:
-    for permission, reading in ((Permission.NONE, 403), (Permission.READ, 200)):
-        limited = Index(practice.open(vectorize_permission=permission))
-        assert {(await limited.get(end)).status_code for end in ("", "/info", "/list")} == {reading}
-        assert refusal(await limited.put(vector("a"))) == (403, 10000)
-        assert refusal(await limited.create(name="other")) == (403, 10000)
+async def test_addresses_that_are_none(quick: Index) -> None:
     assert (await quick.client.put(f"{quick.base}/texts", json={})).status_code == 405
     assert (await quick.get("/nothing")).status_code == 404
     assert refusal(await quick.client.get(f"{quick.base}/none")) == (404, 3000)

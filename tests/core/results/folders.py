@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -160,3 +160,16 @@ def unit_vectors(count: int, dimension: int, seed: int = 1) -> NDArray[np.float3
     vectors = np.random.default_rng(seed).standard_normal((count, dimension)).astype(np.float32)
     unit: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
     return unit
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """Limit the size of all files that this process writes to `size` bytes."""
+    import resource  # of POSIX only
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

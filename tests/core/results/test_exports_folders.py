@@ -13,7 +13,7 @@ from cfbatch_gui.core.results.exports import Target, export, target_for, targets
 from cfbatch_gui.core.system.files import atomic_folder
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import manifest
-from tests.core.results.test_exports_writing import filled
+from tests.core.results.test_exports_writing import ROWS, filled
 
 CASES = [(kind, target) for kind in Kind for target in targets_for(kind) if target.is_folder]
 NAMES = [target.name for _, target in CASES]
@@ -41,7 +41,7 @@ def test_an_older_export_is_replaced_whole(tmp_path: Path, kind: Kind, target: T
 
 
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-@pytest.mark.parametrize("at", [1, 3000])
+@pytest.mark.parametrize("at", [1, ROWS])
 def test_a_cancel_leaves_the_folder_as_it_was(tmp_path: Path, kind: Kind, target: Target, at: int) -> None:
     small, table = filled(tmp_path / "small", kind, 20), filled(tmp_path / "job", kind)
     path = tmp_path / "out"

@@ -207,7 +207,7 @@ def test_a_missing_folder_is_said(tmp_path: Path) -> None:
 outcomes = st.one_of(st.sampled_from([0.25, 0.5, 0.75, -0.0, 0.0]), st.sampled_from([FAILED, WAITING, LEFT_OUT]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), outcomes), min_size=1, max_size=30))
 def test_the_rule_of_ranks(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, Outcome]]) -> None:
     table = Table(tmp_path_factory.mktemp("job"))

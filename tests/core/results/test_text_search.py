@@ -1,22 +1,183 @@
-"""Queries are found by their own text and by those of their contexts, which belong to one query or to several."""
+"""Caseless search in many texts gives the same results as `str.casefold` and `in`, for all of Unicode."""
 
+import gc
 import sqlite3
+import threading
+from collections.abc import Sequence
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.text_search import TextSearch
+from cfbatch_gui.core.results.text_search import CasefoldIndex, TextSearch
+from tests.core.results.folders import room_for
+from tests.screen.small_disk import small_disk
 
-QUERIES, EACH = 25_000, 2
+IN_ORDER = "SELECT text_no, row, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
+TEXTS = (
+    "Straße", "STRASSE", "Maſse", "300 K", "ﬁnd the oﬃce", "İstanbul", "Ελλάδα", "ΕΛΛΆΔΑ", "ΐδιος", "über", "ÜBER",
+    "100% _sure_", "back\\slash", "a\0nul and more", "東京 VPN 設定", "счёт", "СЧЁТ", "", " ", "Ꭰꭰ", "ŉ", "ss",
+    "ᾳ", "αι", "große ﬁſh", "ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς", "ΰδωρ", "Größe", "GRÖSSE", "😀 Ärger", "𐐀", "𐐨", "a\x1fb", "ÿ",
+)  # fmt: skip
+NEEDLES = (
+    *TEXTS, "rass", "ASSE", "k", "k ", "fi", "%", "_", "\\", "NUL", "and", "vpn 設", "設定", "ün", "чё", "i̇", "\0",
+    "x" * 5_000, "ö", "Ö", "rÖß", "öss", "σεύς", "σ", "ς", "😀 ä", "strasse", "b", "\x1f", "s", "STRAS", "\udcff",
+)  # fmt: skip
+
+
+def filled_texts(path: Path, texts: Sequence[str], *, each: int = 1, identifier: str = "") -> JobFolder:
+    """A job folder with these texts; each `each` successive ones have the same query number, from 1."""
+    folder = JobFolder(path)
+    folder.create()
+    schema.create(folder.data)
+    with closing(sqlite3.connect(folder.data)) as database, database:
+        rows = ((index + 1, identifier, text, index // each + 1) for index, text in enumerate(texts))
+        database.executemany("INSERT INTO texts VALUES(?, ?, ?, '', 1, ?)", rows)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 100_000)
+    monkeypatch.setattr("cfbatch_gui.core.results.text_search._MOST_TEXTS", 100)
+
+
+_casefold = cache(str.casefold)  # the many texts are compared with many needles
+
+
+def found_by_python(needle: str, texts: Sequence[str], each: int = 1) -> list[int]:
+    wanted = needle.casefold()
+    return sorted({index // each + 1 for index, text in enumerate(texts) if wanted in _casefold(text)})
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
+    """A megabyte of texts: more than the index keeps in memory here."""
+    return filled_texts(tmp_path_factory.mktemp("many"), many_texts(), each=3)
+
+
+@pytest.mark.parametrize("needle", ["e", "ee", "eee", "eß", "x"])
+def test_what_stands_in_a_text_many_times_is_found_once(tmp_path: Path, needle: str) -> None:
+    texts = [sign * count for count in range(30) for sign in ("e", "eß", "x", "")]
+    folded = CasefoldIndex(filled_texts(tmp_path, texts, each=3), IN_ORDER)
+    assert folded.find(needle).tolist() == found_by_python(needle, texts, each=3)
+
+
+@cache
+def many_texts() -> list[str]:
+    return [f"{TEXTS[number % len(TEXTS)]} {number:05} {'and so on ' * 90}" for number in range(1_000)]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> CasefoldIndex:
+    return CasefoldIndex(filled_texts(tmp_path_factory.mktemp("odd"), TEXTS), IN_ORDER)
+
+
+def test_the_same_texts_as_python_finds(odd: CasefoldIndex) -> None:
+    assert {needle: odd.find(needle).tolist() for needle in NEEDLES} == {
+        needle: found_by_python(needle, TEXTS) for needle in NEEDLES
+    }
+
+
+@given(
+    st.text(alphabet="sSßſkKKfFﬁiİıιΙΐéÉ東ÿ%_\\ \0", max_size=4),
+    st.lists(st.text(alphabet="sßſkKfﬁiİιΙΐéÉ東ÿ%_\\ \0a"), min_size=1, max_size=7),
+    st.integers(1, 3),
+)
+def test_any_text_in_any_others(
+    tmp_path_factory: pytest.TempPathFactory, needle: str, texts: list[str], each: int
+) -> None:
+    folded = CasefoldIndex(filled_texts(tmp_path_factory.mktemp("any"), texts, each=each), IN_ORDER)
+    for _ in ("taken out", "kept"):
+        assert folded.find(needle).tolist() == found_by_python(needle, texts, each)
+
+
+def test_every_text_of_a_row_is_looked_at_and_none_goes_over_into_the_next(tmp_path: Path) -> None:
+    folded = CasefoldIndex(filled_texts(tmp_path, ["one", "two"], identifier="X-7"), IN_ORDER)
+    assert folded.find("x-7").tolist() == [1, 2]
+    assert folded.find("neX").tolist() == folded.find("one\udcffx").tolist() == []
+
+
+@pytest.mark.parametrize("needle", ["STRASSE", "0777", "and so on", ""])
+def test_many_texts_are_found_the_first_time_and_again(many: JobFolder, needle: str) -> None:
+    folded = CasefoldIndex(many, IN_ORDER)
+    wanted = found_by_python(needle, many_texts(), each=3)
+    assert folded.find(needle).tolist() == wanted
+    assert folded.find(needle).tolist() == wanted
+
+
+def test_what_is_kept_is_not_read_again_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = filled_texts(tmp_path, many_texts())
+    before = sorted(tmp_path.iterdir())
+    folded = CasefoldIndex(folder, IN_ORDER)
+    folded.prepare()
+    folder.data.rename(tmp_path / "elsewhere.db")
+    assert len(folded.find("gröSSe")) == len(found_by_python("größe", many_texts()))
+    (tmp_path / "elsewhere.db").rename(folder.data)
+    del folded
+    gc.collect()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_search_while_the_texts_are_taken_out_waits_for_them(many: JobFolder) -> None:
+    folded = CasefoldIndex(many, IN_ORDER)
+    threads = [threading.Thread(target=folded.prepare) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    assert folded.find("00777").tolist() == [777 // 3 + 1]
+    for thread in threads:
+        thread.join()
+
+
+def unnamed_files(folder: Path) -> list[str]:
+    """The deleted files in `folder` that this process has open."""
+    found = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    return [each for each in found if each.startswith(f"{folder}/") and each.endswith(" (deleted)")]
+
+
+def test_a_search_leaves_the_room_that_jobs_need(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 5) as disk:
+        folder = filled_texts(disk / "job", many_texts())
+        folded = CasefoldIndex(folder, IN_ORDER)
+        folded.prepare()
+        assert folded.find("00777").tolist() == [778]
+        assert unnamed_files(folder.path) == []
+
+
+@pytest.mark.parametrize("size", [50_000, 500_000])
+def test_without_room_on_the_disk_the_texts_are_read_again(many: JobFolder, size: int) -> None:
+    folded = CasefoldIndex(many, IN_ORDER)
+    with room_for(size):
+        assert folded.find("00777").tolist() == [777 // 3 + 1]
+        assert folded.find("00345").tolist() == [345 // 3 + 1]
+        assert not unnamed_files(many.path), "what did not fit still takes room"
+    folded.prepare()
+    assert len(unnamed_files(many.path)) == 1
+    assert folded.find("00777").tolist() == [777 // 3 + 1]
+
+
+def test_missing_data_is_found_when_it_is_back(tmp_path: Path) -> None:
+    folder = filled_texts(tmp_path, TEXTS)
+    folder.data.rename(tmp_path / "elsewhere.db")
+    folded = CasefoldIndex(folder, IN_ORDER)
+    with pytest.raises(DataError, match="missing"):
+        folded.find("ss")
+    (tmp_path / "elsewhere.db").rename(folder.data)
+    assert folded.find("VPN").tolist() == [15]
+
+
+QUERIES, EACH = 1_500, 2
 ODD = {
-    40: "Straße nach Größe", 20_001: "GRÖSSE", 20_002: "große Maße", 24_000: "a\x1fb größe", 30_000: "a\0nul größe",
-    49_999: "счёт", 50_000: "СЧЁТ",
+    40: "Straße nach Größe", 1_201: "GRÖSSE", 1_202: "große Maße", 1_400: "a\x1fb größe", 1_800: "a\0nul größe",
+    2_999: "счёт", 3_000: "СЧЁТ",
 }  # fmt: skip
-NEEDLES = ("größe", "GRÖẞE", "Счёт", "STRASSE", "nul", "a\x1fb", "absent", "number 7", "Ü", "", "\0", "ß")
+SOUGHT = ("größe", "GRÖẞE", "Счёт", "STRASSE", "nul", "a\x1fb", "absent", "number 7", "Ü", "", "\0", "ß")
 
 
 def text_of(number: int) -> str:
@@ -53,16 +214,17 @@ def by_python(needle: str, items: list[tuple[int, int, int]]) -> list[int]:
     return sorted(in_queries | {query for _, query, text in items if wanted in text_of(text).casefold()})
 
 
-@pytest.mark.parametrize("needle", NEEDLES)
-def test_texts_under_one_query_each_bring_it(folder: JobFolder, needle: str) -> None:
-    items = [(number, (number - 1) // EACH + 1, number) for number in range(1, QUERIES * EACH + 1)]
-    assert TextSearch(folder).queries(needle).tolist() == by_python(needle, items)
+OWN = [(number, (number - 1) // EACH + 1, number) for number in range(1, QUERIES * EACH + 1)]
+SHARED = [(number, (number - 1) // 60 + 1, (number - 1) % 60 + 1) for number in range(1, 3_001)]
 
 
-@pytest.mark.parametrize("needle", NEEDLES)
-def test_texts_that_queries_share_bring_all_of_them(tmp_path: Path, needle: str) -> None:
-    items = [(number, (number - 1) // 60 + 1, (number - 1) % 60 + 1) for number in range(1, 3_001)]
-    assert TextSearch(filled(tmp_path, 60, items)).queries(needle).tolist() == by_python(needle, items)
+def test_texts_under_one_query_each_bring_it_and_texts_that_queries_share_bring_all(
+    folder: JobFolder, tmp_path: Path
+) -> None:
+    own, shared = TextSearch(folder), TextSearch(filled(tmp_path, 60, SHARED))
+    for needle in SOUGHT:
+        assert own.queries(needle).tolist() == by_python(needle, OWN)
+        assert shared.queries(needle).tolist() == by_python(needle, SHARED)
 
 
 def items_by_python(needle: str, items: list[tuple[int, int, int]]) -> frozenset[int]:
@@ -74,18 +236,17 @@ def items_by_python(needle: str, items: list[tuple[int, int, int]]) -> frozenset
     return frozenset({item for item, _ in found} | {item for item, query, _ in items if query in alone})
 
 
-@pytest.mark.parametrize("needle", [*NEEDLES, "query 7", "über 1"])
-def test_the_texts_that_are_shown_for_a_search(folder: JobFolder, tmp_path: Path, needle: str) -> None:
-    items = [(number, (number - 1) // EACH + 1, number) for number in range(1, QUERIES * EACH + 1)]
-    assert TextSearch(folder).items(needle) == items_by_python(needle, items)
-    shared = [(number, (number - 1) // 60 + 1, (number - 1) % 60 + 1) for number in range(1, 3_001)]
-    assert TextSearch(filled(tmp_path, 60, shared)).items(needle) == items_by_python(needle, shared)
+def test_the_texts_that_are_shown_for_a_search(folder: JobFolder, tmp_path: Path) -> None:
+    own, shared = TextSearch(folder), TextSearch(filled(tmp_path, 60, SHARED))
+    for needle in (*SOUGHT, "query 7", "über 1"):
+        assert own.items(needle) == items_by_python(needle, OWN)
+        assert shared.items(needle) == items_by_python(needle, SHARED)
 
 
 def test_what_was_found_once_is_found_again(folder: JobFolder) -> None:
     search = TextSearch(folder)
     search.prepare()
-    assert search.queries("nul").tolist() == search.queries("NUL").tolist() == [15_000]
+    assert search.queries("nul").tolist() == search.queries("NUL").tolist() == [900]
 
 
 def test_a_job_without_texts_has_nothing_to_find(tmp_path: Path) -> None:

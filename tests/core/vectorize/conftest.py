@@ -13,7 +13,6 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.practice.vectorize import Permission
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, PushSettings
@@ -43,7 +42,6 @@ class Bench:
     url: str = ""  # of a service on this computer; "" for one within this process
     now: float = 1_800_000_000.0
     seconds_mutating: float = 0.0
-    permission: Permission = Permission.WRITE
     most_vectors: int = 5_000
     called: list[str] = field(default_factory=list)
     headers: list[tuple[str, dict[str, str]]] = field(default_factory=list)
@@ -122,7 +120,6 @@ class Bench:
             seconds_running=0,
             seconds_mutating=self.seconds_mutating,
             clock=lambda: self.now,
-            vectorize_permission=self.permission,
             load_model=HashedNgrams,
         )
 

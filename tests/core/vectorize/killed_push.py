@@ -7,7 +7,7 @@ from pathlib import Path
 from cfbatch_gui.core.vectorize.push_values import PushProgress
 from tests.core.vectorize.conftest import OPTIONS, Bench, unit_vectors
 
-VECTORS, PART = 2_000, 100
+VECTORS, PART = 1_000, 100
 
 
 def add_job(bench: Bench) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, UnreadableReply, UsageError
-from cfbatch_gui.core.practice.vectorize import Permission
 from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
@@ -22,14 +21,15 @@ from tests.core.vectorize.conftest import OPTIONS, Bench, first, unit_vectors
 THROUGH = ("cloudflare", "products")
 
 
-async def test_twelve_thousand_vectors_go_in_three_parts_and_are_found_there(bench: Bench) -> None:
-    bench.add("one", unit_vectors(12_000, 32))
+async def test_many_vectors_go_in_three_parts_and_are_found_there(bench: Bench) -> None:
+    bench.most_vectors = 500
+    bench.add("one", unit_vectors(1_200, 32))
     await bench.index()
-    push = await bench.vectorize.push("one", *THROUGH, OPTIONS, show=bench.show)
-    assert [len(each.ids) for each in bench.events()] == [5_000, 5_000, 2_000]
-    assert (push.outcome, push.sent, push.in_index, push.compared) == (PushOutcome.VERIFIED, 12_000, 12_000, 200)
-    assert push.sentence == "12,000 of 12,000 are in products."
-    assert [each.done for each in bench.shown if each.stage is PushStage.SENDING] == [0, 5_000, 10_000, 12_000]
+    push = await bench.opened().push("one", *THROUGH, OPTIONS, show=bench.show)
+    assert [len(each.ids) for each in bench.events()] == [500, 500, 200]
+    assert (push.outcome, push.sent, push.in_index, push.compared) == (PushOutcome.VERIFIED, 1_200, 1_200, 200)
+    assert push.sentence == "1,200 of 1,200 are in products."
+    assert [each.done for each in bench.shown if each.stage is PushStage.SENDING] == [0, 500, 1_000, 1_200]
     assert bench.vectorize.pushes("one") == (push,)
 
 
@@ -86,26 +86,26 @@ async def test_vectors_of_others_are_never_deleted(bench: Bench) -> None:
 
 
 async def test_a_push_that_is_cancelled_goes_on_with_what_is_missing(bench: Bench) -> None:
-    bench.most_vectors = 1_000
-    bench.add("one", unit_vectors(5_000, 32))
+    bench.most_vectors = 100
+    bench.add("one", unit_vectors(500, 32))
     vectorize = bench.opened()
     await bench.index()
 
     def cancel_after_two(progress: PushProgress) -> None:
-        if progress.stage is PushStage.SENDING and progress.done == 2_000:
+        if progress.stage is PushStage.SENDING and progress.done == 200:
             task.cancel()
 
     task = asyncio.create_task(vectorize.push("one", *THROUGH, OPTIONS, show=cancel_after_two))
     with pytest.raises(asyncio.CancelledError):
         await task
     (paused,) = bench.vectorize.pushes("one")
-    assert (paused.outcome, paused.acknowledged) == (PushOutcome.SENDING, 2_000)
+    assert (paused.outcome, paused.acknowledged) == (PushOutcome.SENDING, 200)
     assert not vectorize.is_running(*THROUGH)
     push = await bench.opened().push("one", *THROUGH, OPTIONS, show=bench.show)
-    assert (push.acknowledged, push.outcome) == (5_000, PushOutcome.VERIFIED)
+    assert (push.acknowledged, push.outcome) == (500, PushOutcome.VERIFIED)
     sent = [identifier for each in bench.events() for identifier in each.ids]
-    assert len(set(sent)) == 5_000
-    assert len(sent) <= 6_000  # at most the part that was under way goes twice
+    assert len(set(sent)) == 500
+    assert len(sent) <= 600  # at most the part that was under way goes twice
 
 
 async def test_a_part_whose_acknowledgement_was_lost_is_sent_again_even_if_the_old_version_comes_back(
@@ -181,13 +181,14 @@ async def test_a_push_that_stops_before_its_plan_leaves_the_one_before_as_it_was
 
 async def test_a_token_that_may_only_read_lists_and_does_not_push(bench: Bench) -> None:
     await bench.index()
-    bench.permission = Permission.READ
+    refused = (403, [{"code": 10000, "message": "Authentication error"}])
+    bench.before = lambda path, body: refused if path.endswith("/upsert") else None
     bench.add("one", unit_vectors(3, 32))
     vectorize = bench.opened()
     assert [each.name for each in await vectorize.indexes("cloudflare")] == ["products"]
     with pytest.raises(TokenRefused, match="permission Vectorize Write"):
         await vectorize.push("one", *THROUGH, OPTIONS)
-    bench.permission = Permission.NONE
+    bench.before = lambda path, body: refused
     with pytest.raises(TokenRefused, match="permission Vectorize Read"):
         await bench.opened().indexes("cloudflare")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.errors import ExportError, UsageError
-from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.worker_setup.account import (
     ACCOUNT,
     SCRIPTS_PERMISSION,

@@ -646,29 +646,21 @@ None of the makers has an account at Cloudflare: everything that the program tak
 read, not seen. This is the whole list. Each entry has its source, the path of a page at
 https://developers.cloudflare.com/ as it was in {read}, and what the program does if the service is otherwise.
 
-Whoever has an account can look:
-
-    cfbatch connections probe NAME
-
-or “Check the service…” on the connection page. A check asks first and says its price, less than $0.001. It makes four
-calls that are free (two searches in the list of models, a poll for an id and a poll of a model that do not exist),
-sends one batch of each form of request, two requests each (a model that does not rank has one form), polls until they
-are finished, and sends one request without the queue. Nothing is sent twice. The ids of its batches are shown, and
-written to `submissions.jsonl` with no job, before anything else happens. Then it says of each entry: *held*, *not
-held* or *not seen*. Its report has no token, no account id, no texts of yours and only the beginning of request ids;
-it is saved where you say and sent nowhere.
+Whoever has an account can look, with `cfbatch connections probe NAME` or “Check the service…” on the connection page. A
+check asks first and says its price, less than $0.001. It makes four calls that are free (two searches in the list of
+models, a poll for an id and a poll of a model that do not exist), sends one batch of each form of request, polls until
+they are finished, and sends one request without the queue. Nothing is sent twice, and the ids of its batches are
+written to `submissions.jsonl` first. Then it says of each entry: *held*, *not held* or *not seen*. Its report has no
+token, no account id, no texts of yours and only the beginning of request ids; it is saved where you say and sent
+nowhere. What it has learned is used from then on for this connection, this account and this model: before a job is
+sent, the program says that the model takes no batches; and where references came back, answers without them are not
+taken.
 
 The last column says whether a check can tell. An entry with “no” is always *not seen*, for the reason that stands
 there; one with “only that it holds” is never *not held*.
 
-What a check has learned is used from then on for this connection, this account and this model: before a job is sent,
-the program says that the model takes no batches; and where references came back, answers without them are not taken.
-
 `tests/core/workers_ai/test_probe.py` breaks each entry in turn in the practice service: the check names that one, and
-no other. [protocol-coverage.md](protocol-coverage.md) is about something else: which form of request and answer is
-tested through which kind of connection.
-
-This page is written from `resources/assumptions.txt`; `make test` fails when it is stale. To write it anew:
+no other. It also compares this page with the rows of `resources/assumptions.txt`, and writes it anew:
 
     make test ARGS="tests/core/workers_ai/test_probe.py --write-docs"
 """

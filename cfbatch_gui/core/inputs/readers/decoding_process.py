@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from cfbatch_gui.core.inputs.readers import decoding_program
-from cfbatch_gui.core.system.secret_variables import without_secrets
+from cfbatch_gui.core.system.processes import without_secrets
 
 _MOST_WORDS = 500  # characters of the standard error of a process that failed
 

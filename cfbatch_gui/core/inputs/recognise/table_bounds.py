@@ -310,16 +310,14 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
     notices: list[str] = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
     lines = lines_of(sample) if source.first_line > 1 else []
     if source.first_line > 1:
-        notice = notice_above(lines[: source.first_line - 1])
-        notices.extend([notice] if notice else [])
+        notices += filter(None, [notice_above(lines[: source.first_line - 1])])
     if end_line:
         begin = "".join(lines_of(sample)[: end_line - 1])
         end = len(begin.encode(source.encoding))
         if head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
             notices.append(notice_of_other_tables(begin))
             return replace(source, end=end, notices=tuple(notices))
-    below = _below(source, head)
-    if below:
+    if below := _below(source, head):
         size = sum(len(line.encode(plain_codec(source.encoding))) for line in below)
         said = [line.strip() for line in below if line.strip()]
         if said and not (len(said) == 1 and said[0] == r"\."):
@@ -430,10 +428,9 @@ def tail_of(source: Source, head: bytes) -> str:
             return ""  # it is not known where a character begins
         data = data[data.find(b"\n") + 1 :]
     try:
-        text = data.decode(source.encoding if data is head else codec)
+        return data.decode(source.encoding if data is head else codec)
     except UnicodeDecodeError:
         return ""
-    return text
 
 
 def _cells(line: str, source: Source) -> list[str]:

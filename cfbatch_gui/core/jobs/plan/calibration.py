@@ -21,7 +21,6 @@ from cfbatch_gui.core.jobs.plan.planned import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.system.kept_aside import is_of_newer_version, keep_aside
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, price
 from cfbatch_gui.core.workers_ai.estimate import Script, script_of, tokens_lower, tokens_upper
 
@@ -77,7 +76,7 @@ class Calibration:
     def __init__(self, path: Path, counts: Callable[[Job], bool]) -> None:
         self._path, self._counts = path, counts
         self._guard = threading.Lock()
-        self._observations, self._is_foreign = _load(path)
+        self._observations = _load(path)
         self._passed: set[str] = set()  # jobs without usable numbers
 
     def learn(
@@ -102,9 +101,6 @@ class Calibration:
                     new.append(found)
             if new:
                 kept = (*self._observations, *reversed(new))[-MOST_KEPT:]
-                if self._is_foreign:
-                    keep_aside(self._path, "newer")
-                    self._is_foreign = False
                 write_own_file(self._path, msgspec.json.encode(_Stored(kept)))
                 self._observations = kept
 
@@ -202,17 +198,12 @@ def _share(estimated: Mapping[Script, float], script: Script) -> float:
     return estimated[script] / sum(estimated.values())
 
 
-def _load(path: Path) -> tuple[tuple[Observation, ...], bool]:
-    """What was learned, and whether a newer version wrote the file: what it has learned is not this one's to lose."""
-    content = b""
+def _load(path: Path) -> tuple[Observation, ...]:
+    """What was learned; a file that cannot be read is learned again."""
     try:
-        content = path.read_bytes()
-        stored = msgspec.json.decode(content, type=_Stored)
-        if stored.version == VERSION:
-            return stored.observations, False
-        _log.warning("%s has version %s, not %s; it is not used", path, stored.version, VERSION)
+        return msgspec.json.decode(path.read_bytes(), type=_Stored).observations
     except FileNotFoundError:
         pass
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         _log.warning("What was learned of tokens in %s cannot be read: %s", path, error)
-    return (), is_of_newer_version(content, VERSION)
+    return ()

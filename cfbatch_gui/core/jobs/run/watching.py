@@ -26,7 +26,7 @@ from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.moving import remove_file
+from cfbatch_gui.core.system.files import remove_file
 from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer, read_run
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import FROM_BACKUP
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.system.files import atomic_writer
+from cfbatch_gui.core.system.files import atomic_writer, temporary_folder
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.system.unfinished import temporary_folder
 
 _DATABASES = {".db"}
 _LEFT_BEHIND = {".part", ".db-journal"}

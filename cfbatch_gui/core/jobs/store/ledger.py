@@ -21,8 +21,14 @@ from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger_tables import HAS_ALL_ATTEMPTS, IS_IN_USE, put_metadata
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.file_locks import is_held_elsewhere, is_unsupported, take_lock
-from cfbatch_gui.core.system.files import OWN_FILE, OWN_FOLDER, create_own_file
+from cfbatch_gui.core.system.files import (
+    OWN_FILE,
+    OWN_FOLDER,
+    create_own_file,
+    is_held_elsewhere,
+    is_unsupported,
+    take_lock,
+)
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths
 
 

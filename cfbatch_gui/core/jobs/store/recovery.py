@@ -24,9 +24,8 @@ from cfbatch_gui.core.jobs.store.submissions import (
     read_submissions,
 )
 from cfbatch_gui.core.messages import counted_message, message
-from cfbatch_gui.core.system.files import write_own_file
+from cfbatch_gui.core.system.files import move_file, write_own_file
 from cfbatch_gui.core.system.folder_identity import Place
-from cfbatch_gui.core.system.moving import move_file
 from cfbatch_gui.core.system.paths import Paths
 
 PUT_TOGETHER = message(

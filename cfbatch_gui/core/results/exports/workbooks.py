@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.system.unfinished import temporary_folder
+from cfbatch_gui.core.system.files import temporary_folder
 
 if TYPE_CHECKING:
     import xlsxwriter

@@ -23,8 +23,7 @@ from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Targe
 from cfbatch_gui.core.results.exports.targets import target_for
 from cfbatch_gui.core.results.original_columns import column_mapping
 from cfbatch_gui.core.results.outcomes import JobMetadata, OutcomeCounts, count_items, origins
-from cfbatch_gui.core.system.files import flush_folder, write_atomically
-from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
+from cfbatch_gui.core.system.files import PART_PREFIX, flush_folder, noted, write_atomically
 
 FORMAT_VERSION = 1
 TIE_RULE = (

@@ -1,7 +1,7 @@
-"""Mutated answers: either the stored values are correct, or the batch is put aside with a reason.
+"""Answers with something wrong: what is stored is right, or the batch is put aside with a reason.
 
-The program's own functions write the raw answer to the job's folder, read it back, check and store it. The correct
-values are computed from the texts. `--hypothesis-profile=thorough` tries 5,000 answers.
+Most are read by the program's own functions, which write the raw answer to the job's folder, read it back, check and
+store it; the correct values are computed from the texts. Those that the watcher has to notice go through a service.
 """
 
 import copy
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,40 +22,43 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
+from cfbatch_gui.core.jobs.run.watching import READINGS
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.inference import read_body, run_batch
 from cfbatch_gui.core.practice.models import find
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from tests.bodies import body_of
-from tests.core.faults.conftest import TinyModel, score_of, sent_as
+from tests.core.faults.conftest import FaultBench, Open, TinyModel, wrong_results
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.mutations import OF_BATCHES, mutate, of_another_job
 from tests.thorough import tries
 
 MODEL = "@cf/baai/bge-m3"
-EXAMPLES = tries(100, 5_000)
+EXAMPLES = tries(30, 5_000)
 ODD_VALUES: list[Any] = [
-    None,
-    True,
-    False,
-    "",
-    "1",
-    "queued",
-    -1,
-    0,
-    1,
-    2,
-    0.0,
-    1.5,
-    10**30,
-    [],
-    {},
-    [[]],
-    [[1.0]],
-    {"id": 0},
+    *(None, True, False, "", "1", "queued", -1, 0, 1, 2, 0.0, 1.5, 10**30, [], {}, [[]], [[1.0]], {"id": 0}),
 ]
+FOREIGN = '{"result":{"request_id":"another","responses":[]},"success":true,"errors":[],"messages":[]}'
+DONE, FAILED = BatchState.DONE, BatchState.FAILED
+
+# Changes after which the results are right all the same, those after which the rest of a batch is, those that can only
+# be made to scores or to vectors, and those that the watcher has to notice. After all others the batch is put aside.
+HARMLESS = {
+    *("ids_missing", "references_null", "result_nested", "results_without_id", "no_usage", "strange_usage"),
+    *("no_envelope", "no_request_id"),
+}
+IN_PART = {"error_string", "error_object", "error_missing"}
+OF_SCORES = {"context_id_twice", "context_id_unknown"}
+OF_VECTORS = {"wrong_dimension", "zero_vector", "wrong_shape", "mixed_pooling"}
+WATCHED = {"not_successful", "unknown_status", "success_as_string", "errors_as_string"}
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Sent:
 def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sent]:
     root = tmp_path_factory.mktemp("sent")
     if request.param is Kind.RANK:
-        lines = ["query,context", *(f"query {n},context {n} {c}" for n in range(4) for c in range(n + 1))]
+        lines = ["query,context", *(f"query {n},context {n} {c}" for n in range(4) for c in range(n + 2))]
     else:
         lines = [f"text {n}" for n in range(203)]
     path = root / ("pairs.csv" if request.param is Kind.RANK else "texts.txt")
@@ -153,24 +155,6 @@ def spoil(answer: Any, random: Any) -> None:
             holder[key] = random.choice([odd for odd in ODD_VALUES if not (is_value and type(odd) in (int, float))])
 
 
-def wrong_results(folder: JobFolder) -> list[object]:
-    """Every stored value that is not the correct one of its text, and every value of a request that is not done."""
-    with folder.open(read_only=True) as database:
-        rows = database.execute(
-            "SELECT i.item_no, q.text, t.text, i.score, r.state FROM items i JOIN texts t USING(text_no)"
-            " LEFT JOIN queries q USING(query_no) JOIN requests r USING(request_no)"
-        ).fetchall()
-    vectors = np.load(folder.vectors) if folder.vectors.exists() else None
-    wrong: list[object] = []
-    for item_no, query, text, score, state in rows:
-        if query is None:
-            is_right = state != "done" or (vectors is not None and vectors[item_no - 1].tolist() == sent_as(text))
-        else:
-            is_right = score is None if state != "done" else abs(score - score_of(query, text)) < 1e-3
-        wrong += [] if is_right else [(query, text, score, state)]
-    return wrong
-
-
 def states(folder: JobFolder) -> set[str]:
     with folder.open(read_only=True) as database:
         return {state for (state,) in database.execute("SELECT DISTINCT state FROM requests")}
@@ -221,3 +205,98 @@ def test_a_spoilt_answer_is_put_aside_or_changes_nothing(sent: Sent, folder: Job
 def test_the_true_answer_is_stored_whole(sent: Sent, folder: JobFolder) -> None:
     assert collected(sent, json.dumps(sent.answer).encode(), folder) == ""
     assert states(folder) == {"done"} and wrong_results(folder) == []
+
+
+@pytest.mark.parametrize("how", sorted(OF_BATCHES - WATCHED))
+def test_an_answer_with_one_thing_wrong(sent: Sent, folder: JobFolder, how: str) -> None:
+    frame = {"result": {"request_id": "request", **sent.answer}, "success": True, "errors": [], "messages": []}
+    raw = mutate(json.dumps(frame).encode(), how)
+    reason = collected(sent, raw, folder)
+    assert wrong_results(folder) == [] and folder.read_reply(1) == raw
+    is_untouched = how in (OF_SCORES if sent.kind is Kind.EMBED else OF_VECTORS)
+    if how in HARMLESS | IN_PART or is_untouched:
+        assert reason == "" and states(folder) == ({"done", "failed"} if how in IN_PART else {"done"})
+    else:
+        assert reason.endswith(".") and states(folder) == {"waiting"}
+
+
+def test_the_answer_of_another_job_is_put_aside(sent: Sent, folder: JobFolder) -> None:
+    assert collected(sent, of_another_job(json.dumps(sent.answer).encode()), folder)
+    assert states(folder) == {"waiting"}
+
+
+# What the watcher has to notice: it asks again, and puts the batch aside when nothing better comes
+
+
+async def play(bench: FaultBench, fault: Fault | None = None, texts: int = 3) -> Job:
+    path: Path = bench.paths.root / "texts.txt"
+    path.write_text("".join(f"text {number}\n" for number in range(texts)))
+    bench.faulty.follow(*([fault] if fault else []))
+    return await bench.run(bench.draft(path, Kind.EMBED))
+
+
+@pytest.mark.parametrize(("times", "state"), [(READINGS - 1, DONE), (READINGS, FAILED)])
+async def test_an_answer_that_names_another_batch(open_bench: Open, times: int, state: BatchState) -> None:
+    async with open_bench() as bench:
+        job = await play(bench, faults.any_reply(on="poll", body=FOREIGN, times=times))
+        (batch,) = job.batches
+        assert batch.state is state
+        assert bench.wrong_results(job.id) == []
+        assert bench.results(job.id) == (3 if state is DONE else 0)
+        if state is FAILED:
+            assert batch.error.startswith("Cloudflare answered about another batch than the one it was asked for.")
+            assert bench.store.folder(job.id).read_reply(1) == FOREIGN.encode()
+
+
+@pytest.mark.parametrize(("times", "state"), [(1, DONE), (0, FAILED)])
+async def test_references_that_came_back_once_have_to_come_back(
+    open_bench: Open, times: int, state: BatchState
+) -> None:
+    async with open_bench() as bench:
+        fault = faults.mutate(on="poll", number=2, times=times, how="references_null")
+        job = await play(bench, fault, texts=limits.MAX_TEXTS_PER_BATCH + 1)
+        assert [batch.state for batch in job.batches] == [DONE, state]
+        assert bench.wrong_results(job.id) == []
+        with bench.store.folder(job.id).open(read_only=True) as database:
+            assert metadata_value(database, "references_echoed") is True
+        if state is FAILED:
+            assert job.batches[1].error.startswith("The answer to this batch lacks the references")
+            assert bench.store.folder(job.id).reply(2).exists()
+
+
+async def test_a_service_that_never_gives_references_back_is_taken(open_bench: Open) -> None:
+    async with open_bench() as bench:
+        fault = faults.mutate(on="poll", times=0, how="references_null")
+        job = await play(bench, fault, texts=limits.MAX_TEXTS_PER_BATCH + 1)
+        assert job.state is JobState.DONE
+        assert bench.wrong_results(job.id) == []
+        with bench.store.folder(job.id).open(read_only=True) as database:
+            assert metadata_value(database, "references_echoed") is None
+
+
+async def test_vectors_of_another_length_than_the_models_are_refused(
+    open_bench: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_bench() as bench:
+        monkeypatch.setattr(limits, "PRACTICE_DIMENSIONS", frozenset())
+        job = await play(bench)
+        assert job.batches[0].state is FAILED
+        assert job.batches[0].error.startswith("The vectors of this batch do not have the length")
+        assert job.batches[0].error_detail == "8 numbers, not 1024"
+        assert not bench.store.folder(job.id).vectors.exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "times", "state"),
+    [
+        ("unknown_status", 2, DONE),
+        ("not_successful", 0, BatchState.QUEUED),
+        ("success_as_string", 0, FAILED),
+        ("errors_as_string", 0, FAILED),
+    ],
+)
+async def test_an_answer_that_is_none(open_bench: Open, how: str, times: int, state: BatchState) -> None:
+    async with open_bench() as bench:
+        job = await play(bench, faults.mutate(how=how, on="poll", times=times))
+        assert job.batches[0].state is state
+        assert bench.results(job.id) == (3 if state is DONE else 0)

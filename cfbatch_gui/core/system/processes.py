@@ -1,13 +1,14 @@
-"""The environment variables that hold secrets, and the environment without them, for other processes."""
+"""What this process keeps from others: its memory, and the environment variables that hold secrets."""
 
+import sys
 from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 
 TOKEN = "CLOUDFLARE_API_TOKEN"  # noqa: S105
 OF_A_CONNECTION = "CFBATCH_SECRET_"  # and the connection's id, in capitals
 OF_PRACTICE = "CFBATCH_PRACTICE_TOKEN"
-
-
 _LONG = 16  # characters; what is shorter is no secret that could be told from an ordinary value
+_PR_SET_DUMPABLE = 4  # linux/prctl.h
 
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
@@ -34,3 +35,25 @@ def take_secrets(environ: MutableMapping[str, str]) -> dict[str, str]:
 
 def _is_secret(name: str) -> bool:
     return name in (TOKEN, OF_PRACTICE) or name.startswith(OF_A_CONNECTION)
+
+
+def forbid_core_dumps() -> None:
+    """To be called before a token is read. Where the system has no such switch, nothing happens.
+
+    The limit is the soft one, so that a program that is started from here can lift it again. On Linux the process also
+    becomes "not dumpable", because a core dump that is piped to a program heeds no limit: other processes of this user
+    can no longer attach to it or read its memory, its environment and its open files in /proc, but those that trace it
+    already go on to. A program that is started from here can be dumped as ever. See prctl(2), core(5).
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    with suppress(OSError, ValueError):
+        _, most = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, most))
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

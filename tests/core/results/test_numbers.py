@@ -1,4 +1,4 @@
-"""The shortest decimal of a float32: as short as NumPy's own, and read back bit for bit by every kind of reader."""
+"""Distinct numbers are those of `numpy.unique`; the shortest decimals are as short as NumPy's and read back alike."""
 
 import json
 
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.exports.vector_rows import shortest, vector_texts
+from cfbatch_gui.core.results.numbers import distinct
 from tests.core.results.folders import unit_vectors
 
 EDGES = [
@@ -67,3 +68,15 @@ def test_a_vector_takes_little_more_than_half_of_what_it_takes_widened() -> None
     vectors = unit_vectors(20, 1024)
     assert sum(map(len, vector_texts(vectors))) / len(vectors) < 12_800
     assert len(json.dumps(vectors[0].astype(np.float64).tolist())) > 21_000
+
+
+@given(st.lists(st.integers(-(2**31), 2**31 - 1)))
+def test_each_number_once_and_in_order(numbers: list[int]) -> None:
+    assert distinct(np.array(numbers, dtype=np.int32)).tolist() == sorted(set(numbers))
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint32])
+def test_the_kind_of_number_stays(kind: type[np.integer]) -> None:
+    numbers = np.array([3, 1, 3], dtype=kind)
+    assert distinct(numbers).dtype == kind
+    assert numbers.tolist() == [3, 1, 3]

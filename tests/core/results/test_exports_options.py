@@ -1,0 +1,382 @@
+"""Columns that the user chooses, and texts that were sent in parts."""
+
+import csv
+import io
+import json
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import arro3.io
+import numpy as np
+import openpyxl
+import pytest
+from babel.messages.catalog import Catalog as Source
+from babel.messages.mofile import write_mo
+
+from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of, export, target_for
+from cfbatch_gui.core.system.languages import Catalogue, CatalogueLanguage
+from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
+
+CHOSEN = ExportOptions(columns=("mine", "text", "score"))
+
+
+def ranked(path: Path) -> Table:
+    pairs = [Pair("q", "one\ntwo", 0.5, kept=("a",)), Pair("q", "three", FAILED, kept=("b",))]
+    return Table(path, kept=("mine",)).rank(pairs, skipped=[(Pair("q", "", 0.0, kept=("c",)), "The text is empty.")])
+
+
+def embedded(path: Path) -> Table:
+    table = Table(path, kept=("mine", "vector"))
+    return table.embed([("k1", "one", 1.0), ("k2", "two", 1.0)], unit_vectors(2, 3), kept=[("a", "v"), ("b", "w")])
+
+
+def split(table: Table) -> Table:
+    """Make the first two items the parts of one text."""
+    with closing(sqlite3.connect(table.folder.data)) as database, database:
+        database.executemany("INSERT INTO parts VALUES(?, ?, 0, 3, 1, 0, ?)", [(1, 1, 0.25), (2, 2, None)])
+        database.execute("UPDATE texts SET text_id = 'k1'")
+    return table
+
+
+def rows(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_a_ranking_with_the_columns_and_in_the_order_that_were_asked_for(tmp_path: Path) -> None:
+    table = ranked(tmp_path / "job")
+    assert columns_of(table.folder, Kind.RANK)[-2:] == ("error", "mine")
+    export(table.folder, table.metadata(), tmp_path / "out.csv", options=CHOSEN)
+    assert rows(tmp_path / "out.csv") == [
+        ["mine", "text", "score"], ["a", "one\ntwo", "0.5"], ["b", "three", ""], ["c", "", ""],
+    ]  # fmt: skip
+    export(table.folder, table.metadata(), tmp_path / "out.xlsx", options=CHOSEN)
+    book = openpyxl.load_workbook(tmp_path / "out.xlsx")
+    assert [cell.value for cell in book["Ranking"][2]] == ["a", "one\ntwo", 0.5]
+    assert [cell.value for cell in book["Problems"]["A"]] == ["mine", "b", "c"]
+    export(table.folder, table.metadata(), tmp_path / "out.jsonl", options=CHOSEN)
+    assert json.loads((tmp_path / "out.jsonl").read_text("utf-8")) == {
+        "contexts": [
+            {"text": "one\ntwo", "score": 0.5, "columns": {"mine": "a"}},
+            {"text": "three", "score": None, "columns": {"mine": "b"}},
+        ]
+    }
+
+
+@pytest.mark.interop
+def test_parquet_of_one_column(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = ranked(tmp_path / "job")
+    export(table.folder, table.metadata(), tmp_path / "out.parquet", options=ExportOptions(columns=("score",)))
+    assert parquet.read_table(tmp_path / "out.parquet").to_pylist() == [
+        {"score": 0.5},
+        {"score": None},
+        {"score": None},
+    ]
+
+
+def test_vectors_with_the_columns_that_were_asked_for(tmp_path: Path) -> None:
+    table = embedded(tmp_path / "job")
+    metadata = table.metadata(Kind.EMBED)
+    assert columns_of(table.folder, Kind.EMBED) == ("text", "mine", "vector")
+    export(table.folder, metadata, tmp_path / "out.csv", options=ExportOptions(columns=("mine",)))
+    assert rows(tmp_path / "out.csv")[0] == ["id", "mine", "dim_0", "dim_1", "dim_2"]
+    export(table.folder, metadata, tmp_path / "none.csv", options=ExportOptions(columns=()))
+    assert rows(tmp_path / "none.csv")[0] == ["id", "dim_0", "dim_1", "dim_2"]
+    # The text column of a format is always written. A column of the user's with a reserved name is renamed.
+    path = tmp_path / "out.llm.db"
+    export(
+        table.folder, metadata, path, target_for(path, Kind.EMBED, "llm"), options=ExportOptions(columns=("vector",))
+    )
+    with closing(sqlite3.connect(path)) as database:
+        found = database.execute("SELECT content, metadata FROM embeddings").fetchall()
+    assert found == [("one", '{"vector": "v"}'), ("two", '{"vector": "w"}')]
+
+
+@pytest.mark.parametrize("wanted", [("score", "Mine"), ("",)])
+def test_a_column_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path, wanted: tuple[str, ...]) -> None:
+    table = ranked(tmp_path / "job")
+    with pytest.raises(UsageError, match=r"There are: “query_id”, .*“mine”"):
+        export(table.folder, table.metadata(), tmp_path / "out.csv", options=ExportOptions(columns=wanted))
+    with pytest.raises(UsageError, match="at least one column"):
+        export(table.folder, table.metadata(), tmp_path / "out.csv", options=ExportOptions(columns=()))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["job"]
+
+
+def test_a_ranking_of_split_texts_says_which_part_scored_best(tmp_path: Path) -> None:
+    table = split(ranked(tmp_path / "job"))
+    export(table.folder, table.metadata(), tmp_path / "out.csv")
+    header, *found = rows(tmp_path / "out.csv")
+    assert header[-2:] == ["part", "mine"]
+    assert [row[-2:] for row in found] == [["1", "a"], ["", "b"], ["", "c"]]
+
+
+def test_vectors_of_split_texts_say_which_part_they_are(tmp_path: Path) -> None:
+    table = split(embedded(tmp_path / "job"))
+    metadata = table.metadata(Kind.EMBED)
+    export(table.folder, metadata, tmp_path / "out.csv")
+    assert [row[:2] for row in rows(tmp_path / "out.csv")] == [["id", "part"], ["k1", "1"], ["k1", "2"]]
+    folder = tmp_path / "vectorize"
+    export(table.folder, metadata, folder, target_for(folder, Kind.EMBED, "vectorize"))
+    lines = (folder / "vectors-0001.ndjson").read_text("utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["k1#1", "k1#2"]
+
+
+SECOND_AND_THIRD = ExportOptions(items=frozenset({2, 3}))
+WAYS = {
+    "a selection": ExportOptions(items=frozenset({2, 5})),
+    "a selection of one that failed, too": ExportOptions(items=frozenset({3, 6})),
+    "a threshold": ExportOptions(threshold=0.5),
+    "top k of a selection": ExportOptions(top_k=1, items=frozenset({1, 2, 3, 4})),
+}
+
+
+def forms(kind: Kind) -> list[Target]:
+    return [each for each in TARGETS if each.kind is kind and each.measure is not Measure.FAILED_ROWS]
+
+
+def six_ranked(tmp_path: Path) -> Table:
+    """Six contexts of two queries, with ids by their items, and labels. One failed; a further row was never sent."""
+    table = Table(tmp_path / "job", kept=("shelf",))
+    outcomes: tuple[Outcome, ...] = (0.75, 0.5, FAILED, 0.25, 0.6, 0.4)
+    pairs = [
+        Pair("one" if number < 5 else "two", f"text {number}", outcome, id=f"i{number}", label="1", kept=("s",))
+        for number, outcome in enumerate(outcomes, 1)
+    ]
+    return table.rank(pairs, skipped=[(Pair("one", "", 0.0, id="i9", kept=("s",)), "No text.")])
+
+
+def wanted(target: Target, options: ExportOptions) -> set[str]:
+    """The ids of what is to be in the file, from the definition of `six_ranked`."""
+    scored_only = target.measure is Measure.SCORES
+    has_limits = target.has_limits and not target.is_folder  # a collection has all its texts
+    ranks = {"i1": (1, 0.75), "i2": (2, 0.5), "i4": (3, 0.25), "i5": (1, 0.6), "i6": (2, 0.4)}
+    there = set(ranks) if scored_only else {*ranks, "i3"}
+    if options.items is None and target.name in ("csv", "csv-excel", "xlsx", "xlsx-rows", "parquet"):
+        there.add("i9")
+    if has_limits and options.top_k is not None:
+        there -= {name for name, (rank, _) in ranks.items() if rank > options.top_k}
+    if has_limits and options.threshold is not None:
+        there -= {name for name, (_, score) in ranks.items() if score < options.threshold}
+    return there if options.items is None else {name for name in there if int(name[1:]) in options.items}
+
+
+def ids_in(path: Path, target: Target) -> set[str]:
+    if path.suffix == ".xlsx":
+        book = openpyxl.load_workbook(path, read_only=True)
+        sheets = [book[name] for name in ("Ranking", "Problems") if name in book.sheetnames]
+        text = " ".join(str(cell) for sheet in sheets for row in sheet.iter_rows(values_only=True) for cell in row)
+    elif path.suffix == ".parquet":
+        text = " ".join(ids_of_parquet(path))
+    elif target.is_folder:
+        text = " ".join((path / name).read_text("utf-8") for name in ("corpus.jsonl", "qrels/test.tsv"))
+    else:
+        text = path.read_text("utf-8-sig")
+    return set(re.findall(r"\bi[0-9]\b", text))
+
+
+def ids_of_parquet(path: Path) -> list[str]:
+    table = arro3.io.read_parquet(path).read_all()
+    return [str(each) for each in table.column("doc_id").to_pylist()]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("target", forms(Kind.RANK), ids=lambda each: each.name)
+def test_the_file_has_exactly_the_chosen_contexts(tmp_path: Path, target: Target, way: str) -> None:
+    table, options = six_ranked(tmp_path), WAYS[way]
+    path = tmp_path / (f"out{target.suffixes[0]}" if target.suffixes else "out")
+    exported = export(table.folder, table.metadata(), path, target, options=options)
+    assert ids_in(path, target) == wanted(target, options)
+    is_beside = exported.manifest.parent == tmp_path
+    assert is_beside is not target.is_for_people, "beside a file for people there is nothing else"
+    chosen = None if options.items is None else len(options.items)
+    assert json.loads(exported.manifest.read_bytes())["export"]["chosen"] == chosen
+
+
+def test_the_failed_rows_of_a_selection(tmp_path: Path) -> None:
+    table = six_ranked(tmp_path)
+    (target,) = (each for each in TARGETS if each.kind is Kind.RANK and each.measure is Measure.FAILED_ROWS)
+    for items, found in ((None, {"i3", "i9"}), (frozenset({2, 3}), {"i3"})):
+        export(table.folder, table.metadata(), tmp_path / "f.csv", target, options=ExportOptions(items=items))
+        assert ids_in(tmp_path / "f.csv", target) == found
+    with pytest.raises(ExportError):
+        export(table.folder, table.metadata(), tmp_path / "g.csv", target, options=ExportOptions(items=frozenset({1})))
+
+
+def test_failed_rows_with_formulas_are_read_again_as_they_were(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("note",))
+    table.rank([Pair("q", "a", 0.5, kept=("",)), Pair("q", "=1+1", FAILED, kept=("-x",))])
+    target = target_for(tmp_path / "f.csv", Kind.RANK, "failed")
+    exported = export(table.folder, table.metadata(), tmp_path / "f.csv", target, keeps_manifest=False)
+    assert exported.manifest == tmp_path / "f.csv.manifest.json", "it is needed to read the file again"
+    assert b"'=1+1" in (tmp_path / "f.csv").read_bytes()
+    source = open_source(tmp_path / "f.csv")
+    (row,) = read_rows(source)
+    assert row.cells[:5] == ("q", "=1+1", "", "", "-x")
+    export(table.folder, table.metadata(), tmp_path / "g.xlsx", keeps_manifest=False)
+    assert not (tmp_path / "job" / "exports").exists()
+
+
+def test_queries_of_which_nothing_was_chosen_are_not_in_a_workbook(tmp_path: Path) -> None:
+    table = six_ranked(tmp_path)
+    export(table.folder, table.metadata(), tmp_path / "out.xlsx", options=ExportOptions(items=frozenset({5})))
+    book = openpyxl.load_workbook(tmp_path / "out.xlsx")
+    assert [row[0] for row in book["Per query"].iter_rows(min_row=2, values_only=True)] == ["two"]
+
+
+def own_sheet(table: Table, path: Path, options: ExportOptions = ExportOptions()) -> list[tuple[object, ...]]:  # noqa: B008
+    target = target_for(path, Kind.RANK, "xlsx-rows")
+    export(table.folder, table.metadata(), path, target, options=options)
+    return list(openpyxl.load_workbook(path)["Ranking"].iter_rows(values_only=True))
+
+
+def test_the_users_own_sheet_keeps_its_rows_and_columns(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("colour", "price", "code"))
+    table.rank(
+        [
+            Pair("q1", "a", 0.5, id="1001", kept=("", "1.50", "007")),
+            Pair("q2", "b", 0.25, id="1002", kept=("", "20.00", "1")),
+            Pair("q1", "c", 0.75, id="1003", label="2", kept=("", "-3.25", "2")),
+            Pair("q2", "d", FAILED, id="1004", kept=("", "", "3")),
+        ],
+        skipped=[(Pair("q1", "", 0.0, id="1005", kept=("", "4.00", "4")), "No text.")],
+    )
+    assert own_sheet(table, tmp_path / "out.xlsx") == [
+        ("question", "article", "number", "stars", "colour", "price", "code", "Rank", "Score", "Reason"),
+        ("q1", "a", 1001, None, None, 1.5, "007", 2, 0.5, None),
+        ("q2", "b", 1002, None, None, 20, "1", 1, 0.25, None),
+        ("q1", "c", 1003, 2, None, -3.25, "2", 1, 0.75, None),
+        ("q2", "d", 1004, None, None, None, "3", None, None, "The service could not do this one."),
+        ("q1", None, 1005, None, None, 4, "4", None, None, "Row 6: No text."),
+    ]
+    some = own_sheet(table, tmp_path / "some.xlsx", ExportOptions(items=frozenset({3})))
+    assert [row[2] for row in some] == ["number", 1003]
+
+
+def test_numbers_are_shown_as_the_file_has_them(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("price",))
+    table.rank([Pair("q", "2024", 1 / 3, kept=("1.50",)), Pair("q", "2025", 0.25, kept=("20.00",))])
+    export(table.folder, table.metadata(), tmp_path / "out.xlsx")
+    header, first, _ = openpyxl.load_workbook(tmp_path / "out.xlsx")["Ranking"].iter_rows()
+    by_name = {str(name.value): cell for name, cell in zip(header, first, strict=True)}
+    assert (by_name["price"].value, by_name["price"].number_format) == (1.5, "0.00_)")
+    assert (by_name["Score"].value, by_name["Score"].number_format) == (1 / 3, "0.0000_)")
+    assert by_name["article"].value == "2024", "a text stays a text"
+
+
+def test_the_chosen_rows_of_a_workbook(mixed: Table, tmp_path: Path) -> None:
+    export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", options=SECOND_AND_THIRD)
+    book = openpyxl.load_workbook(tmp_path / "out.xlsx")
+    assert book.sheetnames == ["Ranking", "Per query", "About"], "no row is without a score"
+    assert [row[4] for row in book["Ranking"].iter_rows(min_row=2, values_only=True)] == ["B", "C"]
+
+
+@pytest.mark.parametrize("target", forms(Kind.EMBED), ids=lambda each: each.name)
+def test_only_the_chosen_texts_are_written(table: Table, tmp_path: Path, target: Target) -> None:
+    texts = [(str(number), text, 1.0) for number, text in enumerate(("first", "second", "third", "fourth"))]
+    table.embed(texts, np.eye(4, 8, dtype=np.float32), [("k",)] * 4)
+    path = tmp_path / (f"out{target.suffixes[0]}" if target.suffixes else "out")
+    exported = export(table.folder, table.metadata(Kind.EMBED), path, target, options=SECOND_AND_THIRD)
+    assert exported.rows == 2
+    if target.name in ("csv", "jsonl", "openai"):
+        text = path.read_text("utf-8")
+        assert "first" not in text and "fourth" not in text
+    if target.name == "npy":
+        assert np.array_equal(np.load(path), np.eye(4, 8, dtype=np.float32)[1:3])
+
+
+def test_a_workbook_leaves_out_what_is_empty_throughout(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("shelf", "colour"))
+    table.rank([Pair("q", "a", 0.5, kept=("", "red")), Pair("q", "b", 0.25, kept=("", ""))])
+    export(table.folder, table.metadata(), tmp_path / "out.xlsx")
+    header = next(openpyxl.load_workbook(tmp_path / "out.xlsx")["Ranking"].iter_rows(values_only=True))
+    assert "shelf" not in header and "colour" in header and "ID" not in header
+
+
+GERMAN = {
+    "Ranking": "Rangliste",
+    "Problems": "Probleme",
+    "Per query": "Je Anfrage",
+    "About": "Über",
+    "Rank": "Rang",
+    "Score": "Wert",
+    "Reason": "Grund",
+    "Query": "Anfrage",
+    "rank": "rang",
+    "error": "fehler",
+    "row_number": "zeile",
+    "reason": "grund",
+    "Row {number}: {reason}": "Zeile {number}: {reason}",
+    "There is no text in {column}.": "In {column} steht kein Text.",
+}
+
+
+@pytest.fixture(scope="module")
+def german() -> CatalogueLanguage:
+    source = Source(locale="de")
+    for text, translation in GERMAN.items():
+        source.add(text, translation)
+    stream = io.BytesIO()
+    write_mo(stream, source)
+    stream.seek(0)
+    return CatalogueLanguage("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
+
+
+def rows_for_people(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
+    mixed: Table, tmp_path: Path, german: CatalogueLanguage
+) -> None:
+    export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", say=german.said)
+    book = openpyxl.load_workbook(tmp_path / "out.xlsx")
+    assert book.sheetnames == ["Rangliste", "Probleme", "Je Anfrage", "Über"]
+    headers = [cell.value for cell in book["Rangliste"][1]]
+    assert {"Rang", "Wert"} <= set(headers)
+    assert book["Je Anfrage"]["A1"].value == "question", "the header of their own file"
+    reasons = [row[-1] for row in book["Probleme"].iter_rows(values_only=True)]
+    assert reasons[0] == "Grund"
+    assert "Zeile 10: In “article” steht kein Text." in reasons
+
+
+def test_csv_for_excel_too_and_csv_for_programs_not(mixed: Table, tmp_path: Path, german: CatalogueLanguage) -> None:
+    for name in ("csv", "csv-excel"):
+        target = target_for(tmp_path / "out.csv", Kind.RANK, name)
+        export(mixed.folder, mixed.metadata(), tmp_path / f"{name}.csv", target, say=german.said)
+    people, programs = rows_for_people(tmp_path / "csv-excel.csv"), rows_for_people(tmp_path / "csv.csv")
+    assert (people[0][2], people[0][-2]) == ("rang", "fehler")
+    assert people[-1][-2] == "Zeile 10: In “article” steht kein Text."
+    assert (programs[0][2], programs[0][-2]) == ("rank", "error")
+    assert programs[-1][-2] == "Row 10: There is no text in “article”."
+    assert [row[:2] for row in people[1:]] == [row[:2] for row in programs[1:]]
+
+
+def test_a_column_of_the_users_own_keeps_its_name(mixed: Table, tmp_path: Path, german: CatalogueLanguage) -> None:
+    own = target_for(tmp_path / "out.csv", Kind.RANK, "csv-excel")
+    options = ExportOptions(columns=("rank", "rank (original)"))
+    taken = CatalogueLanguage("de", "Deutsch", catalogue=german.catalogue)
+    export(
+        mixed.folder,
+        mixed.metadata(),
+        tmp_path / "out.csv",
+        own,
+        options=options,
+        say=lambda text: "rank (original)" if text == "rank" else taken.said(text),
+    )
+    assert rows_for_people(tmp_path / "out.csv")[0] == ["rank", "rank (original)"]
+
+
+def test_failed_rows_say_why_in_the_users_language(mixed: Table, tmp_path: Path, german: CatalogueLanguage) -> None:
+    target = target_for(tmp_path / "out.csv", Kind.RANK, "failed")
+    export(mixed.folder, mixed.metadata(), tmp_path / "out.csv", target, say=german.said)
+    rows = rows_for_people(tmp_path / "out.csv")
+    assert rows[0][-2:] == ["zeile", "grund"]
+    assert rows[-1][-2:] == ["10", "In “article” steht kein Text."]
