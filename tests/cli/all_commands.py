@@ -81,7 +81,6 @@ def people_read(run: Run, folder: Path) -> Iterator[tuple[Sequence[object], Ende
     yield from said("resume")
     yield from said("verify")
     yield from said("judgements", "show")
-    yield from said("practice", "serve", "--certificate", folder / "нет.pem")
     yield from said("show", "дело")
     for more in (
         (pairs, "--rank"), (texts, "--embed"), (folder / "числа.csv", "--embed"), (folder / "старый.csv", "--embed"),

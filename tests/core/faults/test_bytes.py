@@ -52,7 +52,7 @@ async def test_a_reply_that_ends_at_any_byte_leaves_the_outcome_unknown(
     faulty: FaultyService, client: WorkersAI, tmp_path: Path, rst: bool
 ) -> None:
     cuts: list[Fault] = []
-    for byte in range(0, 300, 23):
+    for byte in range(0, 300, 50):
         cuts += [
             faults.reset_in_reply_headers(byte=byte, rst=rst, billed=True),
             faults.reset_in_reply(byte=byte, rst=rst, billed=True),
@@ -68,7 +68,7 @@ async def test_a_reply_that_ends_at_any_byte_leaves_the_outcome_unknown(
 async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
     faulty: FaultyService, client: WorkersAI, tmp_path: Path
 ) -> None:
-    cuts = [faults.reset_in_body(byte=byte, rst=byte % 2 == 0) for byte in range(0, len(BODY), 7)]
+    cuts = [faults.reset_in_body(byte=byte, rst=byte % 2 == 0) for byte in range(0, len(BODY), 15)]
     faulty.follow(*cuts)
     for _ in cuts:
         with pytest.raises(OutcomeUnknown):
@@ -120,7 +120,6 @@ asyncio.run(main())
     ("fault", "most_bytes"),
     [
         (faults.gzip_bomb(number=2, megabytes=500), ExchangeLimits().poll_bytes),
-        (faults.gzip_bomb(number=2, megabytes=500), ExchangeLimits().other_bytes),
         (faults.large_reply(number=2, megabytes=300), ExchangeLimits().other_bytes),
     ],
 )
