@@ -6,7 +6,6 @@ each with data folders of its own. Exit status 0: nothing was found in the progr
 
 import argparse
 import gc
-import mmap
 import os
 import shutil
 import subprocess
@@ -23,8 +22,6 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no th
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import practice_service, read_until
 from tests.prove import account, power_record, truth
-from tests.prove import collecting, data_parts, judging, parts, power_proof, pushing, truth
-from tests.prove.collecting_variants import ACCOUNT_VARIANTS
 from tests.prove.compare import written_tokens
 from tests.prove.mutants import IN_THE_ACCOUNT, ORDER, Mutant, flush_mutants
 from tests.prove.report import Report

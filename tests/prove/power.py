@@ -29,8 +29,8 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.core.system.folder_identity import place_of, state_root
-from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.folder_identity import place_of
+from cfbatch_gui.core.system.paths import Paths, state_root
 from tests.prove import child
 from tests.prove.child import Prepare, wrap
 from tests.prove.compare import Breach, Comparison, Finding
