@@ -75,8 +75,19 @@ async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
         widget.deleteLater()
 
 
-async def test_jobs_are_matched_and_their_figures_shown(compared: Compared) -> None:
+async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, until: Until) -> None:
     page = compared.page
+    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
+    page.resize(700, 400)
+    for table in (page.queries.queries, page.queries.texts):
+        assert table.horizontalScrollBar().maximum() == 0
+        (longest,) = (index for index, column in enumerate(table.columns()) if column.stretch)
+        assert table.columnWidth(longest) > 60
+    page.tabs.choose(JOBS)
+    (matched,) = (each for each in page.job_lines.findChildren(Label) if each.text().startswith("queries: "))
+    await until(lambda: matched.height() >= matched.heightForWidth(matched.width()))
+    page.resize(1004, 820)
+
     assert page.header.facts().startswith("A: First · B: Second · 2 queries")
     assert page.tops.value() == 1  # of the few texts that the queries have
     assert page.queries.queries_model.rowCount() == 2
@@ -89,6 +100,22 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared) -> N
     assert "nDCG@1" in texts
     assert texts[-1].startswith("By the judgements of 2 queries.")
     assert not page.others.isVisible()  # there is only one
+
+    page.tops.set_value(20)
+    page.tops.picked.emit(20)
+    await until(lambda: page.top.caption() == "overlap of the first 20")
+    page.tabs.choose(JOBS)
+    assert "nDCG@20" in page.job_lines.texts()
+    await until(lambda: not page.tasks.running())
+
+    page.tabs.choose(SCORES)
+    (dots,) = [layer for layer in page.scores.chart.layers() if isinstance(layer, Dots)]
+    assert len(dots.x) == 6
+    assert dots.describe is not None
+    assert " · " in dots.describe(5)
+    page.scores.chart.picked.emit(5)
+    assert page.tabs.current() == QUERIES
+    await until(lambda: page.queries.texts_model.rowCount() == 2)
 
 
 async def test_the_answer_is_given_in_words(compared: Compared, until: Until) -> None:
@@ -123,7 +150,9 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
     )
 
 
-async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared, until: Until) -> None:
+async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
+    compared: Compared, until: Until, tmp_path: Path
+) -> None:
     queries = compared.page.queries
     assert compared.page.window().focusWidget() is compared.page.answer.table
     compared.page.tabs.choose(QUERIES)
@@ -136,43 +165,6 @@ async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared,
     assert queries.panel.text() == first.text
     assert queries.panel.heading() == f"Rank {first.rank_text} in A, {first.other_rank_text} in B"
 
-
-async def test_nothing_is_cut_off_in_the_smallest_window(compared: Compared, until: Until) -> None:
-    page = compared.page
-    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
-    page.resize(700, 400)
-    for table in (page.queries.queries, page.queries.texts):
-        assert table.horizontalScrollBar().maximum() == 0
-        (texts,) = (index for index, column in enumerate(table.columns()) if column.stretch)
-        assert table.columnWidth(texts) > 60
-    page.tabs.choose(JOBS)
-    (matched,) = (each for each in page.job_lines.findChildren(Label) if each.text().startswith("queries: "))
-    await until(lambda: matched.height() >= matched.heightForWidth(matched.width()))
-
-
-async def test_a_dot_leads_to_its_query(compared: Compared, until: Until) -> None:
-    page = compared.page
-    page.tabs.choose(SCORES)
-    (dots,) = [layer for layer in page.scores.chart.layers() if isinstance(layer, Dots)]
-    assert len(dots.x) == 6
-    assert dots.describe is not None
-    assert " · " in dots.describe(5)
-    page.scores.chart.picked.emit(5)
-    assert page.tabs.current() == QUERIES
-    await until(lambda: page.queries.texts_model.rowCount() == 2)
-
-
-async def test_another_number_of_first_texts(compared: Compared, until: Until) -> None:
-    page = compared.page
-    page.tops.set_value(20)
-    page.tops.picked.emit(20)
-    await until(lambda: page.top.caption() == "overlap of the first 20")
-    page.tabs.choose(JOBS)
-    assert "nDCG@20" in page.job_lines.texts()
-    await until(lambda: not page.tasks.running())
-
-
-async def test_saves_a_row_for_each_text_and_each_query(compared: Compared, tmp_path: Path) -> None:
     for by_query, rows in ((False, 6), (True, 2)):
         path = tmp_path / f"{by_query}.csv"
         await compared.page.write(path, by_query=by_query)
@@ -180,8 +172,6 @@ async def test_saves_a_row_for_each_text_and_each_query(compared: Compared, tmp_
             assert len(list(csv.DictReader(file))) == rows
         assert compared.notices.texts()[-1] == f"Wrote {rows} rows to “{path.name}”."
 
-
-async def test_only_the_selected_queries_are_saved(compared: Compared, tmp_path: Path) -> None:
     page = compared.page
     page.save_button.menu().aboutToShow.emit()
     assert not any(action.isVisible() for action in page._of_selected), "one query is the chosen one"
@@ -202,17 +192,6 @@ async def test_only_the_selected_queries_are_saved(compared: Compared, tmp_path:
             written = list(csv.DictReader(file))
         assert {row["query"] for row in written} == {found.comparison.queries[chosen].text}
         assert len(written) == rows
-
-
-async def test_a_job_that_is_not_whole_is_called_partial(compared: Compared, until: Until) -> None:
-    page, second = compared.page, compared.second
-    with compared.program.folder(second.id).open() as database:
-        forget_checksums(database)  # changed on purpose
-        database.execute("UPDATE items SET score = NULL WHERE query_no = 1")
-    page.compare([compared.first, second])
-    await until(page.partial_bar.isVisible)
-    assert page.partial_bar.text().startswith("Partial: “Second” has ")
-    assert page.queries.queries_model.rowCount() == 1
 
 
 async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compared, until: Until) -> None:
@@ -246,8 +225,32 @@ async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compar
     assert not page.partial_bar.isVisible()
 
 
-async def test_another_name_is_shown_and_nothing_is_read_again(compared: Compared) -> None:
+async def test_a_changed_name_a_partial_job_and_scores_that_come_later(compared: Compared, until: Until) -> None:
+    page, second = compared.page, compared.second
+    with compared.program.folder(second.id).open() as database:
+        forget_checksums(database)  # changed on purpose
+        database.execute("UPDATE items SET score = NULL WHERE query_no = 1")
+    page.compare([compared.first, second])
+    await until(page.partial_bar.isVisible)
+    assert page.partial_bar.text().startswith("Partial: “Second” has ")
+    assert page.queries.queries_model.rowCount() == 1
+
     page, program = compared.page, compared.program
+    with program.folder(compared.second.id).open() as database:
+        forget_checksums(database)  # changed on purpose
+        database.execute("UPDATE items SET score = NULL")
+    program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.RUNNING))
+    page.compare([compared.first, program.ledger.job(compared.second.id)])
+    await until(lambda: "has no scores yet" in page.message())
+    with program.folder(compared.second.id).open() as database:
+        forget_checksums(database)  # changed on purpose
+        database.execute("UPDATE items SET score = item_no")
+    program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.DONE))
+    page.show_jobs(program.ledger.jobs())
+    await until(lambda: page.header.facts().startswith("A: First · B: Second · 2 queries"))
+    assert page.message() == ""
+    await until(lambda: not page.tasks.running())
+
     shown = page.queries.queries_model
     program.drafts.rename(compared.second.id, "Large model")
     page.show_jobs(program.ledger.jobs())
@@ -283,31 +286,7 @@ async def test_a_deleted_job_leaves_the_comparison_and_comes_back(compared: Comp
     await until(lambda: not page.tasks.running())
 
 
-async def test_scores_that_come_later_are_compared_by_themselves(compared: Compared, until: Until) -> None:
-    page, program = compared.page, compared.program
-    with program.folder(compared.second.id).open() as database:
-        forget_checksums(database)  # changed on purpose
-        database.execute("UPDATE items SET score = NULL")
-    program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.RUNNING))
-    page.compare([compared.first, program.ledger.job(compared.second.id)])
-    await until(lambda: "has no scores yet" in page.message())
-    with program.folder(compared.second.id).open() as database:
-        forget_checksums(database)  # changed on purpose
-        database.execute("UPDATE items SET score = item_no")
-    program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.DONE))
-    page.show_jobs(program.ledger.jobs())
-    await until(lambda: page.header.facts().startswith("A: First · B: Second · 2 queries"))
-    assert page.message() == ""
-    await until(lambda: not page.tasks.running())
-
-
-async def test_what_has_nothing_in_common_says_so(compared: Compared, until: Until) -> None:
-    other = compared.job("Third", LONE)
-    compared.page.compare([compared.first, other])
-    await until(lambda: "no query with a text in common" in compared.page.message())
-
-
-async def test_only_rankings_with_results_are_offered_the_nearest_first(compared: Compared) -> None:
+async def test_jobs_to_compare_are_offered_the_nearest_first(compared: Compared, until: Until) -> None:
     first, second, drafts = compared.first, compared.second, compared.program.drafts
     vectors, lone = compared.job("Vectors", LONE, Kind.EMBED), compared.job("Lone", LONE)
     draft = drafts.create(Kind.RANK, "Draft", first.model, first.connection)
@@ -321,10 +300,10 @@ async def test_only_rankings_with_results_are_offered_the_nearest_first(compared
     assert [job.name for job in dialog.chosen()] == ["Lone"]
     QTest.keyClicks(dialog.find_field, " wolf")
     assert dialog.chosen() == ()
-    dialog.deleteLater()
 
-
-async def test_a_job_without_others_says_what_to_do(compared: Compared) -> None:
     dialog = ChooseJobsDialog(compared.first, [compared.first])
     assert dialog.chosen() == ()
-    dialog.deleteLater()
+
+    other = compared.job("Third", LONE)
+    compared.page.compare([compared.first, other])
+    await until(lambda: "no query with a text in common" in compared.page.message())

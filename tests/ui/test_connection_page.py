@@ -1,3 +1,5 @@
+"""The page of connections: the first account, its test, its token; what is said of it, and nothing said twice."""
+
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -16,8 +18,10 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, TITLES, WORKER_TITLES, CheckResult
 from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.connections.tested_card import CheckList
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import TOKEN
@@ -146,6 +150,41 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     assert len(changes) == 2, "it was saved, and after its test it is the one for new jobs"
     assert page.cloudflare.save_button.isHidden() and page.cloudflare.test_button.text() == "Test again"
 
+    changes.clear()
+    click(page.practice.choice)
+    await until(lambda: changes)
+    assert page._program.settings.connection == "practice"
+    assert page.header.state.text() == "New jobs use the practice service"
+    click(page.cloudflare.choice)
+    await until(lambda: len(changes) == 2)
+    assert page._program.settings.connection == "cloudflare"
+
+    click(page.cloudflare.token_block.replace)
+    QTest.keyClicks(page.cloudflare.token_block.field, OTHER)
+    paste(page.cloudflare.account, "f" * 32)
+    page.hide()
+    page.show()
+    await until(lambda: not page.tasks.is_running("refresh"))
+    assert page.cloudflare.token_block.field.text() == OTHER and page.cloudflare.account.text() == "f" * 32
+    click(page.cloudflare.token_block.cancel)
+    assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
+    assert page.cloudflare.token_block.field.text() == ""
+
+    paste(page.cloudflare.account, ACCOUNT)
+    for answer in ("Cancel", "Remove"):
+        assert backend.stored
+        click(page.cloudflare.token_block.remove)
+        await until(lambda: page.findChild(QMessageBox))
+        box = page.findChild(QMessageBox)
+        assert isinstance(box, QMessageBox)
+        click(next(button for button in box.buttons() if button.text() == answer))
+        await until(lambda: not page.tasks.is_running("account"))
+        await until(lambda: not page.findChild(QMessageBox))
+    assert backend.stored == {}
+    assert page.cloudflare.token_block.takes_text() and page.cloudflare.account.text() == ACCOUNT
+    assert page.practice.choice.isChecked() and page.cloudflare.state.text() == "Not connected yet"
+    assert states(page) == ["Not tested yet"] * 4
+
 
 async def test_a_connection_whose_test_failed_is_free_of_it_once_a_request_was_accepted(
     open_page: Open, until: Until
@@ -153,6 +192,7 @@ async def test_a_connection_whose_test_failed_is_free_of_it_once_a_request_was_a
     page = await open_page(NOWHERE)
     await save(page, until)
     assert page.cloudflare.has_failed() and page._program.settings.connection == ""
+    assert states(page) == ["No", "Not asked", "Not asked", "Not asked"]
     page.has_worked("another")
     assert page.cloudflare.has_failed()
     page.has_worked("cloudflare")
@@ -190,14 +230,6 @@ async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
     await until(lambda: states(page) == ["Yes"] * 4)
 
 
-async def test_no_network_fails_at_the_first_tick(open_page: Open, until: Until) -> None:
-    page = await open_page(NOWHERE)
-    await save(page, until)
-    assert states(page) == ["No", "Not asked", "Not asked", "Not asked"]
-    assert "connected to the internet" in page.cloudflare.checks.rows[0].reason()
-    assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
-
-
 async def test_the_token_is_never_seen_again(
     open_page: Open, service: str, until: Until, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -230,7 +262,9 @@ async def test_the_token_is_never_seen_again(
     assert TOKEN.encode() not in written and OTHER.encode() not in written
 
 
-async def test_what_has_the_wrong_form_is_said_beside_its_field(open_page: Open, backend: MemoryKeyring) -> None:
+async def test_what_has_the_wrong_form_is_said_beside_its_field_and_an_id_is_cleaned(
+    open_page: Open, backend: MemoryKeyring
+) -> None:
     page = await open_page()
     card = page.cloudflare
     click(card.save_button)
@@ -246,47 +280,9 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field(open_page: Open,
     assert card.account.text() == "12345" and card.token_block.field.text().startswith("cfk_")
     assert backend.stored == {} and states(page) == ["Not tested yet"] * 4
 
-
-@pytest.mark.parametrize(
-    "pasted", [f'"{ACCOUNT}"', f"  {ACCOUNT.upper()} \n", f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai"]
-)
-async def test_an_account_id_is_cleaned_as_it_is_pasted(open_page: Open, pasted: str) -> None:
-    page = await open_page()
-    paste(page.cloudflare.account, pasted)
-    assert page.cloudflare.account.text() == ACCOUNT
-
-
-async def test_remove_asks_and_removes(open_page: Open, service: str, backend: MemoryKeyring, until: Until) -> None:
-    page = await open_page(service)
-    await save(page, until)
-    for answer in ("Cancel", "Remove"):
-        assert backend.stored
-        click(page.cloudflare.token_block.remove)
-        await until(lambda: page.findChild(QMessageBox))
-        box = page.findChild(QMessageBox)
-        assert isinstance(box, QMessageBox)
-        click(next(button for button in box.buttons() if button.text() == answer))
-        await until(lambda: not page.tasks.is_running("account"))
-        await until(lambda: not page.findChild(QMessageBox))
-    assert backend.stored == {}
-    assert page.cloudflare.token_block.takes_text() and page.cloudflare.account.text() == ACCOUNT
-    assert page.practice.choice.isChecked() and page.cloudflare.state.text() == "Not connected yet"
-    assert states(page) == ["Not tested yet"] * 4
-
-
-async def test_what_is_being_typed_survives_a_look_elsewhere(open_page: Open, service: str, until: Until) -> None:
-    page = await open_page(service)
-    await save(page, until)
-    click(page.cloudflare.token_block.replace)
-    QTest.keyClicks(page.cloudflare.token_block.field, OTHER)
-    paste(page.cloudflare.account, "f" * 32)
-    page.hide()
-    page.show()
-    await until(lambda: not page.tasks.is_running("refresh"))
-    assert page.cloudflare.token_block.field.text() == OTHER and page.cloudflare.account.text() == "f" * 32
-    click(page.cloudflare.token_block.cancel)
-    assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
-    assert page.cloudflare.token_block.field.text() == ""
+    for pasted in (f'"{ACCOUNT}"', f"  {ACCOUNT.upper()} \n", f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai"):
+        paste(card.account, pasted)
+        assert card.account.text() == ACCOUNT
 
 
 async def test_without_a_keyring_it_says_how_long_the_token_is_kept(
@@ -323,26 +319,14 @@ async def test_rubbish_in_the_environment_is_said(open_page: Open) -> None:
     assert not page.cloudflare.test_button.isEnabled()
 
 
-async def test_new_jobs_use_what_is_chosen(open_page: Open, service: str, until: Until) -> None:
-    page = await open_page(service)
-    await save(page, until)
-    changes: list[None] = []
-    page.changed.connect(lambda: changes.append(None))
-    click(page.practice.choice)
-    await until(lambda: changes)
-    assert page._program.settings.connection == "practice"
-    assert page.header.state.text() == "New jobs use the practice service"
-    click(page.cloudflare.choice)
-    await until(lambda: len(changes) == 2)
-    assert page._program.settings.connection == "cloudflare"
-
-
-async def test_the_links_lead_to_the_right_pages_and_say_where(open_page: Open) -> None:
+async def test_the_links_lead_to_the_right_pages_and_without_a_browser_the_address_can_be_copied(
+    open_page: Open,
+) -> None:
     opened: list[str] = []
 
     def browser(address: str) -> bool:
         opened.append(address)
-        return True
+        return len(opened) < 3
 
     page = await open_page(browser=browser)
     for block in (page.cloudflare.account_block, page.cloudflare.token_block):
@@ -351,16 +335,11 @@ async def test_the_links_lead_to_the_right_pages_and_say_where(open_page: Open) 
     assert ACCOUNT_PAGE in page.cloudflare.account_block.link.toolTip()
     assert page._notices.texts() == []
 
-
-async def test_without_a_browser_the_address_can_be_copied(open_page: Open) -> None:
-    page = await open_page(browser=lambda address: False)
-    click(page.cloudflare.token_block.link)
+    click(page.cloudflare.token_block.link)  # no browser was found
     assert page._notices.texts() == ["No browser could be opened. Copy the address of the page, and open it yourself."]
     page._notices.bars()[0].links()[0].click()
     assert QGuiApplication.clipboard().text() == TOKEN_PAGE
 
-
-def test_an_address_is_handed_on_as_it_is_written() -> None:
     for address in (ACCOUNT_PAGE, TOKEN_PAGE):
         assert bytes(url_of(address).toEncoded().data()).decode() == address
 
@@ -385,3 +364,43 @@ async def test_the_keyboard_goes_from_top_to_bottom(open_page: Open, until: Unti
         card.save_button,
         page.paste_button,
     ]
+
+
+def test_what_the_service_leaves_open_is_told_from_what_was_not_asked(qtbot: Any) -> None:
+    checks = CheckList()
+    qtbot.addWidget(checks)
+    answers = [CheckResult(title, True, "") for title in TITLES[:3]]
+    checks.show_results([*answers, CheckResult(TITLES[3], None, "It may work all the same.")])
+    assert [row.state() for row in checks.rows] == ["Yes", "Yes", "Yes", "Not certain"]
+    assert checks.rows[3].accessibleName() == "Model takes batches: Not certain: It may work all the same."
+    assert checks.outcome.text() == "Not certain"
+
+    checks.show_results([CheckResult(TITLES[0], True, ""), CheckResult(TITLES[1], None, "Too often."), *_unasked()])
+    assert [row.state() for row in checks.rows] == ["Yes", "Not certain", "Not asked", "Not asked"]
+
+    checks.reset()
+    assert [row.reason() for row in checks.rows] == [""] * 4 and checks.outcome.isHidden()
+
+
+def _unasked() -> list[CheckResult]:
+    return [CheckResult(title, None, "") for title in TITLES[2:]]
+
+
+def test_a_worker_that_does_not_collect_works_and_says_what_is_missing() -> None:
+    checks = CheckList(WORKER_TITLES, COLLECTING_TITLE)
+    good = [CheckResult(title, True, "") for title in WORKER_TITLES]
+    checks.show_results(good)
+    assert checks.optional.isHidden() and checks.outcome.text() == "Everything works"
+    checks.reset()
+    assert checks.foot().startswith("Four questions")
+    checks.show_optional(True)
+    assert not checks.optional.isHidden() and checks.foot().startswith("Five questions")
+    checks.show_results([*good, CheckResult(COLLECTING_TITLE, False, "Deploy the room.", is_needed=False)])
+    assert [row.state() for row in (*checks.rows, checks.optional)] == ["Yes"] * 4 + ["No"]
+    assert checks.optional.accessibleName() == "Collects answers: No: Deploy the room."
+    assert checks.outcome.text() == "Does not collect"
+    checks.show_results([CheckResult(WORKER_TITLES[0], False, "Not reached."), *good[1:]])
+    assert checks.optional.state() == "Not asked" and checks.outcome.text() == "Failed"
+    checks.show_optional(False)
+    checks.show_results([*good, CheckResult(COLLECTING_TITLE, True, "It can.", is_needed=False)])
+    assert not checks.optional.isHidden() and checks.optional.reason() == "It can."

@@ -40,6 +40,11 @@ BODY = {
         {"query": query, "contexts": [{"text": text} for text in contexts]} for query, contexts in QUERIES.items()
     ]
 }
+CODE = {
+    "Copy as Python": ("import", "CLOUDFLARE_API_TOKEN", "batch-0001.json"),
+    "Copy as Worker code": ("env.AI.run", "queueRequest"),
+    "Copy as curl": ("curl ", "$CLOUDFLARE_API_TOKEN", "batch-0001.json"),
+}
 FILE = "query,context\n" + "".join(f"{query},{text}\n" for query, contexts in QUERIES.items() for text in contexts)
 
 
@@ -123,32 +128,17 @@ async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: J
     await driver.idle()
 
 
-@pytest.mark.parametrize(
-    ("entry", "marks"),
-    [
-        ("Copy as curl", ("curl ", "$CLOUDFLARE_API_TOKEN", "batch-0001.json")),
-        ("Copy as Python", ("import", "CLOUDFLARE_API_TOKEN", "batch-0001.json")),
-        ("Copy as Worker code", ("env.AI.run", "queueRequest")),
-    ],
-)
-async def test_a_job_is_copied_as_code(driver: JobPageDriver, entry: str, marks: tuple[str, ...]) -> None:
+async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     await driver.show(job)
-    menu_entry(driver.page.header.more.menu(), entry)
-    copied = QGuiApplication.clipboard().text()
-    assert all(mark in copied for mark in marks), copied
-    assert driver.notices.texts()[0].startswith("Copied.")
-    QGuiApplication.clipboard().clear()
-    await driver.idle()
-
-
-async def test_the_requests_are_saved_for_the_code(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    await driver.show(job)
-    menu_entry(driver.page.header.more.menu(), "Copy as curl")
+    for entry, marks in CODE.items():
+        menu_entry(driver.page.header.more.menu(), entry)
+        copied = QGuiApplication.clipboard().text()
+        assert all(mark in copied for mark in marks), copied
+        assert driver.notices.texts()[0].startswith("Copied.")
     target = tmp_path / "code"
     target.mkdir()
-    (bar,) = driver.notices.bars()
+    bar = driver.notices.bars()[0]
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
     await until(lambda: driver.page.findChild(QFileDialog))
     dialog = driver.page.findChild(QFileDialog)
@@ -185,27 +175,6 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     await until(lambda: stage.person.sees("Query 1"))
     assert not stage.workspace._job._duplicate.isEnabled()
-    await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
-
-
-async def test_with_its_file_the_texts_are_shown(
-    stage: Stage, service: FaultyService, until: Until, tmp_path: Path
-) -> None:
-    request_id = json.loads(await by_curl(service))["result"]["request_id"]
-    path = tmp_path / "questions.csv"
-    path.write_text(FILE, encoding="utf-8")
-    stage.workspace.window.attach.emit()
-    dialog = await attach_dialog(until)
-    await until(lambda: dialog.connection.count() == 2)
-    dialog.text.setPlainText(request_id)
-    dialog.files.open(path)
-    await until(dialog.files.inputs)
-    assert dialog.files.names[0].whole_text() == "questions.csv" and dialog.files.kind.value() == Kind.RANK
-    click(dialog.add_button)
-    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
-    (job,) = stage.program.ledger.jobs()
-    assert job.state is JobState.DONE and job.source_name == "questions.csv"
-    await until(lambda: stage.person.sees("reset my password"))
     await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
 
 
@@ -286,14 +255,3 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
     click(page.done_button)
     assert window.pages.currentWidget() is workspace._settings.page
-
-
-async def test_practice_leaves_no_trace(driver: JobPageDriver, until: Until, qtbot: Any) -> None:
-    await driver.finished(TIED, Kind.RANK)
-    page = TrafficPage(driver.program, driver.notices)
-    qtbot.addWidget(page)
-    page.show()
-    await until(lambda: not page.tasks.is_running("read"))
-    assert page.rows.rows() == () or not list(page.rows.rows())
-    assert page.empty.isVisible()
-    await page.tasks.close()

@@ -89,26 +89,6 @@ async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home
     assert paths[:3] == ["Support articles 2.csv", "Support articles (csv-excel).csv", "Support articles.xlsx"]
 
 
-async def test_a_name_that_the_user_gives(driver: JobPageDriver, tmp_path: Path, until: Until) -> None:
-    dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
-    path = tmp_path / "ranked.csv"
-    QTest.mouseClick(dialog.summary.change_button, LEFT)
-    await until(lambda: dialog.findChild(QFileDialog) is not None)
-    files = dialog.findChild(QFileDialog)
-    assert isinstance(files, QFileDialog)
-    field = files.findChild(QLineEdit, "fileNameEdit")
-    assert isinstance(field, QLineEdit)
-    assert field.text() == "Support articles.csv"
-    field.setText(str(path))
-    files.accept()
-    await until(lambda: [name for name, _ in lines(dialog)] == ["ranked.csv"])
-    QTest.mouseClick(dialog.save_button, LEFT)
-    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 6 rows to “"))
-    assert [row["rank"] for row in read(path)] == ["1", "2", "3", "3", "1", "2"]
-    assert driver.notices.bars()[0].links()[0].text() == "Show file"
-    assert driver.program.settings.last_folder == str(tmp_path)
-
-
 async def test_limits_of_the_page_are_kept_until_they_are_changed(
     driver: JobPageDriver, tmp_path: Path, until: Until
 ) -> None:
@@ -227,26 +207,15 @@ async def test_what_is_here_of_a_job_at_work_is_exported_from_its_menu(driver: J
     assert wanted == [job.id]
 
 
-@pytest.mark.parametrize(
-    ("counts", "kind", "said"),
-    [
-        (OutcomeCounts(5, 0, 0, 0, 0), Kind.EMBED, ""),
-        (
-            OutcomeCounts(5, 0, 2, 0, 0),
-            Kind.EMBED,
-            "2 rows have no vector yet and are left out; the file beside it says so.",
-        ),
-        (
-            OutcomeCounts(5, 1, 2, 0, 0),
-            Kind.EMBED,
-            "3 rows have no vector and are left out; the file beside it says so.",
-        ),
-        (OutcomeCounts(5, 0, 1, 0, 0), Kind.RANK, "1 row has no score yet. It is written too, without one."),
-        (OutcomeCounts(5, 0, 0, 1, 1), Kind.RANK, "2 rows have no score. They are written too, with their reasons."),
-    ],
-)
-def test_what_may_still_come_is_distinguished_from_what_will_not(counts: OutcomeCounts, kind: Kind, said: str) -> None:
-    assert missing_words(Extent(counts, 0, (), 0), kind) == said
+def test_what_may_still_come_is_distinguished_from_what_will_not() -> None:
+    def said(counts: OutcomeCounts, kind: Kind) -> str:
+        return missing_words(Extent(counts, 0, (), 0), kind)
+
+    assert said(OutcomeCounts(5, 0, 0, 0, 0), Kind.EMBED) == ""
+    assert said(OutcomeCounts(5, 0, 2, 0, 0), Kind.EMBED).startswith("2 rows have no vector yet and are left out")
+    assert said(OutcomeCounts(5, 1, 2, 0, 0), Kind.EMBED).startswith("3 rows have no vector and are left out")
+    assert said(OutcomeCounts(5, 0, 1, 0, 0), Kind.RANK).startswith("1 row has no score yet.")
+    assert said(OutcomeCounts(5, 0, 0, 1, 1), Kind.RANK).endswith("They are written too, with their reasons.")
 
 
 async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
@@ -294,7 +263,9 @@ async def test_the_note_with_the_job_can_be_switched_off_for_people_and_stays_so
     await driver.idle()
 
 
-async def test_people_come_first_and_a_suffix_chooses_the_form(driver: JobPageDriver, home: Path) -> None:
+async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form(
+    driver: JobPageDriver, home: Path, tmp_path: Path, until: Until
+) -> None:
     dialog = ExportDialog(driver.program, driver.notices, await driver.finished(TIED, Kind.RANK), parent=driver.window)
     assert [target.name for target in dialog.forms.chosen()] == ["xlsx"]
     assert list(dialog.forms.boxes)[:3] == ["xlsx", "xlsx-rows", "csv-excel"]
@@ -302,4 +273,22 @@ async def test_people_come_first_and_a_suffix_chooses_the_form(driver: JobPageDr
     assert dialog._form_of(home / "a.parquet", excel).name == "parquet"
     assert dialog._form_of(home / "a.xlsx", excel) is excel
     assert dialog._form_of(home / "a.b", excel) is excel
-    await driver.idle()
+
+    dialog.forms.choose("csv")
+    dialog.open()
+    path = tmp_path / "ranked.csv"
+    QTest.mouseClick(dialog.summary.change_button, LEFT)
+    await until(lambda: dialog.findChild(QFileDialog) is not None)
+    files = dialog.findChild(QFileDialog)
+    assert isinstance(files, QFileDialog)
+    field = files.findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(field, QLineEdit)
+    assert field.text() == "Support articles.csv"
+    field.setText(str(path))
+    files.accept()
+    await until(lambda: [name for name, _ in lines(dialog)] == ["ranked.csv"])
+    QTest.mouseClick(dialog.save_button, LEFT)
+    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 6 rows to “"))
+    assert [row["rank"] for row in read(path)] == ["1", "2", "3", "3", "1", "2"]
+    assert driver.notices.bars()[0].links()[0].text() == "Show file"
+    assert driver.program.settings.last_folder == str(tmp_path)

@@ -46,18 +46,17 @@ async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPage
     assert any(isinstance(layer, Mark) for layer in view.chart.layers())
     assert view.spread.texts()[7:9][0] == "Texts of the whole list"
     assert not view.partial_bar.isVisible()
+    rows = list(csv.DictReader(io.StringIO(view.chart.data().csv().decode("utf-8-sig"))))
+    assert sum(int(row["Contexts"]) for row in rows if row["series"] == "All scores") == 160
+    assert {row["series"] for row in rows} == {"All scores", "Texts of the whole list"}
     # The same figures are in the foot of the ranking.
     await until(lambda: "Texts that suit another question better have a mean score of" in driver.ranking.foot())
     await driver.idle()
 
 
-async def test_few_questions_give_no_baseline(driver: JobPageDriver, until: Until) -> None:
-    view = await overview_of(driver, "query,context\nreset,the same\nforgotten,the same\n", until)
-    assert "ten questions or more" in view.reading()
-    await driver.idle()
-
-
-async def test_without_such_pairs_it_says_so_and_draws_none(driver: JobPageDriver, until: Until) -> None:
+async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_partial(
+    driver: JobPageDriver, until: Until
+) -> None:
     view = await overview_of(driver, TIED, until)
     assert view.reading().startswith("Not enough data to show a typical unrelated score")
     assert not any(isinstance(layer, Steps) for layer in view.chart.layers())
@@ -67,9 +66,6 @@ async def test_without_such_pairs_it_says_so_and_draws_none(driver: JobPageDrive
     await driver.idle()
     assert "9 in 10" not in driver.ranking.foot()
 
-
-async def test_results_so_far_are_called_partial(driver: JobPageDriver, until: Until) -> None:
-    view = await overview_of(driver, TIED, until)
     job = driver.page.job()
     assert job is not None
     with driver.program.folder(job.id).open() as database:
@@ -83,12 +79,4 @@ async def test_results_so_far_are_called_partial(driver: JobPageDriver, until: U
     await driver.idle()
     driver.page.tabs.choose("ranking")
     await until(lambda: "Partial: 4 of 6" in driver.ranking.foot())
-    await driver.idle()
-
-
-async def test_the_numbers_behind_the_picture(driver: JobPageDriver, until: Until) -> None:
-    view = await overview_of(driver, CROSSED, until)
-    rows = list(csv.DictReader(io.StringIO(view.chart.data().csv().decode("utf-8-sig"))))
-    assert sum(int(row["Contexts"]) for row in rows if row["series"] == "All scores") == 160
-    assert {row["series"] for row in rows} == {"All scores", "Texts of the whole list"}
     await driver.idle()

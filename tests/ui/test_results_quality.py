@@ -53,7 +53,7 @@ async def shown(tmp_path: Path, until: Until) -> AsyncIterator[Shown]:
         widget.deleteLater()
 
 
-async def test_figures_and_queries_the_worst_first(shown: Shown) -> None:
+async def test_figures_and_queries_the_worst_first_whose_texts_can_be_exported(shown: Shown) -> None:
     await shown.show(LABELLED)
     view = shown.view
     title, figure, beside, _ = view.mean.texts()
@@ -70,6 +70,12 @@ async def test_figures_and_queries_the_worst_first(shown: Shown) -> None:
     assert [texts[at + 1] for at in range(0, len(texts), 3) if texts[at] in ("RR", "Success@10", "Judged@10")] == [
         *("0.6111", "1.0000", "100 %")
     ]
+
+    view.table.selectRow(0)
+    worst = view.rows.row(0).number
+    assert view.row_choices() == (RowChoice("this query", frozenset(range(4 * worst - 3, 4 * worst + 1))),)
+    view.table.selectAll()
+    assert view.row_choices() == (RowChoice("selected queries", frozenset(range(1, 25))),)
 
 
 async def test_without_judgements_there_is_one_button(shown: Shown) -> None:
@@ -103,12 +109,6 @@ async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) ->
     assert "Several judged 2 of the texts, 100 % with the same grade (weighted kappa 1.00)." in shown.view.foot()
 
 
-async def test_a_ranking_of_relevant_texts_only_measures_nothing(shown: Shown) -> None:
-    await shown.show([Pair("q", f"text {number}", number / 10, label="1") for number in range(3)])
-    assert shown.view.mean.texts()[1] == "–"
-    assert "Nothing can be measured" in shown.view.mean.texts()[3]
-
-
 async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(shown: Shown) -> None:
     words = {"2": "yes", "0": "no"}
     await shown.show([Pair(pair.query, pair.text, pair.outcome, label=words[pair.label]) for pair in LABELLED])
@@ -123,13 +123,3 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
     await shown.until(shown.view.empty.isVisible)
-
-
-async def test_the_texts_of_selected_queries_can_be_exported_alone(shown: Shown) -> None:
-    await shown.show(LABELLED)
-    view = shown.view
-    view.table.selectRow(0)
-    worst = view.rows.row(0).number
-    assert view.row_choices() == (RowChoice("this query", frozenset(range(4 * worst - 3, 4 * worst + 1))),)
-    view.table.selectAll()
-    assert view.row_choices() == (RowChoice("selected queries", frozenset(range(1, 25))),)

@@ -38,52 +38,82 @@ def column_of(driver: JobPageDriver, column: int) -> list[str]:
     return [model.text(index, column) for index in range(model.rowCount())]
 
 
-async def test_ranks_ties_as_ties_with_scores_to_four_decimals(driver: JobPageDriver) -> None:
+async def test_ranks_scores_and_the_chosen_text_are_shown_and_fit_the_smallest_window(driver: JobPageDriver) -> None:
     assert column_of(driver, RANK) == ["1", "2", "3=", "3="]
     scores = [float(score) for score in column_of(driver, SCORE)]
     assert scores == sorted(scores, reverse=True)
     assert all(len(score.split(".")[1]) == 4 for score in column_of(driver, SCORE))
     assert sorted(column_of(driver, WAS)) == ["1", "2", "3", "4"]
     assert set(column_of(driver, MOVED)[2:]) <= {"↓ 1", "–", "↑ 0", "↓ 2"}
+
+    first = driver.ranking.contexts_model.row(0).context
+    assert driver.ranking.panel.text() == first.text
+    assert driver.ranking.panel.heading() == f"Rank 1, score {first.score:.4f}"
+
+    assert "Practice scores" in driver.ranking.foot()
+    assert "percentages" in driver.ranking.foot()
+
+    driver.ranking.contexts.selectRow(0)
+    QTest.keyClick(driver.ranking.contexts, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    titles, copied = QGuiApplication.clipboard().text().split("\n")
+    cells = copied.split("\t")
+    assert titles.split("\t")[1:3] == ["Score", "Text"]
+    best = driver.ranking.contexts_model.row(0).context
+    assert cells[:3] == ["1", repr(best.score), best.text]
+
+    margins = [query.margin or 0.0 for query in driver.ranking.queries_model.rows()]
+    driver.ranking.queries.sortByColumn(2, Qt.SortOrder.AscendingOrder)
+    assert [driver.ranking.queries_model.row(index).margin for index in range(2)] == sorted(margins)
+
+    assert driver.ranking.minimumSizeHint().width() <= 700  # what the library leaves of 920
+    driver.ranking.resize(700, 400)
+    for table in (driver.ranking.queries, driver.ranking.contexts):
+        assert table.horizontalScrollBar().maximum() == 0
+
+    driver.ranking.resize(driver.ranking.minimumSizeHint().width(), 560)
+    QTest.qWait(0)
+    assert driver.ranking.contexts.columnWidth(TEXT) >= 100
+    assert driver.ranking.queries.columnWidth(0) >= 90
     await driver.idle()
 
 
-async def test_bars_have_one_scale_from_0_to_1_for_every_query(driver: JobPageDriver, until: Until) -> None:
+async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDriver, until: Until) -> None:
     for index in range(2):
         driver.ranking.queries.selectRow(index)
         await until(lambda: not driver.ranking.tasks.is_running("contexts"))
         for row in driver.ranking.contexts_model.rows():
             assert row.context.score is not None
             assert row.share == pytest.approx(min(1.0, max(0.0, row.context.score)))
-    await driver.idle()
 
-
-async def test_nothing_is_cut_off_in_the_smallest_window(driver: JobPageDriver) -> None:
-    assert driver.ranking.minimumSizeHint().width() <= 700  # what the library leaves of 920
-    driver.ranking.resize(700, 400)
-    for table in (driver.ranking.queries, driver.ranking.contexts):
-        assert table.horizontalScrollBar().maximum() == 0
-    await driver.idle()
-
-
-async def test_the_chosen_text_stands_whole_below_with_id_and_label(driver: JobPageDriver) -> None:
-    first = driver.ranking.contexts_model.row(0).context
-    assert driver.ranking.panel.text() == first.text
-    assert driver.ranking.panel.heading() == f"Rank 1, score {first.score:.4f}"
-    await driver.idle()
-
-
-async def test_arrow_keys_walk_through_queries_and_texts(driver: JobPageDriver, until: Until) -> None:
+    driver.ranking.queries.selectRow(0)
+    await until(lambda: driver.ranking.contexts_model.rowCount() == 4)
     QTest.keyClick(driver.ranking.queries, Qt.Key.Key_Down)
     await until(lambda: driver.ranking.contexts_model.rowCount() == 2)
     QTest.keyClick(driver.ranking.contexts, Qt.Key.Key_Down)
     assert driver.ranking.panel.text() == driver.ranking.contexts_model.row(1).context.text
     QTest.keyClick(driver.ranking.queries, Qt.Key.Key_Up)
     await until(lambda: driver.ranking.contexts_model.rowCount() == 4)
+
+    QTest.keyClicks(driver.ranking.find_field, "PACKED")
+    await until(lambda: driver.ranking.queries_model.rowCount() == 1)
+    await until(lambda: column_of(driver, TEXT) == ["You can cancel an order until it is packed"])
+    assert driver.ranking.kept.text() == "1 query"
+    QTest.keyClick(driver.ranking.find_field, Qt.Key.Key_Escape)
+    await until(lambda: driver.ranking.queries_model.rowCount() == 2)
+    await until(lambda: len(column_of(driver, TEXT)) == 2)  # the query that was chosen stays chosen
+
+    QTest.keyClicks(driver.ranking.find_field, "no such thing")
+    await until(lambda: driver.ranking.queries_model.rowCount() == 0)
+    assert driver.ranking.panel.isHidden()
+    QTest.keyClick(driver.ranking.find_field, Qt.Key.Key_Escape)
+    await until(lambda: len(column_of(driver, TEXT)) == 4)
+    assert not driver.ranking.panel.isHidden()
     await driver.idle()
 
 
-async def test_top_k_keeps_ties_and_counts_what_it_keeps(driver: JobPageDriver, until: Until) -> None:
+async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(
+    driver: JobPageDriver, until: Until
+) -> None:
     driver.ranking.limits_bar.set_top(3)
     assert column_of(driver, RANK) == ["1", "2", "3=", "3="]
     await until(lambda: driver.ranking.kept.text() == "keeps 6 of 6")
@@ -91,10 +121,8 @@ async def test_top_k_keeps_ties_and_counts_what_it_keeps(driver: JobPageDriver, 
     assert column_of(driver, RANK) == ["1"]
     await until(lambda: driver.ranking.kept.text() == "keeps 2 of 6")
     assert driver.ranking.kept.toolTip() == "4 contexts are dropped"
-    await driver.idle()
 
-
-async def test_a_threshold_takes_away_what_scores_less(driver: JobPageDriver, until: Until) -> None:
+    driver.ranking.limits_bar.set_top(None)
     second = column_of(driver, SCORE)[1]
     threshold = f"{float(second) - 0.0001:.4f}".replace(".", ",")  # as it is typed in half of Europe
     QTest.keyClicks(driver.ranking.limits_bar.threshold, threshold)
@@ -103,10 +131,8 @@ async def test_a_threshold_takes_away_what_scores_less(driver: JobPageDriver, un
     driver.ranking.limits_bar.threshold.setText("2")
     assert column_of(driver, RANK) == []
     await until(lambda: driver.ranking.kept.text() == "keeps 0 of 6")
-    await driver.idle()
 
-
-async def test_limits_belong_to_their_job(driver: JobPageDriver, until: Until) -> None:
+    driver.ranking.limits_bar.threshold.clear()
     first = driver.page.job()
     assert first is not None
     driver.ranking.limits_bar.set_top(5)
@@ -118,65 +144,7 @@ async def test_limits_belong_to_their_job(driver: JobPageDriver, until: Until) -
     await driver.idle()
 
 
-async def test_find_leaves_the_queries_and_texts_that_have_it(driver: JobPageDriver, until: Until) -> None:
-    QTest.keyClicks(driver.ranking.find_field, "PACKED")
-    await until(lambda: driver.ranking.queries_model.rowCount() == 1)
-    await until(lambda: column_of(driver, TEXT) == ["You can cancel an order until it is packed"])
-    assert driver.ranking.kept.text() == "1 query"
-    QTest.keyClick(driver.ranking.find_field, Qt.Key.Key_Escape)
-    await until(lambda: driver.ranking.queries_model.rowCount() == 2)
-    await until(lambda: len(column_of(driver, TEXT)) == 2)  # the query that was chosen stays chosen
-    await driver.idle()
-
-
-async def test_where_nothing_is_found_no_empty_panel_is_shown(driver: JobPageDriver, until: Until) -> None:
-    QTest.keyClicks(driver.ranking.find_field, "no such thing")
-    await until(lambda: driver.ranking.queries_model.rowCount() == 0)
-    assert driver.ranking.panel.isHidden()
-    QTest.keyClick(driver.ranking.find_field, Qt.Key.Key_Escape)
-    await until(lambda: len(column_of(driver, TEXT)) == 4)
-    assert not driver.ranking.panel.isHidden()
-    await driver.idle()
-
-
-async def test_in_a_small_window_texts_are_more_than_an_ellipsis(driver: JobPageDriver) -> None:
-    driver.ranking.resize(driver.ranking.minimumSizeHint().width(), 560)
-    QTest.qWait(0)
-    assert driver.ranking.contexts.columnWidth(TEXT) >= 100
-    assert driver.ranking.queries.columnWidth(0) >= 90
-    await driver.idle()
-
-
-async def test_a_job_that_is_over_without_a_score_does_not_say_wait(driver: JobPageDriver, until: Until) -> None:
-    again = await driver.finished(TIED, Kind.RANK, "Another")
-    with driver.program.folder(again.id).open() as database:
-        forget_checksums(database)  # changed on purpose
-        database.execute("UPDATE items SET score = NULL")
-    await driver.show(again)
-    sentence = "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why."
-    await until(lambda: sentence in sentences(driver))
-    await driver.idle()
-
-
-async def test_copies_cells_as_a_spreadsheet_takes_them(driver: JobPageDriver) -> None:
-    driver.ranking.contexts.selectRow(0)
-    QTest.keyClick(driver.ranking.contexts, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    titles, copied = QGuiApplication.clipboard().text().split("\n")
-    cells = copied.split("\t")
-    assert titles.split("\t")[1:3] == ["Score", "Text"]
-    best = driver.ranking.contexts_model.row(0).context
-    assert cells[:3] == ["1", repr(best.score), best.text]
-    await driver.idle()
-
-
-async def test_queries_sort_by_their_margin(driver: JobPageDriver) -> None:
-    margins = [query.margin or 0.0 for query in driver.ranking.queries_model.rows()]
-    driver.ranking.queries.sortByColumn(2, Qt.SortOrder.AscendingOrder)
-    assert [driver.ranking.queries_model.row(index).margin for index in range(2)] == sorted(margins)
-    await driver.idle()
-
-
-async def test_what_has_no_score_stands_last_with_its_reason(driver: JobPageDriver, until: Until) -> None:
+async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver: JobPageDriver, until: Until) -> None:
     job = driver.page.job()
     assert job is not None
     with driver.program.folder(job.id).open() as database:
@@ -189,12 +157,14 @@ async def test_what_has_no_score_stands_last_with_its_reason(driver: JobPageDriv
     assert column_of(driver, SCORE)[-1] == "Failed: too long"
     driver.ranking.contexts.selectRow(3)
     assert driver.ranking.panel.problem() == "Failed: too long"
-    await driver.idle()
 
-
-async def test_practice_scores_are_called_so(driver: JobPageDriver) -> None:
-    assert "Practice scores" in driver.ranking.foot()
-    assert "percentages" in driver.ranking.foot()
+    again = await driver.finished(TIED, Kind.RANK, "Another")
+    with driver.program.folder(again.id).open() as database:
+        forget_checksums(database)  # changed on purpose
+        database.execute("UPDATE items SET score = NULL")
+    await driver.show(again)
+    sentence = "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why."
+    await until(lambda: sentence in sentences(driver))
     await driver.idle()
 
 

@@ -22,7 +22,7 @@ from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
 TEXTS = "id,text,category\n" + "".join(
-    f'{number:04},"{WORDS[number % 4]}, number {number}",{WORDS[number % 4].split()[0]}\n' for number in range(80)
+    f'{number:04},"{WORDS[number % 4]}, number {number}",{WORDS[number % 4].split()[0]}\n' for number in range(40)
 )
 Opened = Callable[[], MapView]
 
@@ -173,7 +173,7 @@ async def test_it_can_be_stopped_and_does_not_come_again(show: Opened, begin: th
 async def test_many_texts_wait_until_they_are_asked_for(
     show: Opened, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_view, "_BY_ITSELF", 79)
+    monkeypatch.setattr(map_view, "_BY_ITSELF", 39)
     page = show()
     await at_rest(page, until)
     assert shown(page) is Layout.DIRECTION

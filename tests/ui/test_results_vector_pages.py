@@ -4,12 +4,11 @@ import csv
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
@@ -58,8 +57,10 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
             page.deleteLater()
 
 
-async def test_the_map_has_a_dot_a_text_in_the_colours_of_a_column(pages: Pages) -> None:
+async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_path: Path) -> None:
     page = await pages.open(pages.views.map)
+    assert offered(pages.views.map) == {}, "nothing is chosen"
+    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
     made = page.map()
     assert made is not None
     assert len(made.points) == 80
@@ -72,12 +73,18 @@ async def test_the_map_has_a_dot_a_text_in_the_colours_of_a_column(pages: Pages)
     assert columns == ("row", "id", "text", "x", "y", "category")
     assert (len(rows), rows[5][:3], rows[5][5]) == (80, (7, "0005", "Garden hose with a nozzle, number 0"), "Garden")
 
+    QTest.keyClicks(page.find_field, "hose")
+    await pages.until(page.list.isVisible)
+    assert page.list.title.whole_text() == "20 texts · “hose”"
+    assert offered(pages.views.map) == {"“hose”": 20}
+    page.find_field.clear()
+    await pages.until(lambda: not page.list.isVisible())
 
-async def test_a_dot_brings_its_neighbours_and_they_lead_on(pages: Pages) -> None:
-    page = await pages.open(pages.views.map)
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(0).toPoint())
     await pages.until(lambda: page.list.isVisible() and not page.tasks.running())
     assert page.list.title.whole_text().startswith("Nearest to “")
+    (near,) = pages.views.map.row_choices()
+    assert len(near.items) == 26 and near.is_proposed
     first = page.list.neighbours.row(0).text.item_no
     page.list.opened.emit(first)
     await pages.until(lambda: not page.tasks.running())
@@ -85,9 +92,36 @@ async def test_a_dot_brings_its_neighbours_and_they_lead_on(pages: Pages) -> Non
     page.list.closed.emit()
     assert not page.list.isVisible()
 
+    seen = {}
+    for key in ("one", "clusters", "column/2"):
+        page.colour_choice.set_value(key)
+        page._colour_picked(key)
+        await pages.until(lambda: not page.tasks.running())
+        seen[key] = page._colours
+    assert seen["column/2"] is not None and seen["column/2"].dots.limits is not None
+    assert seen["clusters"] is not None and seen["clusters"].dots.names[0].startswith("1 · ")
+    assert seen["one"] is not None and seen["one"].title == ""
 
-async def test_a_lasso_lists_texts_and_shows_them_in_the_table(pages: Pages) -> None:
-    page = await pages.open(pages.views.map)
+    page.colour_choice.picked.emit("column/1")
+    await pages.until(lambda: not page.tasks.running())
+    QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)
+    await pages.until(lambda: page.picture.findChild(QFileDialog) is not None)
+    dialog = page.picture.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.setDirectory(str(tmp_path))
+    chosen = next(each for each in dialog.nameFilters() if each.startswith("The data"))
+    dialog.selectNameFilter(chosen)
+    dialog.filterSelected.emit(chosen)  # as the list of filters does
+    target = tmp_path / "Catalogue, map.csv"
+    assert Path(dialog.selectedFiles()[0]).name == target.name
+    dialog.accept()
+    await pages.until(target.exists)
+    await pages.until(lambda: not page.tasks.running())
+    text = (tmp_path / "Catalogue, map.csv").read_text(encoding="utf-8-sig")
+    written = list(csv.reader(text.splitlines()))
+    assert written[0] == ["row", "id", "text", "x", "y", "category"]
+    assert len(written) == 81
+
     page.lasso_button.click()
     box = page.dots.rect().adjusted(2, 2, -2, -2)
     QTest.mousePress(page.dots, Qt.MouseButton.LeftButton, pos=box.topLeft())
@@ -103,34 +137,13 @@ async def test_a_lasso_lists_texts_and_shows_them_in_the_table(pages: Pages) -> 
     assert wanted == [True]
     assert table.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
+    assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]
     assert table.window().focusWidget() is table.table
     table.all_link.setFocus()
     table.all_link.click()
     assert table.rows.rowCount() == 80
     assert table.window().focusWidget() is table.table  # the link is gone
     await pages.driver.idle()
-
-
-async def test_what_is_found_is_marked_and_listed(pages: Pages) -> None:
-    page = await pages.open(pages.views.map)
-    QTest.keyClicks(page.find_field, "hose")
-    await pages.until(page.list.isVisible)
-    assert page.list.title.whole_text() == "20 texts · “hose”"
-    page.find_field.clear()
-    await pages.until(lambda: not page.list.isVisible())
-
-
-async def test_numbers_and_clusters_colour_the_map_too(pages: Pages) -> None:
-    page = await pages.open(pages.views.map)
-    seen = {}
-    for key in ("one", "clusters", "column/2"):
-        page.colour_choice.set_value(key)
-        page._colour_picked(key)
-        await pages.until(lambda: not page.tasks.running())
-        seen[key] = page._colours
-    assert seen["column/2"] is not None and seen["column/2"].dots.limits is not None
-    assert seen["clusters"] is not None and seen["clusters"].dots.names[0].startswith("1 · ")
-    assert seen["one"] is not None and seen["one"].title == ""
 
 
 async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> None:
@@ -144,18 +157,11 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     similarities = [each.similarity for each in page.found.rows()]
     assert similarities == sorted(similarities, reverse=True)
     assert page.panel.text() == page.found.row(0).text.text
+    assert offered(pages.views.similar) == {"Most similar to “a lamp of brass for my desk”": 80}
+    assert page.minimumSizeHint().width() <= 700
     page.search()
     assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
     await pages.until(lambda: not page.tasks.running())
-
-
-async def test_nothing_is_cut_off_in_the_smallest_window(pages: Pages) -> None:
-    views = pages.views
-    every: tuple[LateView[Any], ...] = (views.map, views.similar, views.duplicates, views.clusters)
-    for late in every:
-        page = await pages.open(late)
-        page.resize(700, 400)
-        assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
 
 
 async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: Pages, tmp_path: Path) -> None:
@@ -167,6 +173,9 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
     group = page.groups.row(0)
     assert page.members.row(0).text == group.text
     assert page.members.rowCount() == len(group.group.goes) + 1
+    names = offered(pages.views.duplicates)
+    assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
+    assert names["this group"] == page.members.rowCount() and page.minimumSizeHint().width() <= 700
     await page.write(tmp_path / "keep.csv")
     with (tmp_path / "keep.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -194,6 +203,9 @@ async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
     assert page.title.text() == "Cluster 1: 20 texts"
     assert page.members.row(0).text.item_no == chosen.typical[0].item_no
     assert len({page.members.row(index).text.text.split(",")[0] for index in range(20)}) == 1
+    assert offered(pages.views.clusters) == {"cluster 1": 20} and page.minimumSizeHint().width() <= 700
+    page.table.selectAll()
+    assert offered(pages.views.clusters) == {"selected clusters": 80}
 
 
 async def test_what_has_come_back_so_far_is_shown_and_said(pages: Pages) -> None:
@@ -234,76 +246,6 @@ async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
     assert not page.picture.isVisible()
 
 
-async def test_a_picture_of_the_map_is_two_clicks_away_in_three_forms(pages: Pages, tmp_path: Path) -> None:
-    page = await pages.open(pages.views.map)
-    for suffix, kind in (("png", "PNG"), ("svg", "SVG"), ("csv", "The data")):
-        QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)
-        await pages.until(lambda: page.picture.findChild(QFileDialog) is not None)
-        dialog = page.picture.findChild(QFileDialog)
-        assert isinstance(dialog, QFileDialog)
-        dialog.setDirectory(str(tmp_path))
-        chosen = next(each for each in dialog.nameFilters() if each.startswith(kind))
-        dialog.selectNameFilter(chosen)
-        dialog.filterSelected.emit(chosen)  # as the list of filters does
-        target = tmp_path / f"Catalogue, map.{suffix}"
-        assert Path(dialog.selectedFiles()[0]).name == target.name
-        dialog.accept()
-        await pages.until(target.exists)
-        await pages.until(lambda: not page.tasks.running())
-    assert not QImage(str(tmp_path / "Catalogue, map.png")).isNull()
-    assert "<svg" in (tmp_path / "Catalogue, map.svg").read_text(encoding="utf-8")
-    text = (tmp_path / "Catalogue, map.csv").read_text(encoding="utf-8-sig")
-    rows = list(csv.reader(text.splitlines()))
-    assert rows[0] == ["row", "id", "text", "x", "y", "category"]
-    assert len(rows) == 81
-
-
 def offered(view: ResultView) -> dict[str, int]:
     """What the view offers to export instead of all rows, and how many rows that is."""
     return {choice.name: len(choice.items) for choice in view.row_choices()}
-
-
-async def test_every_page_that_narrows_down_offers_its_rows(pages: Pages) -> None:
-    views, table = pages.views, pages.driver.vectors
-    assert offered(views.map) == {}, "the page was never opened"
-    map_page = await pages.open(views.map)
-    assert offered(views.map) == {}, "nothing is chosen"
-    QTest.keyClicks(map_page.find_field, "hose")
-    await pages.until(map_page.list.isVisible)
-    assert offered(views.map) == {"“hose”": 20}
-    map_page.list._chosen.selectAll()
-    assert offered(views.map) == {"“hose”": 20}, "the same rows are offered once"
-    map_page.show_text(1)
-    await pages.until(lambda: map_page.list.name().startswith("Nearest to") and not map_page.tasks.running())
-    (near,) = views.map.row_choices()
-    assert len(near.items) == 26 and near.is_proposed and 1 in near.items
-
-    similar = await pages.open(views.similar)
-    similar.sentence.setText("a hose")
-    similar.search()
-    await pages.until(lambda: similar.found.rowCount() and not similar.tasks.running())
-    assert offered(views.similar) == {"Most similar to “a hose”": 80}
-
-    duplicates = await pages.open(views.duplicates)
-    found = duplicates.found()
-    assert found is not None and found.gone
-    names = offered(views.duplicates)
-    assert names["without near duplicates"] == 80 - found.gone
-    assert names["near duplicates that go"] == found.gone
-    assert names["this group"] == duplicates.members.rowCount()
-
-    clusters = await pages.open(views.clusters)
-    size = clusters.rows.row(0).cluster.size
-    assert offered(views.clusters) == {"cluster 1": size}
-    clusters.table.selectAll()
-    assert offered(views.clusters) == {"selected clusters": 80}
-
-    QTest.keyClicks(table.find_field, "towel")
-    await pages.until(lambda: table.rows.rowCount() == 20)
-    assert offered(table)["“towel”"] == 20
-    table.table.selectRow(0)
-    QTest.keyClick(table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
-    assert offered(table)["selected"] == 2
-    views.map.view.rows_wanted.emit((3, 9), "Lasso")
-    assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]
-    await pages.driver.idle()

@@ -24,32 +24,38 @@ async def driver(tmp_path: Path, until: Until) -> AsyncIterator[JobPageDriver]:
         yield driver
 
 
-async def test_shows_texts_with_ids_as_they_were_and_the_lengths(driver: JobPageDriver) -> None:
+async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_copied(
+    driver: JobPageDriver, until: Until
+) -> None:
     first = driver.vectors.rows.row(0)
     assert (first.text.row, first.text.id, first.text.text) == (2, "0007", "Desk lamp of brass")
     assert driver.vectors.rows.text(0, 4) == "1.0000"
     assert driver.vectors.count.text() == "4 texts"
-    await driver.idle()
 
-
-async def test_the_foot_tells_how_the_vectors_are(driver: JobPageDriver, until: Until) -> None:
     await until(lambda: "dimensions" in driver.vectors.checks())
     assert "all of unit length" in driver.vectors.checks()
     assert "1 repeated vector" in driver.vectors.checks()
     assert "practice" in driver.vectors.checks()
-    await driver.idle()
 
-
-async def test_the_nearest_texts_are_listed_next_to_the_chosen_one(driver: JobPageDriver, until: Until) -> None:
     neighbours = driver.vectors.panel.neighbours
     await until(lambda: neighbours.rowCount() == 3)
     assert neighbours.row(0).text.id == "0010"
     assert neighbours.text(0, 2) == "1.0000"
     assert neighbours.row(2).text.text == "Garden hose"
+
+    job = driver.page.job()
+    assert job is not None
+    QTest.mouseClick(driver.vectors.panel.copy_button, Qt.MouseButton.LeftButton)
+    copied = np.array(json.loads(QGuiApplication.clipboard().text()), dtype=np.float32)
+    stored = Embeddings(driver.program.folder(job.id)).vector(1)
+    assert stored is not None
+    assert np.array_equal(copied, stored)
     await driver.idle()
 
 
-async def test_a_neighbour_is_opened_even_where_a_search_hides_it(driver: JobPageDriver, until: Until) -> None:
+async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_read(
+    driver: JobPageDriver, until: Until
+) -> None:
     QTest.keyClicks(driver.vectors.find_field, "garden")
     await until(lambda: driver.vectors.rows.rowCount() == 1)
     assert driver.vectors.count.text() == "1 of 4 texts"
@@ -60,27 +66,13 @@ async def test_a_neighbour_is_opened_even_where_a_search_hides_it(driver: JobPag
     QTest.keyClick(driver.vectors.panel.table, Qt.Key.Key_Return)
     assert driver.vectors.rows.rowCount() == 4
     assert driver.vectors.panel.text_panel.text() == wanted
-    await driver.idle()
 
-
-async def test_what_is_typed_before_the_texts_are_read_is_found(driver: JobPageDriver, until: Until) -> None:
     other = await driver.finished(TEXTS.replace("hose", "gate"), Kind.EMBED, "Other texts")
     driver.vectors.show_job(other)
     assert driver.vectors.find_field.isVisible()
     QTest.keyClicks(driver.vectors.find_field, "gate")
     await until(lambda: driver.vectors.count.text() == "1 of 4 texts")
     assert driver.vectors.rows.row(0).text.text == "Garden gate"
-    await driver.idle()
-
-
-async def test_copies_a_vector_that_reads_back_as_it_is(driver: JobPageDriver) -> None:
-    job = driver.page.job()
-    assert job is not None
-    QTest.mouseClick(driver.vectors.panel.copy_button, Qt.MouseButton.LeftButton)
-    copied = np.array(json.loads(QGuiApplication.clipboard().text()), dtype=np.float32)
-    stored = Embeddings(driver.program.folder(job.id)).vector(1)
-    assert stored is not None
-    assert np.array_equal(copied, stored)
     await driver.idle()
 
 

@@ -15,7 +15,6 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import State
-from cfbatch_gui.core.worker_setup.worker_files import COSTS, REMOVAL
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
@@ -124,16 +123,6 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     assert not card.has_news()
 
 
-async def test_the_guide_shows_its_own_way_first_then_costs_and_removal(desk: Desk) -> None:
-    card = begin(desk.page, "Your own Worker")
-    click(card.guide)
-    (guide,) = desk.page.window().findChildren(WorkerGuide)
-    said = everything_said(guide)
-    assert said.index("npx wrangler deploy") < said.index("Or let this program do it") < said.index("2026")
-    assert COSTS in said and REMOVAL in said
-    QTest.keyClick(guide, Qt.Key.Key_Escape)
-
-
 async def test_a_worker_at_a_domain_of_ones_own_is_asked_for_its_name(desk: Desk) -> None:
     await desk.program.connections.save(SavedConnection("", "Own", "worker", url="https://door.example.com"))
     desk.page.refresh()
@@ -147,7 +136,7 @@ async def test_a_worker_at_a_domain_of_ones_own_is_asked_for_its_name(desk: Desk
     await desk.close(dialog)
 
 
-async def test_what_is_missing_is_said_at_its_field_and_nothing_is_sent(desk: Desk) -> None:
+async def test_before_anything_is_sent_hints_calls_and_the_link_follow_the_fields(desk: Desk) -> None:
     dialog = desk.set_up()
     dialog.worker.setText("My Worker")
     click(dialog.start_button)
@@ -158,27 +147,19 @@ async def test_what_is_missing_is_said_at_its_field_and_nothing_is_sent(desk: De
     dialog.token.setText("cfk_0123456789abcdefghijklmnop")
     click(dialog.start_button)
     assert dialog.token_block.hint().startswith("This is a global API key")
-    await desk.close(dialog)
 
+    dialog.worker.selectAll()
+    QTest.keyClicks(dialog.worker, "mine")
+    assert dialog.calls.rows[6].sentence() == "Makes the Workflow “mine-workflow”, which collects answers."
+    QTest.keyClicks(dialog.worker, "-")
+    assert "mine-workflow" in dialog.calls.rows[6].sentence(), "what cannot be a name changes nothing"
 
-async def test_the_link_makes_a_token_with_the_permissions_for_this_account(desk: Desk) -> None:
-    dialog = desk.set_up()
     click(dialog.token_block.link)
     dialog.account.setText(ACCOUNT)
     click(dialog.token_block.link)
     anywhere, here = desk.opened_pages
     assert "accountId=%2A" in anywhere and f"accountId={ACCOUNT}" in here
     assert "%22workers_scripts%22" in here and "%22workers_r2%22" in here and here.count("%22edit%22") == 2
-    await desk.close(dialog)
-
-
-async def test_another_name_changes_the_list(desk: Desk) -> None:
-    dialog = desk.set_up()
-    dialog.worker.selectAll()
-    QTest.keyClicks(dialog.worker, "mine")
-    assert dialog.calls.rows[6].sentence() == "Makes the Workflow “mine-workflow”, which collects answers."
-    QTest.keyClicks(dialog.worker, "-")
-    assert "mine-workflow" in dialog.calls.rows[6].sentence(), "what cannot be a name changes nothing"
     await desk.close(dialog)
 
 
@@ -317,19 +298,14 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     assert desk.page.others.cards == [] and desk.program.settings.connections == ()
 
 
-async def test_the_bucket_is_kept_when_the_user_says_so(desk: Desk) -> None:
-    dialog = await removal(desk)
-    dialog.keep_bucket.setChecked(True)
-    assert len(dialog.calls.rows) == 6 and "R2" not in dialog.token_block.hint()
-    await desk.do(dialog)
-    assert len(desk.account.buckets["cf-batch-answers"]) == 2 and desk.account.scripts == {}
-    await desk.close(dialog)
-
-
-async def test_what_others_have_in_the_bucket_is_named(desk: Desk) -> None:
+async def test_the_bucket_is_kept_when_the_user_says_so_and_what_others_have_in_it_is_named(desk: Desk) -> None:
     dialog = await removal(desk)
     desk.account.store("holiday.jpg")
     await desk.do(dialog)
     assert "R2 deletes only empty ones" in dialog.problem.text() and "Taken away are:" in dialog.problem.text()
     assert desk.account.buckets == {"cf-batch-answers": {"holiday.jpg": b"{}"}}
+    dialog.keep_bucket.setChecked(True)
+    assert len(dialog.calls.rows) == 6 and "R2" not in dialog.token_block.hint()
+    await desk.do(dialog, token="")
+    assert len(desk.account.buckets["cf-batch-answers"]) == 1 and desk.account.scripts == {}
     await desk.close(dialog)

@@ -115,7 +115,6 @@ class Comparison:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a job has contexts without a score."""
         return any(run.is_partial for run in self.runs)
 
     def overlaps(self, other: int, *, top_k: int = 10, p: float = P) -> Overlaps:
@@ -307,7 +306,6 @@ class QueryChange(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def difference(self) -> float:
-        """How much better the other job is."""
         return self.other_value - self.value
 
 

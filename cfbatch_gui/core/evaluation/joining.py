@@ -53,7 +53,6 @@ class Keys:
         return Keys(self.groups[indices], self.ids[indices], self.texts[indices])
 
     def are_same(self, other: "Keys") -> bool:
-        """Whether both lists are equal, entry by entry."""
         return (
             np.array_equal(self.texts, other.texts)
             and np.array_equal(self.ids, other.ids)
@@ -124,7 +123,6 @@ def _matched(
 
 
 def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """For each key the number of equal keys before it."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     is_first = np.ones(len(keys), dtype=np.bool_)

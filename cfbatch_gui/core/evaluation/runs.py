@@ -55,12 +55,10 @@ class Run:
 
     @property
     def scored(self) -> int:
-        """The number of pairs that have a score."""
         return int(self.table.has_score.sum())
 
     @property
     def is_partial(self) -> bool:
-        """Whether some pairs have no score, or none yet."""
         return self.scored < len(self.table)
 
     def texts(self, indices: Iterable[int]) -> dict[int, RunText]:

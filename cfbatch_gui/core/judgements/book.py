@@ -92,7 +92,6 @@ class Book:
         return cls(path, read_only=False, clock=clock)
 
     def close(self) -> None:
-        """Close the file."""
         self._database.close()
 
     def add(self, judgements: Sequence[Judgement]) -> None:
@@ -180,7 +179,6 @@ class Book:
         return Judgement(query, document, _grade(found[0]), judge, source, time)
 
     def judges(self) -> dict[int, str]:
-        """The judges' names by their numbers."""
         with self._lock, _translating(self.path):
             return self._judges()
 
@@ -195,7 +193,6 @@ class Book:
             yield _judgement(record, query, document, judges[int(record["judge"])], notes.get(number, ""))
 
     def tally(self) -> Tally:
-        """How much is in the book."""
         counting = newest(self._records)
         graded = counting[counting["flags"] & CANNOT_TELL == 0]
         pairs, told = (len(np.unique(each[["query", "document"]])) for each in (counting, graded))
@@ -285,7 +282,6 @@ def _readable(path: Path) -> _Readable:
 
 
 def _rows(database: sqlite3.Connection, statement: str) -> Iterator[tuple[Any, ...]]:
-    """The rows as far as they can be read."""
     with suppress(sqlite3.Error):
         yield from database.execute(statement)
 
@@ -399,7 +395,6 @@ class Shelf:
         return tuple(sorted(found, key=str.casefold))
 
     def has(self, name: str) -> bool:
-        """Whether there is a book with this name."""
         return self._path(name).exists()
 
     def size(self, name: str) -> int:

@@ -50,7 +50,6 @@ class Form(StrEnum):
 
     @property
     def has_ids_only(self) -> bool:
-        """Whether documents stand there by their ids alone."""
         return self in (Form.TREC, Form.BEIR, Form.QUEPID)
 
 
@@ -384,7 +383,6 @@ class JobSubjects:
         return self._queries[number][1]
 
     def query_text(self, number: int) -> str:
-        """The text of a query."""
         return self._queries[number][0].text
 
     def document_ids(self, number: int, document: Subject) -> tuple[str, ...]:

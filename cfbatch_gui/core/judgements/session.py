@@ -49,12 +49,10 @@ class Session:
 
     @property
     def position(self) -> int:
-        """How many are judged."""
         return len(self._given)
 
     @property
     def is_done(self) -> bool:
-        """Whether all are judged."""
         return self.position == len(self._pairs)
 
     @property

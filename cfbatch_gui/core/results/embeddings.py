@@ -218,7 +218,6 @@ class Embeddings:
 
     @property
     def count(self) -> int:
-        """The number of all texts, with or without a vector."""
         return self._count
 
     @property
@@ -228,7 +227,6 @@ class Embeddings:
 
     @property
     def has_ids(self) -> bool:
-        """Whether the user's file gave ids."""
         return self._has_ids
 
     def columns(self) -> tuple[str, ...]:
@@ -236,7 +234,6 @@ class Embeddings:
         return self._original.names
 
     def outcome_counts(self) -> OutcomeCounts:
-        """The number of texts by status."""
         with self._folder.open(read_only=True) as database:
             return count_items(database, self._failed_batches)
 

@@ -55,7 +55,6 @@ class Duplicates:
 
     @property
     def gone(self) -> int:
-        """The number of texts that go."""
         return int(np.count_nonzero(self.stays != self.item_numbers))
 
     def groups(self) -> tuple["Group", ...]:

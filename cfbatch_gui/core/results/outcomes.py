@@ -75,7 +75,6 @@ class OutcomeCounts:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every item has a result."""
         return self.done == self.items
 
 

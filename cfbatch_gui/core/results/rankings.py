@@ -141,7 +141,6 @@ class Rankings:
         return self._original.names
 
     def outcome_counts(self) -> OutcomeCounts:
-        """The number of contexts by status."""
         with self._folder.open(read_only=True) as database:
             return count_items(database, self._failed_batches)
 
@@ -194,7 +193,6 @@ class Rankings:
             yield block
 
     def items_of(self, queries: Collection[int]) -> frozenset[int]:
-        """The numbers of all contexts of these queries."""
         with self._folder.open(read_only=True) as database:
             found = database.execute(_ITEMS_OF, (str(sorted(queries)),))
             return frozenset(item for (item,) in found)

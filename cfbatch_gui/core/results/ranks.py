@@ -46,7 +46,6 @@ class RetrievalIds:
 
     @property
     def notes(self) -> dict[str, object]:
-        """Notes for the manifest."""
         return {
             "query_ids": "from the file" if self._queries_have_ids else "q and the number of the query",
             "document_ids": "from the file" if self._texts_have_ids else "row of the file, and place in it",
@@ -170,7 +169,6 @@ class RankedItems:
         return len(self.items)
 
     def rows(self) -> Iterator[tuple[int, float, int, int]]:
-        """Item number, score, rank and tie group of each context."""
         columns = (self.items, self.scores, self.ranks, self.tie_groups)
         return zip(*(column.tolist() for column in columns), strict=True)
 

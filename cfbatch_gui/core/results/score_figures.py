@@ -87,7 +87,6 @@ class ScoreFigures:
 
     @property
     def is_partial(self) -> bool:
-        """Whether some contexts have no score, or none yet."""
         return self.scored < self.contexts
 
 

@@ -32,7 +32,6 @@ class UnitVectors:
 
     @property
     def count(self) -> int:
-        """The number of vectors that have a direction."""
         return len(self.item_numbers)
 
     def blocks(self, most_bytes: int = _BLOCK_BYTES) -> Iterator[Block]:

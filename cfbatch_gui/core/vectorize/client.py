@@ -121,7 +121,6 @@ def refusal_of(
 
 
 def _by_code(index: str, status: int, error: ServiceError) -> ServiceRefused:
-    """The error for a code of Vectorize's own."""
     detail = _detail(status, error)
     match error.code:
         case 3000 | 3005:
@@ -181,11 +180,9 @@ class VectorizeIndexes:
 
     @property
     def connection(self) -> Connection:
-        """The connection that the calls go through."""
         return self._client.connection
 
     async def list_indexes(self) -> tuple[wire.VectorizeIndex, ...]:
-        """All indexes, by their names."""
         found = decode(wire.INDEXES, (await self._call(None, permission=READ_PERMISSION)).result, "indexes") or ()
         return tuple(sorted(found, key=lambda each: each.name))
 
@@ -208,11 +205,9 @@ class VectorizeIndexes:
         return decode(wire.INDEX, (await self._call(name, body=_encode(wanted), is_new=True)).result, "index")
 
     async def get(self, name: str) -> wire.VectorizeIndex:
-        """One index."""
         return decode(wire.INDEX, (await self._call(name, permission=READ_PERMISSION)).result, "index")
 
     async def info(self, name: str) -> wire.IndexInfo:
-        """What an index holds so far."""
         return decode(wire.INFO, (await self._call(name, "/info", permission=READ_PERMISSION)).result, "info")
 
     async def upsert(self, name: str, lines: Sequence[bytes]) -> str:

@@ -111,7 +111,6 @@ class PushProgress:
 
     @property
     def sentence(self) -> Message:
-        """The stage with its numbers."""
         return _STAGES[self.stage].filled(done=self.done, total=self.total)
 
 
@@ -167,7 +166,6 @@ class Push(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything was accepted."""
         return self.outcome is not PushOutcome.SENDING
 
     @property
@@ -241,7 +239,6 @@ class SearchResult:
 
     @property
     def sentence(self) -> Message:
-        """How well the index's search agrees with an exact one."""
         if self.shared is None:
             return message("{note}", note=self.note)
         return message(

@@ -171,7 +171,6 @@ class IndexRecord:
             self._database.execute("DELETE FROM seen")
 
     def note_seen(self, ids: Sequence[str]) -> None:
-        """The job holds these ids."""
         with self._guarded():
             self._database.execute("INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)", (json.dumps(ids),))
 
@@ -189,7 +188,6 @@ class IndexRecord:
             return tuple(row[0] for row in _checked(self._database.execute(query, (most,)).fetchall()))
 
     def note_deleted(self, ids: Sequence[str], mutation: str, at: float) -> None:
-        """A deletion was accepted."""
         with self._changing():
             self._database.execute(
                 "DELETE FROM vectors WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)

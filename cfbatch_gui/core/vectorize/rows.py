@@ -63,12 +63,10 @@ class PushRows:
 
     @property
     def count(self) -> int:
-        """The number of vectors."""
         return self._table.count
 
     @property
     def texts_in_all(self) -> int:
-        """The number of texts, with those that have no vector."""
         return self._embeddings.count
 
     @property
@@ -228,12 +226,10 @@ class _Rows:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The keys whose cells are all plain numbers."""
         return tuple(key for key in self._keys if key in self._filled and key not in self._texts_only)
 
     @property
     def notes(self) -> tuple[Message, ...]:
-        """What the service may refuse, depending on the account's plan."""
         n = len(self._namespaces - {""})
         if n <= MAX_NAMESPACES:
             return ()
@@ -245,7 +241,6 @@ class _Rows:
         return (sentence,)
 
     def problems(self, source: IdSource) -> Iterator[PushProblem]:
-        """What was found, one for each kind."""
         kinds = (
             (self._no_id, _no_id(self._no_id.count, source)),
             (self._repeated, _repeated(self._repeated.count)),

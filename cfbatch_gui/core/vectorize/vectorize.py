@@ -80,18 +80,15 @@ class Vectorize:
         self._running: set[tuple[str, str]] = set()
 
     async def indexes(self, connection_id: str) -> tuple[VectorizeIndex, ...]:
-        """The indexes of the connection's account, by name."""
         return await self._calls(connection_id).list_indexes()
 
     async def state(self, connection_id: str, index: str) -> IndexState:
-        """An index and what it holds."""
         calls = self._calls(connection_id)
         return IndexState(await calls.get(index), await calls.info(index))
 
     async def create(
         self, connection_id: str, index: str, dimensions: int, metric: Metric, description: str = ""
     ) -> VectorizeIndex:
-        """Create an index."""
         return await self._calls(connection_id).create(index, dimensions, metric, description)
 
     def columns(self, job_id: str) -> tuple[str, ...]:

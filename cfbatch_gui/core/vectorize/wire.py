@@ -42,7 +42,6 @@ class VectorizeIndex(msgspec.Struct, frozen=True):
 
     @property
     def dimensions(self) -> int:
-        """The numbers of each vector."""
         return self.config.dimensions
 
     @property

@@ -35,8 +35,8 @@ from cfbatch_gui.ui.widgets import CheckBox, Flow, IconLine, Label, LinkButton, 
 class CloudflareCard(TestedCard):
     """Shows an `AccountState`."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("cloud", parent=parent)
+    def __init__(self) -> None:
+        super().__init__("cloud")
         self.show_name(self.tr("Cloudflare"))
         self._state = AccountState()
         self._problem = NoticeBar("", "attention")
@@ -68,7 +68,6 @@ class CloudflareCard(TestedCard):
         self.set_working("")
 
     def show_name(self, name: str) -> None:
-        """Show the name of the connection."""
         self.set_words(
             name,
             self.tr("Your own account, at Cloudflare’s prices. There is a free allowance every day."),
@@ -167,8 +166,8 @@ class CollectBlock(QWidget):
     changed = Signal()
     jobs_wanted = Signal()
 
-    def __init__(self, record: SavedConnection, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, record: SavedConnection) -> None:
+        super().__init__()
         self._saved = record
         self.switch = CheckBox(self.tr("Collect answers in my account"))
         self.switch.setChecked(record.collects)
@@ -204,19 +203,15 @@ class CollectBlock(QWidget):
         self._show()
 
     def collects(self) -> bool:
-        """Whether the switch is on."""
         return self.switch.isChecked()
 
     def keep_days(self) -> int:
-        """The days that were entered."""
         return self.days.value()
 
     def has_news(self) -> bool:
-        """Whether something differs from what is saved."""
         return (self.collects(), self.keep_days()) != (self._saved.collects, self._saved.keep_days)
 
     def set_possible(self, possible: bool) -> None:
-        """Enable or disable what can be changed."""
         self.switch.setEnabled(possible)
         self.days.setEnabled(possible)
 
@@ -281,10 +276,8 @@ class SavedCard(TestedCard):
     account_pressed = Signal()  # for the list of what is in the user's account
     take_down_pressed = Signal()  # of the Worker in the account
 
-    def __init__(self, record: SavedConnection, parent: QWidget | None = None) -> None:
-        super().__init__(
-            _ICONS[record.kind], titles_of(ConnectionKind(record.kind)), parent, optional_title=COLLECTING_TITLE
-        )
+    def __init__(self, record: SavedConnection) -> None:
+        super().__init__(_ICONS[record.kind], titles_of(ConnectionKind(record.kind)), optional_title=COLLECTING_TITLE)
         self.record = record
         self._state = CardState()
         self.account = AccountField()
@@ -348,7 +341,6 @@ class SavedCard(TestedCard):
         self.update_buttons()
 
     def typed(self) -> SavedConnection:
-        """The record with the contents of the fields."""
         record = replace(self.record, by_header=self.by_header.isChecked(), paid_plan=self.paid_plan.isChecked())
         if record.kind == "worker":
             collect = self.collect
@@ -512,7 +504,6 @@ class SavedCard(TestedCard):
 
 
 def kind_sentence(kind: str) -> str:
-    """The sentence that describes a kind of connection."""
     return {
         "cloudflare": tr("Another account, at Cloudflare’s prices."),
         "worker": tr("A Worker of your own in front of Workers AI: the token stays at Cloudflare, you keep a secret."),

@@ -47,7 +47,6 @@ class AccountState:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether there is nothing left for the user to enter."""
         return self.account_is_fixed and self.token_is_fixed
 
 
@@ -115,10 +114,8 @@ class SecretWords:
 
 
 class AccountField(QLineEdit):
-    """A field for an account ID, which it extracts from a pasted address."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setMaxLength(_LONGEST)
         self.setPlaceholderText(self.tr("32 characters, 0–9 and a–f"))
         self.textEdited.connect(self._clean)
@@ -148,13 +145,8 @@ class TokenField(QLineEdit):
     `check` parses the text, and raises NotConnected for text that cannot be such a secret.
     """
 
-    def __init__(
-        self,
-        words: SecretWords | None = None,
-        check: Callable[[str], Token] = check_form,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, words: SecretWords | None = None, check: Callable[[str], Token] = check_form) -> None:
+        super().__init__()
         self._words, self._check = words or token_words(), check
         self.setMaxLength(_LONGEST)
         self.setPlaceholderText(self._words.placeholder)
@@ -198,8 +190,8 @@ class FieldBlock(QWidget):
     An empty hint keeps its height, so that the page does not move.
     """
 
-    def __init__(self, title: str, link: LinkButton, content: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, link: LinkButton, content: QWidget) -> None:
+        super().__init__()
         self.label = Label(title, "strong")
         self.link = link
         self._icon = IconLabel("circle-x", "error", 14)
@@ -212,7 +204,6 @@ class FieldBlock(QWidget):
         self.set_hint("")
 
     def set_hint(self, text: str) -> None:
-        """Show a hint below the field."""
         self._show(text, "", "small")
 
     def set_problem(self, text: str) -> None:
@@ -220,11 +211,9 @@ class FieldBlock(QWidget):
         self._show(text, "circle-x", "error")
 
     def set_attention(self, text: str) -> None:
-        """Show a warning below the field."""
         self._show(text, "triangle-alert", "attention")
 
     def hint(self) -> str:
-        """The sentence below the field."""
         return self._hint.text()
 
     def _show(self, text: str, icon_name: str, role: Role) -> None:
@@ -236,7 +225,6 @@ class FieldBlock(QWidget):
 
 
 def token_words() -> SecretWords:
-    """Texts for the API token of an account."""
     return SecretWords(
         title=tr("API token"),
         placeholder=tr("Paste the token"),
@@ -253,7 +241,6 @@ def token_words() -> SecretWords:
 
 
 def worker_secret_words() -> SecretWords:
-    """Texts for the secret of a Worker."""
     return SecretWords(
         title=tr("Secret"),
         placeholder=tr("The Worker’s SHARED_SECRET"),
@@ -270,7 +257,6 @@ def worker_secret_words() -> SecretWords:
 
 
 def gateway_token_words() -> SecretWords:
-    """Texts for the token of an authenticated gateway."""
     return SecretWords(
         title=tr("Gateway token, if it asks for one"),
         placeholder=tr("Only for an authenticated gateway"),
@@ -297,11 +283,7 @@ class TokenBlock(FieldBlock):
     edited = Signal()
 
     def __init__(
-        self,
-        link: LinkButton,
-        words: SecretWords | None = None,
-        check: Callable[[str], Token] = check_form,
-        parent: QWidget | None = None,
+        self, link: LinkButton, words: SecretWords | None = None, check: Callable[[str], Token] = check_form
     ) -> None:
         self._words = words or token_words()
         self.field = TokenField(self._words, check)
@@ -326,7 +308,7 @@ class TokenBlock(FieldBlock):
         self._stack.setFixedHeight(scaled(CONTROL_HEIGHT))
         self._stack.addWidget(self._editor)
         self._stack.addWidget(self._saved)
-        super().__init__(self._words.title, link, self._stack, parent)
+        super().__init__(self._words.title, link, self._stack)
         self.label.setBuddy(self.field)
         self.field.setAccessibleName(self._words.title)
         self._state = AccountState()
@@ -388,11 +370,9 @@ class TokenBlock(FieldBlock):
         return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
 
     def takes_text(self) -> bool:
-        """Whether the field is shown."""
         return not self._editor.isHidden()
 
     def where(self) -> str:
-        """The sentence about the saved token."""
         return self._where.whole_text()
 
     def put(self, token: Token) -> None:
@@ -404,7 +384,6 @@ class TokenBlock(FieldBlock):
         self.edited.emit()
 
     def set_possible(self, possible: bool) -> None:
-        """Enable or disable all controls of the token."""
         self._stack.setEnabled(possible)
 
     def forget_typed(self) -> None:
@@ -458,7 +437,6 @@ WORKERS_PAGE = "https://dash.cloudflare.com/?to=/:account/workers-and-pages"
 
 
 def open_in_browser(address: str) -> bool:
-    """Open an address in the browser; False where there is none."""
     return QDesktopServices.openUrl(url_of(address))
 
 

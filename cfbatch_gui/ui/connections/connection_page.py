@@ -57,8 +57,8 @@ class OtherConnections(QWidget):
     check_wanted = Signal(str)  # of the service, through the connection with this id
     account_wanted = Signal(str)  # the list of what is in the account behind this connection
 
-    def __init__(self, program: Program, tasks: Tasks, uses: QButtonGroup, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, tasks: Tasks, uses: QButtonGroup) -> None:
+        super().__init__()
         self._program, self._tasks, self._uses = program, tasks, uses
         self.cards: list[SavedCard] = []
         self._column = QVBoxLayout(self)
@@ -187,7 +187,6 @@ class OtherConnections(QWidget):
         dialog.open()
 
     def _was_set_up(self, begun: SavedCard, connection_id: str) -> None:
-        """Show the card of a Worker that was set up, in place of the one from which that was begun."""
         if begun in self.cards and not begun.record.id:
             self._drop(begun)
         self.show_saved()
@@ -299,14 +298,9 @@ class ConnectionPage(QWidget):
     account_wanted = Signal(str)  # the list of what is in the account behind the connection with this id
 
     def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        parent: QWidget | None = None,
-        *,
-        open_in_browser: Callable[[str], bool] = open_in_browser,
+        self, program: Program, notices: Notices, *, open_in_browser: Callable[[str], bool] = open_in_browser
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._notices, self._open_in_browser = program, notices, open_in_browser
         self._is_known = False  # what needs no keyring is shown
         self.tasks = Tasks(self, on_error=self._show_error)
@@ -355,7 +349,6 @@ class ConnectionPage(QWidget):
         self.tasks.start("refresh", self._refresh())
 
     def unlock(self) -> None:
-        """Have the system ask for the keyring's password."""
         self.tasks.start("unlock", self._program.credentials.unlock())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -450,8 +443,6 @@ class ConnectionPage(QWidget):
         return (self.cloudflare, *self.others.cards)
 
     def _reveal(self, card: QWidget) -> None:
-        """Scroll to a card after the layout has positioned it."""
-
         def scroll() -> None:
             if card.height() < self._area.viewport().height():
                 self._area.ensureWidgetVisible(card, 0, SMALL)

@@ -34,8 +34,8 @@ _LINE = 20  # pixels: the height of the choice beside it
 class ConnectionCard(Card):
     """A connection: icon, name, state, description, and the choice to use it for new jobs; subclasses add content."""
 
-    def __init__(self, icon: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, icon: str) -> None:
+        super().__init__()
         self._title = Label("", "part")
         self._sentence = Label("", "quiet", wrap=True)
         self.state = StateLabel()
@@ -54,7 +54,6 @@ class ConnectionCard(Card):
         self.body.addLayout(line)
 
     def set_words(self, title: str, sentence: str, choice_name: str) -> None:
-        """Show its name and description, and set the accessible name of the choice."""
         self._title.setText(title)
         self._sentence.setText(sentence)
         self.choice.setAccessibleName(choice_name)
@@ -63,7 +62,6 @@ class ConnectionCard(Card):
         self.more.setToolTip(display.plain_tip(more))
 
     def title(self) -> str:
-        """The name of the connection."""
         return self._title.text()
 
     def set_choice_possible(self, why_not: str) -> None:
@@ -92,10 +90,8 @@ class TestedCard(ConnectionCard):
     page_wanted = Signal(str)  # an address of the dashboard
     pasted = Signal(object)
 
-    def __init__(
-        self, icon: str, titles: Sequence[str] = TITLES, parent: QWidget | None = None, *, optional_title: str = ""
-    ) -> None:
-        super().__init__(icon, parent=parent)
+    def __init__(self, icon: str, titles: Sequence[str] = TITLES, *, optional_title: str = "") -> None:
+        super().__init__(icon)
         self._working = False
         self._had_focus = False
         self._results: tuple[CheckResult, ...] = ()
@@ -114,11 +110,9 @@ class TestedCard(ConnectionCard):
     # Implemented by each kind of card
 
     def is_ready(self) -> bool:
-        """Whether the saved values suffice to connect."""
         raise NotImplementedError
 
     def has_news(self) -> bool:
-        """Whether the fields hold something that is not saved."""
         raise NotImplementedError
 
     def can_save(self) -> bool:
@@ -134,7 +128,6 @@ class TestedCard(ConnectionCard):
         raise NotImplementedError
 
     def set_fields_possible(self, possible: bool) -> None:
-        """Enable or disable all fields."""
         raise NotImplementedError
 
     # Shared by all kinds
@@ -179,7 +172,6 @@ class TestedCard(ConnectionCard):
         self.update_buttons()
 
     def has_failed(self) -> bool:
-        """Whether a check of the last test failed."""
         return has_failed(self._results)
 
     def has_passed(self) -> bool:
@@ -257,7 +249,6 @@ class TestedCard(ConnectionCard):
             self.body.addWidget(each)
 
     def link(self, text: str, address: str) -> LinkButton:
-        """A link to a page of the dashboard."""
         link = LinkButton(text, "external-link", tip=display.plain_tip(address))
         link.setAccessibleDescription(self.tr("Opens {address} in the browser").format(address=address))
         link.clicked.connect(lambda: self.page_wanted.emit(address))
@@ -293,8 +284,8 @@ class CheckList(Card):
     The one of `optional_title` is shown where it was asked for, or where there is a result.
     """
 
-    def __init__(self, titles: Sequence[str] = TITLES, optional_title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self, titles: Sequence[str] = TITLES, optional_title: str = "") -> None:
+        super().__init__(inset=True)
         self.rows = tuple(CheckRow(said(title)) for title in titles)
         self.optional = CheckRow(said(optional_title))
         self.optional.hide()
@@ -324,7 +315,6 @@ class CheckList(Card):
             self._foot.setText(more if is_shown else words)
 
     def reset(self) -> None:
-        """Show that nothing was tested."""
         self._is_tested = self._has_optional_result = False
         for each in (*self.rows, self.optional):
             each.show_state(self.tr("Not tested yet"), "circle-dashed")
@@ -333,13 +323,11 @@ class CheckList(Card):
         self._show_optional()
 
     def show_running(self) -> None:
-        """Show that the test is running."""
         for each in (*self.rows, self.optional):
             each.show_state(self.tr("Asking…"), "loader", "accent")
         self.outcome.hide()
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
-        """Show the result of each check, and the outcome of all."""
         asked = True
         first, more = results[: len(self.rows)], results[len(self.rows) :]
         for each, result in zip(self.rows, first, strict=True):
@@ -362,15 +350,14 @@ class CheckList(Card):
         self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
 
     def foot(self) -> str:
-        """The sentence below the checks."""
         return self._foot.text()
 
 
 class CheckRow(QWidget):
     """One check: its title, its state as icon and word, and below it the reason, if there is one."""
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str) -> None:
+        super().__init__()
         self._title = title
         self._icon = IconLabel("circle-dashed", "quiet", _ICON)
         self._word = Label("", "quiet")
@@ -393,7 +380,6 @@ class CheckRow(QWidget):
             self.show_state(self.tr("Not asked"), "circle-dashed", "quiet", result.sentence)
 
     def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
-        """Show a state: its word, icon and colour, and its reason."""
         self._icon.set_icon(icon, role)
         self._word.setText(word)
         self._word.set_role(role)
@@ -403,7 +389,6 @@ class CheckRow(QWidget):
         self.setAccessibleName(": ".join(part for part in (self._title, word, reason) if part))
 
     def state(self) -> str:
-        """The word of the state."""
         return self._word.text()
 
     def reason(self) -> str:

@@ -24,10 +24,8 @@ class TrafficPage(QWidget):
 
     done = Signal()
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._program, self._notices = program, notices
         self.tasks = Tasks(self, on_error=self._show_error)
         self.header = PageHeader(self.tr("What leaves this computer"))

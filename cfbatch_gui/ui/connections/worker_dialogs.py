@@ -75,8 +75,8 @@ _ICONS: dict[State, tuple[str, Role]] = {
 class CallList(Card):
     """One row for each call, in the order in which they are made."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self) -> None:
+        super().__init__(inset=True)
         self.body.setSpacing(MEDIUM)
         self.rows: list[CallRow] = []
         self.setAccessibleName(self.tr("Calls that are made"))
@@ -103,7 +103,6 @@ class CallList(Card):
         return None
 
     def hide_unmade(self) -> None:
-        """Hide those that were not made, when all is done."""
         for each in self.rows:
             each.setVisible(each.state is not None)
 
@@ -117,8 +116,8 @@ class CallList(Card):
 class CallRow(QWidget):
     """A call: what it does, its method and address, the permission that it needs, and what came of it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.call: Call | None = None
         self.state: State | None = None
         self._icon = IconLabel("circle-dashed", "quiet", _ICON)
@@ -132,7 +131,6 @@ class CallRow(QWidget):
         self.setLayout(line)
 
     def show_call(self, call: Call) -> None:
-        """Show a call that was not made yet."""
         self.call = call
         self._sentence.setText(said(call.sentence))
         # The account is the same in all of them, and its id would take half a line.
@@ -155,15 +153,12 @@ class CallRow(QWidget):
         self.setAccessibleName(" ".join(part for part in parts if part))
 
     def sentence(self) -> str:
-        """What the call does."""
         return self._sentence.text()
 
     def words(self) -> str:
-        """The call with the permission that it needs."""
         return self._words.text()
 
     def note(self) -> str:
-        """What came of it."""
         return self._note.text()
 
     def _state_words(self) -> str:
@@ -236,7 +231,6 @@ class AccountDialog(TallDialog):
     # What each dialog does
 
     def plan(self, names: Names, account_id: str) -> Sequence[Call]:
-        """The calls, for these names in this account."""
         raise NotImplementedError
 
     async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
@@ -294,7 +288,6 @@ class AccountDialog(TallDialog):
                 self.scroll_to(row)
 
     def is_working(self) -> bool:
-        """Whether calls are being made."""
         return self._tasks.is_running(_TASK)
 
     def _account_id(self) -> str:
@@ -307,7 +300,6 @@ class AccountDialog(TallDialog):
         return token_page(self._account_id())
 
     def token_hint(self) -> str:
-        """What the token has to have for the calls that are shown."""
         calls = self.plan(names_of(), self._account_id())
         permissions = display.listed([*dict.fromkeys(each.permission for each in calls if each.permission)])
         return self.tr(

@@ -73,7 +73,6 @@ class TallDialog(QDialog):
         self._is_placed = True
 
     def scroll_to(self, part: QWidget) -> None:
-        """Bring a part of the content into sight."""
         self._area.ensureWidgetVisible(part, 0, LARGE)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -79,7 +79,6 @@ class ChooseJobsDialog(QDialog):
         self._selected()
 
     def chosen(self) -> tuple[Job, ...]:
-        """The selected jobs, from the top."""
         return tuple(self.rows.row(index) for index in self.table.selected_rows()) if self._jobs else ()
 
     def sizeHint(self) -> QSize:

@@ -99,7 +99,6 @@ def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
 
 
 def foot_words(jobs: Sequence[Job]) -> str:
-    """How to read the figures."""
     sentences = [
         tr(
             "Overlap is rank-biased (RBO, p = 0.9): 1 is the same ranking, less the higher up two differ. Items are"
@@ -112,7 +111,6 @@ def foot_words(jobs: Sequence[Job]) -> str:
 
 
 def scatter_words(same_model: bool) -> str:
-    """How to read the scatter plot."""
     if same_model:
         return tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
     return tr(
@@ -202,7 +200,6 @@ def _by(counts: dict[MatchedBy, int], other: str) -> str:
 
 
 def headline(found: Paired, job: str) -> str:
-    """The answer in a few words."""
     if not (found.better or found.worse):
         return tr("No query differs")
     if found.low is None:
@@ -239,7 +236,6 @@ def more_queries(found: Paired) -> str:
 
 
 def how_it_is_known(found: Paired, *, several: bool) -> str:
-    """By which test and with which p value."""
     words = tr(
         "By a paired randomisation test: if it were tossed up for every query which ranking is which, the mean would"
         " differ as much in {share} of all cases (p). The interval is from drawing the queries again 20,000 times. The"
@@ -263,7 +259,6 @@ def too_few_judged(evaluation: Evaluation, other: int) -> str:
 
 
 def source_words(compared: Compared) -> str:
-    """Whose judgements these are."""
     evaluation = compared.evaluation
     if evaluation is None:
         return ""
@@ -278,5 +273,4 @@ def source_words(compared: Compared) -> str:
 
 
 def signed(difference: float) -> str:
-    """With its sign and three digits."""
     return display.number(difference, "+.3f").replace("-", "−")

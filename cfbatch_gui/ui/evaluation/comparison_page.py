@@ -65,10 +65,8 @@ class ComparisonPage(QWidget):
     more_wanted = Signal(str)
     judge_wanted = Signal(list)
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._program, self._notices = program, notices
         self._chosen: tuple[str, ...] = ()
         self._jobs: tuple[Job, ...] = ()
@@ -110,11 +108,9 @@ class ComparisonPage(QWidget):
             self._show_names(self._compared)
 
     def compared(self) -> Compared | None:
-        """The comparison that is shown."""
         return self._compared
 
     def message(self) -> str:
-        """Why nothing is shown."""
         return self._message
 
     def ask_to_judge(self) -> None:
@@ -280,7 +276,6 @@ class ComparisonPage(QWidget):
             table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_names(self, compared: Compared) -> None:
-        """Show what has the names of the jobs in it, or does not depend on which two are compared."""
         comparison = compared.comparison
         self.header.set_facts(
             *named(compared.jobs),
@@ -343,7 +338,6 @@ class ComparisonPage(QWidget):
     # Saving
 
     def _offer_selected(self) -> None:
-        """Offer to write the queries alone that are selected, where these are several."""
         count = len(self.queries.selected())
         for action, words in zip(
             self._of_selected,

@@ -68,8 +68,8 @@ class AnswerTab(QWidget):
     judge_wanted = Signal()
     query_picked = Signal(int)
 
-    def __init__(self, tasks: Tasks, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, tasks: Tasks, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._tasks = tasks
         self._compared: Compared | None = None
         self._other = 1
@@ -269,8 +269,8 @@ class TextMove:
 class QueriesTab(QWidget):
     """`queries.picked` brings the row of `queries_model` whose texts `show_texts` should show."""
 
-    def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._letter = ""
         self._queries: tuple[QueryText, ...] = ()
         self._index = -1
@@ -334,7 +334,6 @@ class QueriesTab(QWidget):
             self.choose(at)
 
     def choose(self, index: int) -> None:
-        """Choose a query by its index in the comparison."""
         at = self.queries_model.index_of(index)
         self.queries.selectRow(at)
         self.queries.scrollTo(self.queries_model.index(at, 0))
@@ -472,8 +471,8 @@ class ScoresTab(QWidget):
 
     query_picked = Signal(int)
 
-    def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, tasks: Tasks) -> None:
+        super().__init__()
         self._compared: Compared | None = None
         self.chart = Chart(self.tr("Scores of both jobs"))
         self.chart.picked.connect(self._picked)
@@ -512,10 +511,8 @@ class ScoresTab(QWidget):
 
 
 class JobsTab(QWidget):
-    """Two cards with a line for each job."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._jobs, self._metrics = LinesTable(stretched=1, wrapped=5), LinesTable(stretched=0)
         self._judged = IconLine("", "info", "body", wrap=True)
         content = column(
@@ -571,8 +568,8 @@ class JobsTab(QWidget):
 class LinesTable(QWidget):
     """A small table; the column `stretched` takes the room that is left, the column `wrapped` twice as much."""
 
-    def __init__(self, *, stretched: int, wrapped: int | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, stretched: int, wrapped: int | None = None) -> None:
+        super().__init__()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(WIDE - 4)
@@ -603,7 +600,6 @@ class LinesTable(QWidget):
                 self._grid.addWidget(cell, number, index, alignment)
 
     def texts(self) -> list[str]:
-        """The texts of the cells, line by line."""
         return [cell.whole_text() if isinstance(cell, ElidedLabel) else cell.text() for cell in self._cells]
 
 

@@ -169,8 +169,8 @@ class JudgePage(QWidget):
 
     done = Signal(list)
 
-    def __init__(self, program: Program, notices: Notices, *, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices) -> None:
+        super().__init__()
         self._program, self._notices = program, notices
         self._jobs: tuple[Job, ...] = ()
         self._runs: tuple[Run, ...] = ()

@@ -55,8 +55,8 @@ class StartPanel(QWidget):
     begun = Signal()
     settle_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.book = QLineEdit()
         self.book.setMaxLength(80)
         self.judge = QLineEdit()
@@ -152,7 +152,6 @@ class StartPanel(QWidget):
         self.settle_button.setVisible(bool(disagreements))
 
     def show_trouble(self, sentence: str) -> None:
-        """Say why judging cannot start with these choices."""
         self.trouble.setText(sentence)
         self.trouble.setVisible(bool(sentence))
         self.begin_button.setEnabled(not sentence)
@@ -192,10 +191,8 @@ _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
 
 
 class KeyCap(Label):
-    """A key as it looks on a keyboard."""
-
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(text, "small", parent=parent)
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "small")
         self.setProperty("kind", "key")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
@@ -205,14 +202,13 @@ class GradeCards(QWidget):
 
     given = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._row = Flow(gap=MEDIUM)
         self.setLayout(self._row)
         self._cards: list[_GradeCard] = []
 
     def show_scale(self, scale: Scale) -> None:
-        """Show the grades of this scale, none chosen."""
         for card in self._cards:
             self._row.removeWidget(card)
             card.deleteLater()
@@ -227,7 +223,6 @@ class GradeCards(QWidget):
             card.set_chosen(card.grade.value == value)
 
     def chosen(self) -> int | None:
-        """The grade whose card is marked."""
         return next((card.grade.value for card in self._cards if card.property("selected") == "true"), None)
 
 
@@ -251,7 +246,6 @@ class _GradeCard(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_chosen(self, chosen: bool) -> None:
-        """Mark the card as chosen or not."""
         value = "true" if chosen else "false"
         if self.property("selected") != value:
             self.setProperty("selected", value)
@@ -278,8 +272,8 @@ class JudgingView(QWidget):
     answered = Signal(object)
     undo_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._grades = 0
         self._count, self._left, self._query_number = Label("", "strong"), Label("", "quiet"), Label("", "quiet")
@@ -338,7 +332,6 @@ class JudgingView(QWidget):
         self._keys = column(boxed(Flow(*hints, None, self._saved, gap=LARGE)), margins=(0, SMALL, 0, 0))
 
     def show_scale(self, scale: Scale, foot: str) -> None:
-        """Show the grades to choose from, and a sentence at the foot."""
         self._grades = len(scale.grades)
         self.cards.show_scale(scale)
         self._foot.set_line(foot)
@@ -366,7 +359,6 @@ class JudgingView(QWidget):
         self._saved.setText(self.tr("Saved") if done else "")
 
     def note(self) -> str:
-        """The note on the text that is shown."""
         return self._note.text().strip()
 
     def words(self) -> list[str]:
@@ -416,11 +408,9 @@ class _LargeText(QPlainTextEdit):
         return QSize(super().minimumSizeHint().width(), _FEWEST_LINES * self.fontMetrics().lineSpacing())
 
     def show_text(self, text: str) -> None:
-        """Show a text from its beginning."""
         self.setPlainText(text[:_LONGEST] + ("…" if len(text) > _LONGEST else ""))
 
     def scroll_by_key(self, event: QKeyEvent) -> None:
-        """Scroll by an arrow or page key that the page got."""
         bar = self.verticalScrollBar()
         page = event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
         step = bar.pageStep() if page else bar.singleStep()

@@ -179,7 +179,6 @@ class AccountDialog(QDialog):
         return QSize(760, 520)
 
     def look(self) -> None:
-        """Ask the account for its jobs."""
         if self._workers:
             self._tasks.start("account list", self._look())
 
@@ -283,7 +282,6 @@ class AccountDialog(QDialog):
         self._places.setCurrentWidget(self.nothing)
 
     def _show_problem(self, error: UserError) -> None:
-        """Show what went wrong, with the one thing that helps."""
         self.problem.set_text(said(error.message), "attention")
         self.problem.clear_links()
         if error.action is Action.OPEN_CONNECTION:

@@ -50,10 +50,8 @@ class AttachedFiles(QWidget):
 
     changed = Signal()
 
-    def __init__(
-        self, tasks: Tasks, folder: RememberedFolder, *, kind: Kind | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, tasks: Tasks, folder: RememberedFolder, *, kind: Kind | None = None) -> None:
+        super().__init__()
         self._tasks, self._folder, self._known_kind = tasks, folder, kind
         self._paths: tuple[Path, ...] = ()
         self._inputs: AttachedInput | None = None

@@ -49,14 +49,9 @@ class DetailsView(QWidget):
     """Names and values in two columns, and a table of batches; a double click on a batch opens its raw answer."""
 
     def __init__(
-        self,
-        program: Program,
-        *,
-        clock: Callable[[], float] = time.time,
-        memory: Memory | None = None,
-        parent: QWidget | None = None,
+        self, program: Program, *, clock: Callable[[], float] = time.time, memory: Memory | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._clock = program, clock
         self._job: Job | None = None
         self._is_collected = False
@@ -92,11 +87,9 @@ class DetailsView(QWidget):
         return self._lines
 
     def copy(self) -> None:
-        """Copy all lines to the clipboard."""
         QGuiApplication.clipboard().setText(self.as_text())
 
     def as_text(self) -> str:
-        """All details and batches, one on each line."""
         batches = self._job.batches if self._job else ()
         lines = [f"{name}: {value}" for name, value in self._lines]
         lines += [
@@ -108,7 +101,6 @@ class DetailsView(QWidget):
         return "\n".join(lines)
 
     def show_folder(self) -> None:
-        """Open the job's folder in the desktop's file manager."""
         if self._job is not None:
             folder = self._program.folder(self._job.id).path
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
@@ -120,7 +112,6 @@ class DetailsView(QWidget):
             RawAnswerDialog(self._program.folder(self._job.id), batch.number, self).open()
 
     def copy_request_id(self, index: int) -> None:
-        """Copy the request ID of the batch at a row index."""
         QGuiApplication.clipboard().setText(self.batches.row(index).request_id)
 
     def _lay_out(self) -> None:

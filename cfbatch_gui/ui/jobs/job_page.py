@@ -76,9 +76,8 @@ class JobPage(QWidget):
         vector_pages: Mapping[str, ResultView] | None = None,
         memory: Memory | None = None,
         clock: Callable[[], float] = time.time,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._notices, self._memory, self._clock = program, notices, memory, clock
         self._job: Job | None = None
         self._chosen: dict[str, str] = {}  # the key of the tab that the user chose, by job id

@@ -28,12 +28,10 @@ _LEAST = 0.001  # dollars; a lower price is shown as "under" it
 
 
 def is_over(job: Job) -> bool:
-    """Whether every batch is in a final state."""
     return job.is_sent and all(batch.state.is_final for batch in job.batches)
 
 
 def can_be_sent_again(batch: Batch) -> bool:
-    """Whether the batch ended without an answer."""
     return batch.state in (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)
 
 
@@ -142,7 +140,6 @@ def usual_words(job: Job, jobs: Sequence[Job]) -> str:
 
 
 def request_ids(batches: Iterable[Batch]) -> str:
-    """The request IDs of the batches that have one, one on each line."""
     return "\n".join(batch.request_id for batch in batches if batch.request_id)
 
 
@@ -179,7 +176,6 @@ def can_change_account(job: Job, connection: Connection | None) -> bool:
 
 
 def can_clear_account(job: Job) -> bool:
-    """Whether the account may still have copies of a job that is over."""
     return is_over(job) and has_copies(job)
 
 
@@ -250,8 +246,8 @@ def _line(job: Job, connection: Connection) -> str:
 class AccountPart(QWidget):
     """The figures of where the answers are, and below them the sentence."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         planned = batch_words(BatchState.PLANNED)
         places = [place_words(place) for place in AnswerPlace]
         self.figures = tuple(StateLabel("", words.icon, words.role) for words in (planned, *places))
@@ -261,7 +257,6 @@ class AccountPart(QWidget):
         self.hide()
 
     def show_job(self, job: Job, connection: Connection | None) -> None:
-        """Show a job, or nothing where the account has nothing to do with it."""
         words = account_words(job, connection)
         self.setVisible(words is not None)
         if words is None:

@@ -103,8 +103,8 @@ class Library(QFrame):
     notices_wanted = Signal()
     unlock_wanted = Signal()  # of the keyring
 
-    def __init__(self, *, clock: Callable[[], float] = time.time, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
         self.setProperty("kind", "sidebar")
         self._opened_id = ""
         self._phase_of: PhaseOf = kept_phase
@@ -159,7 +159,6 @@ class Library(QFrame):
         self._phase_of = phase_of
 
     def show_phase(self, _job_id: str) -> None:
-        """Show how far this draft is now."""
         self.list.viewport().update()
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
@@ -185,7 +184,6 @@ class Library(QFrame):
             self.list.scrollTo(index)
 
     def opened_job(self) -> str:
-        """The id of the marked job."""
         return self._opened_id
 
     def selection(self) -> list[Job]:
@@ -194,7 +192,6 @@ class Library(QFrame):
         return jobs if len(jobs) > 1 else []
 
     def fill_menu(self, menu: QMenu) -> None:
-        """Add what can be done with the selection."""
         fill_menu(menu, self.selection(), self._commands)
 
     def toggle_archive(self) -> None:
@@ -207,11 +204,9 @@ class Library(QFrame):
         self._show_archive_line()
 
     def show_connection(self, name: str, detail: str, state: ConnectionState) -> None:
-        """Show the connection in use at the foot."""
         self.foot.show_connection(name, detail, state)
 
     def rename(self) -> None:
-        """Edit the open job's name in place."""
         index = self.rows.index_of(self._opened_id)
         if index.isValid():
             self.list.edit(index)
@@ -275,8 +270,8 @@ class ConnectionFoot(Clickable):
 
     opened = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "plain")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._icon = IconLabel("circle-dashed", "quiet", 16)
@@ -298,7 +293,6 @@ class ConnectionFoot(Clickable):
         self.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
 
     def detail(self) -> str:
-        """The line below the name of the connection."""
         return self._detail.whole_text()
 
     def show_unseen(self, count: int) -> None:
@@ -309,7 +303,6 @@ class ConnectionFoot(Clickable):
         self.bell.setToolTip(name)
 
     def show_connection(self, name: str, detail: str, state: ConnectionState) -> None:
-        """Show a connection: its name, a line of detail below, and the icon of its state."""
         self._icon.set_icon(*_CONNECTION_ICONS[state])
         self.unlock.setVisible(state == "locked")
         self._name.setText(name)

@@ -71,7 +71,6 @@ Entry = GroupEntry | Job
 
 
 def group_of(job: Job) -> Group:
-    """The group that a job belongs to."""
     if job.archived:
         return Group.ARCHIVED
     state = job.state  # read once: it is computed from the batches
@@ -91,7 +90,7 @@ def arrange(jobs: Iterable[Job], find: str = "") -> list[Entry]:
 
 
 class JobGroups:
-    """The jobs of each group. All jobs may be handed over at each change: those that are the same objects stay."""
+    """All jobs may be handed over at each change: those that are the same objects stay in their places."""
 
     def __init__(self) -> None:
         self._jobs: Sequence[Job] = ()
@@ -99,7 +98,6 @@ class JobGroups:
         self._members: dict[Group, list[Job]] = {group: [] for group in Group}  # the latest job last
 
     def show(self, jobs: Sequence[Job]) -> None:
-        """Replace the jobs."""
         identities = set(map(id, jobs))
         came = [job for job in jobs if id(job) not in self._identities]
         for job in self._jobs:
@@ -121,11 +119,9 @@ class JobGroups:
         return [line for group in Group if group is not Group.ARCHIVED for line in self._lines(group)]
 
     def archive(self) -> list[Entry]:
-        """The same of the archive."""
         return self._lines(Group.ARCHIVED)
 
     def archived(self) -> int:
-        """How many jobs are in the archive."""
         return len(self._members[Group.ARCHIVED])
 
     def _lines(self, group: Group) -> list[Entry]:
@@ -192,17 +188,14 @@ class LibraryRows(QAbstractListModel):
         return self.index(line)
 
     def show_all(self) -> None:
-        """Have every line."""
         self._grow(len(self._all))
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
-        """Replace the jobs."""
         self._jobs = tuple(jobs)
         self._groups.show(self._jobs)
         self._rearrange()
 
     def show_archive(self, shown: bool) -> None:
-        """Show the archived jobs, or the others."""
         self._shows_archive = shown
         self._rearrange(from_the_top=True)
 
@@ -211,7 +204,6 @@ class LibraryRows(QAbstractListModel):
         return self._shows_archive
 
     def archived(self) -> int:
-        """How many jobs are in the archive."""
         return self._groups.archived()
 
     def find(self, text: str) -> None:
@@ -255,7 +247,6 @@ class LibraryRows(QAbstractListModel):
         return Qt.ItemFlag.NoItemFlags
 
     def _grow(self, lines: int) -> None:
-        """Have so many lines, if there are."""
         end = min(lines, len(self._all))
         if end > len(self._entries):
             self.beginInsertRows(_ROOT, len(self._entries), end - 1)
@@ -426,7 +417,6 @@ class LibraryDelegate(QStyledItemDelegate):
             paint_bar(painter, bar, job.batches_done / len(job.batches), direction=direction)
 
     def _paint_tags(self, painter: QPainter, line: QRect, font: QFont, job: Job) -> int:
-        """Paint the tags at the end of a line; where they begin."""
         painter.setFont(font)
         painter.setPen(theme.colour("quiet"))
         widest = int(line.width() * _TAGS)
@@ -507,7 +497,6 @@ class JobList(QListView):
         self._update_focus_policy()
 
     def _update_focus_policy(self) -> None:
-        """Let Tab reach the list only while it has entries."""
         policy = Qt.FocusPolicy.StrongFocus if self.model().rowCount() else Qt.FocusPolicy.NoFocus
         self.setFocusPolicy(policy)
 
@@ -527,7 +516,6 @@ class JobList(QListView):
         self.selectionModel().setCurrentIndex(index, _Flag.ClearAndSelect)
 
     def selected_jobs(self) -> list[Job]:
-        """The selected jobs, from the top."""
         # By ranges: an index for each of thousands of lines takes a second.
         selection = self.selectionModel().selection()
         ranges = sorted((each.top(), each.bottom() + 1) for each in map(selection.at, range(selection.count())))

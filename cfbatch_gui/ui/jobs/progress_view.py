@@ -97,7 +97,6 @@ def troubles_of(job: Job) -> list[Trouble]:
 
 
 def ranges(numbers: list[int]) -> str:
-    """Ascending numbers as ranges: "2–5, 7"."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
@@ -229,14 +228,8 @@ def _columns() -> tuple[Column[BatchRow], ...]:
 class BatchTable(TableView):
     """The batches of one job, as they are at a moment."""
 
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.time,
-        memory: Memory | None = None,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__("batches", memory=memory, inset=True, parent=parent)
+    def __init__(self, *, clock: Callable[[], float] = time.time, memory: Memory | None = None) -> None:
+        super().__init__("batches", memory=memory, inset=True)
         self._clock = clock
         self.setAccessibleName(self.tr("Batches"))
         self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, parent=self)
@@ -256,8 +249,8 @@ class BatchTable(TableView):
 class UnknownOutcomeCard(Card):
     """The card of one batch; the page removes it when the runner reports another state."""
 
-    def __init__(self, program: Program, job: Job, batch: Batch, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, program: Program, job: Job, batch: Batch) -> None:
+        super().__init__()
         self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
         self.tasks = Tasks(self, self.show_error)
         self._title = Label("", "part")
@@ -297,12 +290,10 @@ class UnknownOutcomeCard(Card):
         self._means.setText(" ".join((self._what_it_means(), self._what_it_cost(planned))))
 
     def adopt(self) -> None:
-        """Adopt the request ID in the field."""
         if self.id_field.text().strip():
             self.tasks.start("adopt", self._adopt(self.id_field.text().strip()))
 
     def show_error(self, error: UserError) -> None:
-        """Show below the field why an action failed."""
         self._error.setText(said(error.message))
         self._error.show()
 
@@ -367,9 +358,8 @@ class ProgressView(QWidget):
         *,
         clock: Callable[[], float] = time.time,
         memory: Memory | None = None,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._clock = program, clock
         self._job: Job | None = None
         self._planned = Planned()

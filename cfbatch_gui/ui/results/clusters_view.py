@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSpinBox, QWidget
+from PySide6.QtWidgets import QSpinBox
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
@@ -41,10 +41,8 @@ class ClusterRow:
 class ClustersView(VectorPage):
     """Computes the clusters again whenever their number changes."""
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(program, notices, "layers", parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__(program, notices, "layers")
         self._found: Clusters | None = None
         self._members: tuple[tuple[int, float], ...] = ()  # (item number, similarity) of the chosen cluster
         self._make_widgets(memory)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
@@ -66,10 +66,8 @@ class MemberRow:
 class DuplicatesView(VectorPage):
     """Searches again whenever the threshold or what is to be kept changes; for many texts only when asked."""
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(program, notices, "copy", parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__(program, notices, "copy")
         self._found: Duplicates | None = None
         self._groups: tuple[Group, ...] = ()
         self._make_widgets(memory)
@@ -113,7 +111,6 @@ class DuplicatesView(VectorPage):
         )
 
     def look(self) -> None:
-        """Search with what is set now."""
         self.tasks.start("look", self._look(0.0))
 
     # Making

@@ -66,8 +66,8 @@ class RowsBar(QWidget):
 
     changed = Signal()
 
-    def __init__(self, choices: Sequence[RowChoice], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, choices: Sequence[RowChoice]) -> None:
+        super().__init__()
         self._group = QButtonGroup(self)
         self._everything = QRadioButton(self.tr("All rows"))
         self.buttons: dict[QRadioButton, frozenset[int] | None] = {self._everything: None}
@@ -82,7 +82,6 @@ class RowsBar(QWidget):
                 button.setChecked(True)
 
     def add(self, words: str, items: frozenset[int]) -> QRadioButton:
-        """Offer some rows alone."""
         button = QRadioButton(words.replace("&", "&&"))
         self.buttons[button] = items
         self._watch(button)
@@ -95,7 +94,6 @@ class RowsBar(QWidget):
         button.toggled.connect(lambda on: self.changed.emit() if on else None)
 
     def show_count(self, count: int) -> None:
-        """Say how many rows all of them are."""
         self._everything.setText(self.tr("All {n}").format(n=display.number(count)))
 
     def items(self) -> frozenset[int] | None:
@@ -108,8 +106,8 @@ class ExportForms(QWidget):
 
     changed = Signal()
 
-    def __init__(self, targets: Sequence[Target], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, targets: Sequence[Target]) -> None:
+        super().__init__()
         people = [target for target in targets if target.is_for_people]
         people.sort(key=lambda target: _RANK.get(target.name, len(_RANK)))
         programs = [target for target in targets if not target.is_for_people]
@@ -142,7 +140,6 @@ class ExportForms(QWidget):
         return tuple(target for target in self._targets if self.boxes[target.name].isChecked())
 
     def choose(self, *names: str) -> None:
-        """Tick these forms and no others."""
         self._proposed = ""
         for name, box in self.boxes.items():
             box.setChecked(name in names)
@@ -306,16 +303,13 @@ class ExportDialog(QDialog):
         return paths_for(self._folder, self._job, chosen)
 
     def is_writing(self) -> bool:
-        """Whether a file is being written."""
         return self._stop is not None
 
     def set_folder(self, folder: Path) -> None:
-        """Write into this folder."""
         self._folder, self._named = folder, None
         self._show_anew()
 
     def set_columns(self, names: Sequence[str]) -> None:
-        """Write these columns in the forms that have columns."""
         offered = self._extent.names if self._extent else ()
         self._columns = None if tuple(names) == offered else tuple(names)
         self._show()

@@ -89,7 +89,6 @@ def changed_words(changed: ChangedSince) -> str:
 
 
 def usual_folder() -> Path:
-    """The folder for documents, else the user's own."""
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
     return Path(documents) if documents and Path(documents).is_dir() else Path.home()
 
@@ -108,7 +107,6 @@ def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[_Outpu
 
 
 def file_name(job: Job, target: Target) -> str:
-    """The file name for a job and a target, valid on every operating system."""
     ending = f" ({target.name})" if target.is_folder else target.suffixes[0]
     return f"{file_stem(job.name, job.id)}{ending}"
 
@@ -123,8 +121,8 @@ def kinds_of_file(target: Target) -> str:
 class ExportSummary(QWidget):
     """A line for each file: its name, and what will be in it; below them the folder."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.change_button = LinkButton(self.tr("Change…"))
         self.change_button.setAccessibleName(self.tr("Change where to save"))
         self.folder = ElidedLabel("", "quiet")
@@ -165,7 +163,6 @@ class ExportSummary(QWidget):
 
 
 def target_words(target: Target) -> str:
-    """One line about a target."""
     return said(target.about)
 
 

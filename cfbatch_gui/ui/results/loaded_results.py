@@ -45,7 +45,6 @@ class ResultLoader(Generic[T]):
         self.loaded: Version = ()  # of what was read last
 
     def show_job(self, job: Job) -> None:
-        """Follow this job as it is now."""
         if self.job is None or job.id != self.job.id:
             self._tasks.cancel(LOADING)
             self.loaded = ()
@@ -83,12 +82,10 @@ class SearchedResults(QWidget):
         self.setLayout(whole)
 
     def show_content(self) -> None:
-        """Show the bar and the results."""
         self._bar.show()
         self._stack.show_content()
 
     def show_sentence(self, sentence: str) -> None:
-        """Show why there is nothing."""
         self._bar.hide()
         self._stack.show_sentence(sentence)
 

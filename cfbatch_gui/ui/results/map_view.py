@@ -126,8 +126,8 @@ class MapList(QWidget):
     rows_wanted = Signal(object, str)
     closed = Signal()
 
-    def __init__(self, tasks: Tasks, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, tasks: Tasks, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._tasks = tasks
         self._embeddings: Embeddings | None = None
         self._items: tuple[int, ...] = ()
@@ -159,7 +159,6 @@ class MapList(QWidget):
         self.hide()
 
     def show_neighbours(self, embeddings: Embeddings, item_no: int) -> None:
-        """Show the texts nearest to this item."""
         self._tasks.start("near", self._look(embeddings, item_no))
 
     def show_items(self, embeddings: Embeddings, items: NDArray[np.int64], name: str) -> None:
@@ -173,7 +172,6 @@ class MapList(QWidget):
         self.show()
 
     def name(self) -> str:
-        """What selected the texts."""
         return self._name
 
     def items(self) -> tuple[int, ...]:
@@ -181,7 +179,6 @@ class MapList(QWidget):
         return self._items
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought` in the texts; "" marks none."""
         self._near.mark(sought)
         self._chosen.mark(sought)
 
@@ -222,10 +219,8 @@ _MEMORY = "map/layout"
 class MapView(VectorPage):
     """The map is laid out for the vectors that have come back, and again when more have."""
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(program, notices, "chart-scatter", parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__(program, notices, "chart-scatter")
         self._memory = memory
         self._map: TextMap | None = None
         self._maps: dict[Layout, TextMap] = {}
@@ -408,7 +403,6 @@ class MapView(VectorPage):
         self.list.hide()
 
     async def _show(self, made: TextMap) -> None:
-        """Move the dots to another layout of the same texts."""
         colours = self._colours
         names = () if colours is None else await asyncio.to_thread(colours.dots.positions_of_names, made.points)
         self._map = made
@@ -467,7 +461,6 @@ class MapView(VectorPage):
     # Showing
 
     def show_text(self, item_no: int) -> None:
-        """Select the dot of an item, and list the texts nearest to it."""
         if self._map is not None:
             index = int(np.searchsorted(self._map.item_numbers, item_no))
             if index < len(self._map.item_numbers) and self._map.item_numbers[index] == item_no:

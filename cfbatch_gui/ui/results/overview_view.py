@@ -53,15 +53,8 @@ class OverviewView(ResultView):
 
     score_help_wanted = Signal()
 
-    def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        *,
-        figures: FigureReader | None = None,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, *, figures: FigureReader | None = None) -> None:
+        super().__init__()
         self._notices = notices
         self._reader = figures or FigureReader(program)
         self.tasks = Tasks(self, self._cannot_be_read)
@@ -73,7 +66,6 @@ class OverviewView(ResultView):
         self._loader.show_job(job)
 
     def reading(self) -> str:
-        """How to read the distribution, in a sentence."""
         return self._reading.text()
 
     # Making
@@ -164,8 +156,8 @@ class OverviewView(ResultView):
 class SpreadTable(QWidget):
     """Count and quantiles of several groups of scores, a line for each group."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(MEDIUM)
@@ -190,7 +182,6 @@ class SpreadTable(QWidget):
                 self._put(number, index, cell)
 
     def texts(self) -> list[str]:
-        """The texts of the cells, line by line."""
         return [cell.text() for cell in self._cells]
 
     def _titles(self) -> tuple[str, ...]:

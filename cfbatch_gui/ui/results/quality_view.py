@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
@@ -176,7 +176,6 @@ def foot_words(found: Quality, evaluation: Evaluation) -> str:
 
 
 def about_measure(name: str, k: int) -> str:
-    """What a measure says, in a few words."""
     plain = {
         f"nDCG@{k}": tr("how close to the best order the first {k} are, better grades counting more"),
         "RR": tr("1 divided by the rank of the first relevant text"),
@@ -198,10 +197,8 @@ class QualityView(ResultView):
 
     judge_wanted = Signal(str)
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._program, self._notices = program, notices
         self._judgements = 0  # records of the book at the last reading
         self.tasks = Tasks(self, self._cannot_be_read)
@@ -241,7 +238,6 @@ class QualityView(ResultView):
         return row_choices((self.tr("this query") if len(chosen) == 1 else self.tr("selected queries"), items))
 
     def foot(self) -> str:
-        """By whose judgements the figures are."""
         return self._foot.text()
 
     # Making
@@ -420,14 +416,12 @@ class _FigureCard(Card):
         self.body.addLayout(self._links)
 
     def add_link(self, text: str) -> LinkButton:
-        """Add a link at the bottom."""
         link = LinkButton(text)
         self._links.addWidget(link)
         self._links.addStretch(1)
         return link
 
     def show_figure(self, title: str, figure: str, beside: str, about: str) -> None:
-        """Replace all texts."""
         self._title.setText(title)
         self._figure.setText(figure)
         self._beside.setText(beside)
@@ -453,7 +447,6 @@ class MeasureLines(Card):
         self.body.addLayout(self._grid)
 
     def show_measures(self, measures: RunMeasures, evaluation: Evaluation) -> None:
-        """Show the means of all measures."""
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.deleteLater()
@@ -471,5 +464,4 @@ class MeasureLines(Card):
                 self._grid.addWidget(cell, number, index)
 
     def texts(self) -> list[str]:
-        """The texts of all cells, line by line."""
         return [cell.text() for cell in self._cells]

@@ -28,7 +28,6 @@ class Limits:
 
     @property
     def are_set(self) -> bool:
-        """Whether there is any limit."""
         return self.top_k is not None or self.threshold is not None
 
     def keep(self, context: RankedContext) -> bool:
@@ -45,8 +44,8 @@ class ThresholdField(QLineEdit):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setPlaceholderText(self.tr("any"))
         self.setAccessibleName(self.tr("Score from"))
         self.setFixedWidth(scaled(84))
@@ -73,12 +72,10 @@ class ThresholdField(QLineEdit):
 
 
 class LimitsBar(QWidget):
-    """The fields of both limits in one row."""
-
     changed = Signal()
 
-    def __init__(self, tasks: Tasks, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, tasks: Tasks) -> None:
+        super().__init__()
         self._tasks = tasks
         self._chosen: int | None = None
         self.top = Choice(self.tr("How many of each query"))
@@ -94,7 +91,6 @@ class LimitsBar(QWidget):
         self.setLayout(Flow(self.top, boxed(row(label, self.threshold)), gap=MEDIUM))
 
     def limits(self) -> Limits:
-        """The limits that are set."""
         return Limits(self._chosen, self.threshold.value())
 
     def show_limits(self, limits: Limits) -> None:
@@ -105,7 +101,6 @@ class LimitsBar(QWidget):
         self._show_top(limits.top_k)
 
     def set_top(self, count: int | None) -> None:
-        """Keep this many of each query."""
         if count != self._chosen:
             self._show_top(count)
             self.changed.emit()

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -70,7 +70,6 @@ def change_words(change: int | None) -> str:
 
 
 def query_columns() -> tuple[Column[RankedQuery], ...]:
-    """Query, texts, margin."""
     return (
         Column(tr("Query"), lambda query: query.text, key="query", stretch=True, is_searched=True),
         Column(
@@ -197,15 +196,9 @@ class RankingView(ResultView):
     score_help_wanted = Signal()
 
     def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        *,
-        figures: FigureReader | None = None,
-        memory: Memory | None = None,
-        parent: QWidget | None = None,
+        self, program: Program, notices: Notices, *, figures: FigureReader | None = None, memory: Memory | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._notices = program, notices
         self._figures = figures or FigureReader(program)
         self._baseline = ""
@@ -244,7 +237,6 @@ class RankingView(ResultView):
         )
 
     def foot(self) -> str:
-        """The sentences at the foot of the page."""
         return self._foot.text()
 
     # Making
@@ -295,7 +287,6 @@ class RankingView(ResultView):
     # Reading
 
     def _begin(self, job: Job) -> None:
-        """Drop everything that belongs to the job before."""
         if self._loader.job is not None:
             self._limits_of[self._loader.job.id] = self.limits()
         for name in ("find", "contexts", "count", "figures"):
@@ -316,7 +307,6 @@ class RankingView(ResultView):
         return await asyncio.to_thread(read_ranking, self._program.folder(job.id), failed_batches(job))
 
     async def show_read(self, job: Job, read: RankingRead) -> None:
-        """Show what was read of a job."""
         is_first = self._read is None
         self._read = read
         if not read.scored:

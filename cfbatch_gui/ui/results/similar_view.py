@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLineEdit, QStackedWidget
 
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.program import Program
@@ -38,10 +38,8 @@ _MOST = 100
 class SimilarView(VectorPage):
     """Pressing the button sends one request, which is billed; nothing else is sent."""
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(program, notices, "search", parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__(program, notices, "search")
         self._vector: NDArray[np.float32] | None = None
         self._asked = ""
         self._make_widgets(memory)
@@ -169,7 +167,6 @@ class SimilarView(VectorPage):
         self.rows_wanted.emit(items, self.title.whole_text())
 
     def _show_price(self) -> None:
-        """Show what the request will cost."""
         text = self.sentence.text().strip()
         if self.embeddings is None:
             return

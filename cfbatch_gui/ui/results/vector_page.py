@@ -48,8 +48,8 @@ class VectorPage(ResultView):
 
     rows_wanted = Signal(object, str)
 
-    def __init__(self, program: Program, notices: Notices, icon: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, icon: str) -> None:
+        super().__init__()
         self.program, self.notices = program, notices
         self._read: _Read | None = None
         self.tasks = Tasks(self, self.show_error)
@@ -80,7 +80,6 @@ class VectorPage(ResultView):
     # For the pages
 
     def clear(self) -> None:
-        """Forget the job before."""
         raise NotImplementedError
 
     def arrived(self, *, is_first: bool) -> None:
@@ -89,7 +88,6 @@ class VectorPage(ResultView):
 
     @property
     def job(self) -> Job:
-        """The job that is shown."""
         assert self._loader.job is not None  # noqa: S101 - pages work on a job only
         return self._loader.job
 
@@ -121,7 +119,6 @@ class VectorPage(ResultView):
             self._progress.setVisible(False)
 
     def show_foot(self, *sentences: str, without_direction: int = 0) -> None:
-        """Show the sentences at the foot, after what is missing or left out."""
         read = self._read
         if read is None:
             return
@@ -193,7 +190,6 @@ class VectorRow:
 
 
 def show_whole(text: EmbeddedText, panel: TextPanel) -> None:
-    """Show a text with its row, id and label."""
     about = " · ".join(filter(None, (text.id, text.label)))
     panel.show_text(tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
 
@@ -207,7 +203,6 @@ def table_over_text(table: QWidget, panel: TextPanel, *, margin: int = MEDIUM) -
 
 
 def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[VectorRow, ...]:
-    """Texts with the lengths of their vectors."""
     done = [text.item_no for text in texts if text.status is Status.DONE] if embeddings.dimension else []
     vectors = embeddings.rows_of(np.array(done, dtype=np.int64)).astype(np.float64)
     lengths = dict(zip(done, np.linalg.norm(vectors, axis=1).tolist(), strict=True))
@@ -279,7 +274,6 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
 
 
 def item_columns() -> tuple[Column[VectorRow], ...]:
-    """Row, text and id, for small lists."""
     return (
         Column(tr("Row"), lambda row: row.text.row, display.number, key="row", align="right", width=70, sortable=False),
         Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
@@ -288,7 +282,6 @@ def item_columns() -> tuple[Column[VectorRow], ...]:
 
 
 def neighbour_columns() -> tuple[Column[Neighbour], ...]:
-    """Text and similarity."""
     return (
         Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
         Column(tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False, is_searched=True),

@@ -67,8 +67,8 @@ class VectorPanel(QWidget):
 
     opened = Signal(int)
 
-    def __init__(self, tasks: Tasks, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, tasks: Tasks, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._tasks = tasks
         self._row: VectorRow | None = None
         self._near_of = 0  # the number of the text whose neighbours are shown
@@ -99,7 +99,6 @@ class VectorPanel(QWidget):
         )
 
     def shows(self, chosen: VectorRow) -> bool:
-        """Whether this very row is shown."""
         return chosen == self._row
 
     def show_row(self, chosen: VectorRow, embeddings: Embeddings) -> None:
@@ -172,10 +171,8 @@ class _Read:
 class VectorsView(ResultView):
     """Reads pages of the table when they are painted, everything else in threads."""
 
-    def __init__(
-        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._program, self._notices = program, notices
         self._read: _Read | None = None
         self._found: tuple[int, ...] | None = None
@@ -215,7 +212,6 @@ class VectorsView(ResultView):
         )
 
     def checks(self) -> str:
-        """The line at the foot."""
         return self._foot.text()
 
     # Making

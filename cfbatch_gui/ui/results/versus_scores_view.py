@@ -3,8 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtWidgets import QWidget
-
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -34,12 +32,11 @@ _LONGEST = 160  # characters of each text in the tip under the mouse
 class PairChart(Chart):
     """A chart whose data, when saved, also have the texts of each pair."""
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(name, parent)
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._pairs: tuple[JobFolder, VersusScores] | None = None
 
     def show_pairs(self, folder: JobFolder, versus: VersusScores, dots: Dots) -> None:
-        """Show a dot for each pair."""
         self._pairs = (folder, versus)
         self.show_layers((dots,), across=self.tr("Score"), up=self.tr("Similarity of the vectors"))
 
@@ -57,8 +54,8 @@ class PairChart(Chart):
 class VersusScoresView(VectorPage):
     """Shows one ranking at a time, the newest at first."""
 
-    def __init__(self, program: Program, notices: Notices, parent: QWidget | None = None) -> None:
-        super().__init__(program, notices, "chart-scatter", parent)
+    def __init__(self, program: Program, notices: Notices) -> None:
+        super().__init__(program, notices, "chart-scatter")
         self._versus: VersusScores | None = None
         self._folder: JobFolder | None = None
         self.ranking = Choice(self.tr("Ranking to look at"))

@@ -51,8 +51,8 @@ class IndexChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._indexes: tuple[VectorizeIndex, ...] = ()
         self._dimension, self._metric = 0, Metric.COSINE
         self._account, self._is_practice = "", False
@@ -104,11 +104,9 @@ class IndexChoice(QWidget):
         return next((each for each in self._indexes if each.name == self.choice.value()), None)
 
     def index_name(self) -> str:
-        """The name of the chosen index, or of the new one."""
         return str(self.choice.value() or self.name.text().strip())
 
     def indexes(self) -> tuple[VectorizeIndex, ...]:
-        """Those that are offered."""
         return self._indexes
 
     def problem(self) -> str:
@@ -168,8 +166,8 @@ class ColumnChoices(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._columns: tuple[str, ...] = ()
         self.ids = _column_choice(self.tr("ID of each vector"))
         self.namespace = _column_choice(self.tr("Namespace"))
@@ -185,7 +183,6 @@ class ColumnChoices(QWidget):
         self.setLayout(column(boxed(fields), beside, boxed(self._boxes), self._limit, self.as_text, gap=SMALL))
 
     def offer(self, columns: Sequence[str], *, has_ids: bool, options: PushOptions) -> None:
-        """Offer these columns, with what was chosen before."""
         self._columns = tuple(columns)
         self.ids.clear()
         if has_ids:
@@ -263,7 +260,6 @@ def _column_choice(name: str) -> Choice:
 
 
 def _field(choice: Choice) -> QWidget:
-    """A choice below its name."""
     label = Label(choice.accessibleName(), "quiet")
     label.setBuddy(choice)
     return boxed(column(label, choice, gap=TINY))
@@ -275,8 +271,8 @@ class CheckPanel(QWidget):
     rows_wanted = Signal(object, str)
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.line = Label("", "body", wrap=True)
         self.progress = ThinProgress()
         size_policy = self.progress.sizePolicy()
@@ -312,13 +308,11 @@ class CheckPanel(QWidget):
         return [widget for widget in found if isinstance(widget, NoticeBar)]
 
     def show_reading(self, done: int, total: int) -> None:
-        """Show how far the check is."""
         self.line.setText(self.tr("Looking at the vectors, before anything is sent…"))
         self.progress.set_parts(done, total)
         self.progress.show()
 
     def show_failure(self, sentence: str) -> None:
-        """Show why there is no check."""
         self.progress.hide()
         self.line.setText(sentence)
 
@@ -401,8 +395,6 @@ class PushedVectors:
 
 @dataclass(frozen=True, slots=True)
 class EarlierPush:
-    """How another job, of this name, was sent."""
-
     job_name: str
     options: PushOptions
 
@@ -414,8 +406,8 @@ class PushForm(QWidget):
     ready_changed = Signal()
     rows_wanted = Signal(object, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._vectors: PushedVectors | None = None
         self._check: PushCheck | None = None
         self._was_new = True
@@ -457,7 +449,6 @@ class PushForm(QWidget):
         self.ready_changed.emit()
 
     def options(self) -> PushOptions:
-        """What is chosen."""
         is_there = self.index.index() is not None
         gone = self._check.gone if self._check is not None else 0
         return msgspec.structs.replace(
@@ -467,20 +458,17 @@ class PushForm(QWidget):
         )
 
     def show_check(self, check: PushCheck) -> None:
-        """Show what was found with these options."""
         self._check = check
         self.check.show_check(check, is_new=self.index.index() is None)
         self.columns.show_numbers(check.numbers)
         self.ready_changed.emit()
 
     def show_failure(self, sentence: str) -> None:
-        """Show why there is no check."""
         self._check = None
         self.check.show_failure(sentence)
         self.ready_changed.emit()
 
     def is_checked(self) -> bool:
-        """Whether a check of what is chosen is shown."""
         return self._check is not None
 
     def to_send(self) -> int:
@@ -509,7 +497,6 @@ class PushForm(QWidget):
         return ""
 
     def send_words(self) -> str:
-        """What the button that sends says."""
         send, delete = self.to_send(), self.to_delete()
         if delete and not send:
             return display.plural(delete, "Take out {n} vector", "Take out {n} vectors")
@@ -557,7 +544,6 @@ class PushForm(QWidget):
 
 
 def within(options: PushOptions, columns: Collection[str]) -> PushOptions:
-    """The options without columns that there are not."""
     has_id = options.ids is not IdSource.COLUMN or options.id_column in columns
     return msgspec.structs.replace(
         options,

@@ -43,8 +43,8 @@ class PushProgressView(QWidget):
     carried_on = Signal()
     cancelled = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._icon = IconLabel("loader", "accent", 18)
         self.title = Label("", "part", wrap=True)
         self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -66,7 +66,6 @@ class PushProgressView(QWidget):
         self.setLayout(column(card, None, gap=MEDIUM, margins=PAGE_MARGINS))
 
     def show_running(self, running: RunningPush) -> None:
-        """Show how far a push is."""
         progress = running.progress
         name = short_name(running.index)
         self._icon.set_icon("loader", "accent")
@@ -132,10 +131,8 @@ class PushSummary(QWidget):
     change_wanted = Signal()
     chosen = Signal(object)
 
-    def __init__(
-        self, clock: Callable[[], float], *, memory: Memory | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, clock: Callable[[], float], *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._clock = clock
         self._push: Push | None = None
         self._form = ""
@@ -331,8 +328,8 @@ class SearchPanel(Card):
 
     search_wanted = Signal()
 
-    def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, *, memory: Memory | None = None) -> None:
+        super().__init__()
         self._is_busy = False
         self.price = Sentence("", "quiet")
         self.sentence = QLineEdit()
@@ -361,7 +358,6 @@ class SearchPanel(Card):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was searched for."""
         self.sentence.clear()
         self.found.set_rows(())
         self.show_sentence(
@@ -370,7 +366,6 @@ class SearchPanel(Card):
         self.set_busy(busy=False)
 
     def text(self) -> str:
-        """The sentence to look for."""
         return self.sentence.text().strip()
 
     def set_busy(self, *, busy: bool) -> None:
@@ -379,16 +374,13 @@ class SearchPanel(Card):
         self._show_possible()
 
     def show_price(self, words: str) -> None:
-        """Show what a search costs."""
         self.price.setText(words)
 
     def show_sentence(self, sentence: str) -> None:
-        """Show a sentence instead of results."""
         self.empty.set_sentence(sentence)
         self._body.setCurrentWidget(self.empty)
 
     def show_result(self, result: SearchResult) -> None:
-        """Show what was found."""
         self.found.set_rows(result.hits)
         if not result.hits:
             self.show_sentence(

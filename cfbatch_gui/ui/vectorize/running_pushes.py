@@ -57,7 +57,6 @@ class RunningPushes(QObject):
         self.tasks = Tasks(self, on_error)
 
     def of(self, job_id: str) -> RunningPush | None:
-        """What is under way for a job."""
         return self._running.get(job_id)
 
     def send(
@@ -158,7 +157,6 @@ def fits(index: VectorizeIndex, dimension: int) -> bool:
 
 
 def id_words(options: PushOptions) -> str:
-    """Where ids come from."""
     match options.ids:
         case IdSource.COLUMN:
             return options.id_column
@@ -199,5 +197,4 @@ def proposed_name(job_name: str, taken: Collection[str]) -> str:
 
 
 def short_name(name: str) -> str:
-    """A name of the user's within a sentence."""
     return display.one_line(name, LONGEST_NAME)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from cfbatch_gui.core.errors import Action, UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -82,7 +82,6 @@ def read_job(program: Program, job: Job, through: str) -> JobVectors:
 
 
 def _usual_index(program: Program, job: Job, mark: str) -> str:
-    """Where the version before was sent last, in an account."""
     before = find_predecessor(job, program.ledger.jobs(), program.folder)
     pushes = program.vectorize.pushes(before.id) if before is not None else ()
     return next((push.index for push in pushes if push.account_mark == mark), "")
@@ -212,8 +211,8 @@ class FailureBar(NoticeBar):
     index_wanted = Signal()
     retry_wanted = Signal()
 
-    def __init__(self, notices: Notices, parent: QWidget | None = None) -> None:
-        super().__init__("", "attention", dismissable=True, parent=parent)
+    def __init__(self, notices: Notices) -> None:
+        super().__init__("", "attention", dismissable=True)
         self._notices = notices
         self.dismissed.connect(self.hide)
         self.hide()
@@ -252,15 +251,9 @@ class VectorizePage(ResultView):
     rows_wanted = Signal(object, str)
 
     def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        pushes: RunningPushes,
-        *,
-        memory: Memory | None = None,
-        parent: QWidget | None = None,
+        self, program: Program, notices: Notices, pushes: RunningPushes, *, memory: Memory | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._program, self._notices, self._pushes = program, notices, pushes
         self._job: Job | None = None
         self._known: JobVectors | None = None
@@ -466,7 +459,6 @@ class VectorizePage(ResultView):
         self._form_work.list_indexes(self.form.index.index_name())
 
     def _choose(self) -> None:
-        """Open the form, with what was chosen before."""
         self._forget_failure()
         self._chooses = True
         if self._job is not None and self._known is not None:
@@ -517,7 +509,6 @@ class VectorizePage(ResultView):
             self._pushes.stop(self._job.id)
 
     def _cancel(self) -> None:
-        """Stop what runs, and let the user choose anew."""
         if self._job is None or self._pushes.of(self._job.id) is None:
             self._choose()
         else:

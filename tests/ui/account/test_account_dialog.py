@@ -81,11 +81,20 @@ async def question(dialog: QWidget, until: Until, answer: str) -> str:
     return words
 
 
-async def test_an_empty_account_says_what_will_stand_there(stage: Stage, until: Until) -> None:
+async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, until: Until) -> None:
     dialog = await account_dialog(stage, until)
     assert dialog.nothing.isVisible() and dialog.nothing.sentence().startswith("Nothing is in this account.")
     assert not dialog.take_button.isEnabled() and dialog.take_button.toolTip() == "Choose a job first."
     assert not dialog.problem.isVisible()
+    dialog.close()
+    await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
+
+    await stage.program.connections.remove(stage.program.address_book.saved()[1].id)
+    dialog = await account_dialog(stage, until)
+    assert dialog.nothing.sentence().startswith("A Worker of your own can collect answers")
+    assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()
+    click(dialog.nothing.button)
+    await until(stage.workspace._settings.page.isVisible)
 
 
 async def test_while_it_asks_it_says_whom(stage: Stage, worker: WorkerStage, until: Until) -> None:
@@ -187,15 +196,6 @@ async def test_a_refused_secret_leads_to_the_connections(stage: Stage, worker: W
     click(link)
     await until(stage.workspace._settings.page.isVisible)
     assert not [each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog) and each.isVisible()]
-
-
-async def test_without_a_worker_it_says_what_one_is_for(stage: Stage, until: Until) -> None:
-    await stage.program.connections.remove(stage.program.address_book.saved()[1].id)
-    dialog = await account_dialog(stage, until)
-    assert dialog.nothing.sentence().startswith("A Worker of your own can collect answers")
-    assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()
-    click(dialog.nothing.button)
-    await until(stage.workspace._settings.page.isVisible)
 
 
 async def test_of_several_workers_the_one_that_was_asked_for_is_shown(

@@ -9,9 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, STOPPED
+from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.workers_ai import connection_kinds
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
@@ -21,11 +22,12 @@ CLOSE = "You can close this computer"
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> Path:
-    """Texts for three batches of a Worker on the Free plan."""
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Texts for three batches of a Worker whose batches are small."""
+    monkeypatch.setattr(connection_kinds, "MAX_FREE_WORKER_BODY_BYTES", 100_000)
     path = tmp_path / "texts.csv"
     words = "an orange cloud over the harbour with a small boat and many words "
-    path.write_text("id,text\n" + "".join(f'id-{n},"{n} {words * 60}"\n' for n in range(600)), encoding="utf-8")
+    path.write_text("id,text\n" + "".join(f'id-{n},"{n} {words * 60}"\n' for n in range(60)), encoding="utf-8")
     return path
 
 
@@ -87,7 +89,7 @@ async def test_from_the_service_to_here_by_way_of_the_account(
     await until(lambda: states(stage) == ["Waiting in your account", "At the service", "Waiting in your account"])
     assert page.header.state.text() == "Waiting in your account"
     waiting = account_progress(stage.program.ledger.job(job.id)).bytes_in_account
-    assert waiting > 1_000_000 and figures(stage)[1].startswith("2 waiting in your account · ")
+    assert waiting > 50_000 and figures(stage)[1].startswith("2 waiting in your account · ")
     worker.room.gives.set()
     worker.room.collects = lambda number: True
     click(page.check_button)
@@ -158,55 +160,13 @@ async def test_why_the_account_does_not_collect_is_one_line_with_one_button(
     await until(lambda: not bar.isVisible())  # nothing is left to be said
 
 
-async def test_the_button_of_that_line_hands_the_rest_over(
+async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
     stage: Stage, worker: WorkerStage, texts: Path, until: Until
 ) -> None:
     job = await handed_over(stage, worker, texts, until)
-    known = await stage.program.runner.pause(job.id)
-    batches = [replace(batch, direct_only=True) for batch in known.batches]
-    await stage.program.store.change(job.id, lambda now: replace(now, batches=tuple(batches), account_problem=STOPPED))
-    stage.workspace._show_jobs()
-    bar = shown(stage).account_bar
-    await until(bar.isVisible)
-    assert bar.text() == STOPPED and not shown(stage).account.isVisible()
-    (link,) = bar.links()
-    assert link.text() == "Collect in my account"
-    click(link)
-    await until(lambda: account_progress(stage.program.ledger.job(job.id)).lid_may_close)
-    await until(lambda: not bar.isVisible() and CLOSE in shown(stage).account.line.text())
-
-
-async def test_a_disk_without_room_pauses_the_job_with_the_figures(
-    stage: Stage, worker: WorkerStage, texts: Path, until: Until
-) -> None:
-    job = await handed_over(stage, worker, texts, until)
-    stage.program.runner.account._free_bytes = lambda folder: 1_000_000
-    worker.finish()
-    click(stage.workspace._job.check_button)
-    await until(lambda: stage.program.ledger.job(job.id).state is JobState.PAUSED)
-    await until(shown(stage).pause_bar.isVisible)
-    assert "GB on this disk, and 0.0 GB are free. None of them was fetched." in shown(stage).pause_bar.text()
-    assert shown(stage).account.line.text().startswith("Your account goes on collecting")
-    assert "Waiting in your account" in states(stage)
-    stage.program.runner.account._free_bytes = lambda folder: 1 << 40
-    (carry_on,) = shown(stage).pause_bar.links()
-    assert carry_on.text() == "Carry on"
-    click(carry_on)
-    await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)
-
-
-async def test_closing_warns_of_nothing_that_the_account_looks_after(
-    stage: Stage, worker: WorkerStage, texts: Path, until: Until
-) -> None:
-    await handed_over(stage, worker, texts, until)
     assert await stage.workspace._commands.may_close()
     assert not stage.program.settings.seen_close_note  # it is still told of jobs that it concerns
 
-
-async def test_closing_says_what_is_not_handed_over(
-    stage: Stage, worker: WorkerStage, texts: Path, until: Until
-) -> None:
-    job = await handed_over(stage, worker, texts, until)
     first, *others = stage.program.ledger.job(job.id).batches
     waiting = (replace(first, shard=0, handed_over_at=0.0), *others)
     await stage.program.runner.stop(job.id)

@@ -54,7 +54,6 @@ class ExportOptions:
     items: frozenset[int] | None = None
 
     def has_item(self, number: int) -> bool:
-        """Whether the text with this number is to be written."""
         return self.items is None or number in self.items
 
 
@@ -197,12 +196,10 @@ class CheckedStream:
         return memoryview(data).nbytes
 
     def tick(self, items: int) -> None:
-        """Tell the progress that so many items more are written."""
         self.items += items
         self._work.tick(self.items)
 
     def flush(self) -> None:
-        """Flush the buffer to the operating system."""
         self._stream.flush()
 
     def compare(self) -> None:

@@ -179,7 +179,6 @@ class _Sink:
         return offset
 
     def tell(self) -> int:
-        """The position in bytes."""
         return self._position if self.is_over else self._stream.tell()
 
     def flush(self) -> None:
