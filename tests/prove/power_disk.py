@@ -23,7 +23,7 @@ from typing import TypeVar
 T = TypeVar("T")
 SECTOR = 512  # bytes
 ROOT = 0  # number of the recorded folder
-_SINGLE = 10  # pending operations that are lost alone and kept alone, at one place
+_SINGLE = 6  # pending operations that are lost alone and kept alone, at one place
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def states(
     disk: Disk,
     rng: random.Random,
     *,
-    draws: int = 8,
+    draws: int = 4,
     places: Container[int] | None = None,
     is_short: bool = False,
 ) -> Iterator[tuple[int, str, Tree]]:
