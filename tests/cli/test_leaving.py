@@ -286,13 +286,13 @@ def test_a_job_without_an_account_is_described_as_ever(tmp_path: Path) -> None:
     assert not any(line.startswith(("Account", "Problem")) for line in shown(sent, tmp_path))
 
 
-def shown(job_of: Job, folder: Path) -> list[str]:
-    return list(lines_of_job(job_of, JobFolder(folder), 100, "door"))
+def shown(job: Job, folder: Path) -> list[str]:
+    return list(lines_of_job(job, JobFolder(folder), 100, "door"))
 
 
 def test_a_problem_comes_with_what_to_do(tmp_path: Path) -> None:
     sent = job_of(HANDED_OVER, replace(HANDED_OVER, direct_only=True), problem="Collecting has stopped.")
-    line = "Collecting has stopped. “cfbatch resume j1 --collect-in-account” hands the job_of over again."
+    line = "Collecting has stopped. “cfbatch resume j1 --collect-in-account” hands the job over again."
     assert problem_line(sent) == line
     assert account_cell(sent) == "1 at the service · stopped"
     lines = shown(sent, tmp_path)
@@ -311,7 +311,7 @@ def test_copies_that_stay_in_the_account_are_shown_with_the_way_to_delete_them()
 
 
 def said_of(*states: Job, is_leaving: bool = False) -> list[str]:
-    """What stands on stderr when a job_of is followed through these states."""
+    """What stands on stderr when a job is followed through these states."""
     err = io.StringIO()
     progress = Progress(Console(io.StringIO(), err))
     progress.follow(states[0], is_leaving=is_leaving)
@@ -322,7 +322,7 @@ def said_of(*states: Job, is_leaving: bool = False) -> list[str]:
 
 def test_it_is_said_once_that_the_computer_may_be_turned_off() -> None:
     words = (
-        "Your account collects the answers of job_of j1 now. You may stop this with Ctrl+C and turn the computer off;"
+        "Your account collects the answers of job j1 now. You may stop this with Ctrl+C and turn the computer off;"
         " “cfbatch resume j1” fetches them."
     )
     states = (

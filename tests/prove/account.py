@@ -21,7 +21,7 @@ from pathlib import Path
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account import collection, shards
-from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.program import Program
@@ -186,7 +186,7 @@ async def _as_in_the_window(root: Path) -> int:
 def quicken() -> None:
     """Small shards, soon looked at, and small blocks, so that an answer arrives in many of them."""
     put(child, "FIRST_CHECK", FIRST_CHECK)
-    put(cutting, "MAX_TEXTS_PER_BATCH", 7)
+    put(requests, "MAX_TEXTS_PER_BATCH", 7)
     put(shards, "FREE_BATCHES", 2)  # batches of one shard
     put(submitting, "FIRST_WAIT", 0.2)
     put(transport, "_BLOCK", 512)
