@@ -19,9 +19,8 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.job_folder.damage import rows_of_items
+from cfbatch_gui.core.job_folder.checksums import rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -200,7 +199,7 @@ async def found_after_start(root: Path, origin: Bench, clock: Clock, deleted: se
 async def test_a_damaged_data_folder_loses_nothing_without_a_word(
     bench: Bench, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cutting, "MAX_TEXTS_PER_BATCH", 20)
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
     monkeypatch.setattr(runner, "CLOSE_SECONDS", 0.05)
     rng, root = Random(1), tmp_path / "start"
     deleted = await prepared(bench, clock, tmp_path / "made", rng)
@@ -260,7 +259,7 @@ def contents(folder: JobFolder) -> list[Any]:
 async def test_damaged_results_are_mended_bit_for_bit(
     bench: Bench, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cutting, "MAX_TEXTS_PER_BATCH", 20)
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
     rng = Random(form)
     made, job = await finished(bench, tmp_path, form, rng)
     right = contents(made)
@@ -282,7 +281,7 @@ async def test_damaged_results_are_mended_bit_for_bit(
 async def test_damage_that_no_answer_mends_is_named_and_never_read(
     bench: Bench, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cutting, "MAX_TEXTS_PER_BATCH", 20)
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
     rng = Random(form)
     folder, job = await finished(bench, tmp_path, form, rng)
     with folder.open() as database:
