@@ -328,8 +328,6 @@ EXEMPT = {
     "folder.create: flush_folder": "planning commits to data.db before a body is written, which flushes the folder",
     "folder.write: flush_folder": "only for a folder that a backup brought back without its empty folders",
     "vector_file.new_vectors: flush_folder": "data.db, in the same folder, is committed next",
-    "ledger_tables.prepare: flush_folder": "the ledger, in the same folder, is committed next",
-    "ledger_tables.prepare: flush_to_disk": "the ledger is committed next",
     "files._move_into: _flush_folder": "the manifest is written next, beside the folder",
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
 }
