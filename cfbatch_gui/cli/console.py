@@ -171,7 +171,7 @@ _MOST = 100_000  # characters; a pasted curl command has a few hundred
 
 
 def read_secret(prompt: str, variable: str = "") -> str:
-    """ "" for none."""
+    """Such as "" for none."""
     if variable:
         return from_variable(variable)
     if sys.stdin is None:

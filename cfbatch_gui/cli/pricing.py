@@ -70,13 +70,13 @@ def _with_the_way_out(sentence: str) -> Message:
 
 
 def tokens_words(preflight: Preflight) -> str:
-    """ "10 to 14"."""
+    """Such as "10 to 14"."""
     low, high = preflight.tokens_low, preflight.tokens_high
     return tr("{low} to {high}").format(low=number(low), high=number(high)) if low != high else number(low)
 
 
 def price_words(preflight: Preflight) -> str:
-    """ "less than $0.01, 3.2% of a day's free use"."""
+    """Such as "less than $0.01, 3.2% of a day's free use"."""
     high = preflight.price_high.dollars
     if high < 0.01:
         most = tr("less than ${amount}").format(amount=number(0.01, ".2f"))
@@ -86,7 +86,7 @@ def price_words(preflight: Preflight) -> str:
 
 
 def share_words(price: Price) -> str:
-    """ "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
+    """Such as "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
     share = price.share_of_free_day
     if share >= 0.001 or not share:
         return percent(share, ".1%")

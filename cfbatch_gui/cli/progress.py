@@ -43,7 +43,7 @@ def uses_account(job: Job | ListedJob) -> bool:
 
 
 def account_line(job: Job) -> str:
-    """ "3 here · 1 waiting in your account, 2.5 MB · 40 at the service"."""
+    """Such as "3 here · 1 waiting in your account, 2.5 MB · 40 at the service"."""
     found = account_progress(job)
     waiting = tr("{n} waiting in your account, {size} MB").format(
         n=number(found.in_account), size=number(found.bytes_in_account / 1e6, ",.1f")
@@ -206,7 +206,7 @@ class Progress:
 
 
 def describe(batches: Sequence[Batch]) -> str:
-    """ "2 of 5 batches done · 2 running · 1 to send", and the reason for waiting, if any."""
+    """Such as "2 of 5 batches done · 2 running · 1 to send", and the reason for waiting, if any."""
     counts = Counter(place_of(batch) or batch.state for batch in batches)
     done = number(counts[BatchState.DONE])
     parts = [plural(len(batches), "{done} of {n} batch done", "{done} of {n} batches done", done=done)]

@@ -21,7 +21,7 @@ _MOST_QUERIES = 10
 
 
 def judged_by(book: BookGrades | None) -> str:
-    """ "the labels", or "the book “Support” and the labels"."""
+    """Such as "the labels", or "the book “Support” and the labels"."""
     if book is None:
         return tr("the labels")
     return tr("the book “{name}” and the labels").format(name=one_line(book.name))
@@ -114,7 +114,7 @@ def json_of_unusable(unusable: UnusableLabels | None) -> dict[str, object] | Non
 
 
 def unusable_words(unusable: UnusableLabels) -> str:
-    """ "12 labels are no whole numbers and were left out, such as “0.5” and “yes” (rows 2, 3, 5, …)"."""
+    """Such as "12 labels are no whole numbers and were left out, such as “0.5” and “yes” (rows 2, 3, 5, …)"."""
     quoted = tr("“{label}”")
     examples = tr(" and ").join(quoted.format(label=one_line(each)[:_LONGEST_LABEL]) for each in unusable.examples)
     rows = ", ".join(map(number, unusable.rows)) + (", …" if len(unusable.rows) < unusable.count else "")

@@ -10,7 +10,6 @@ import pytest
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role
 from cfbatch_gui.core.inputs.recipes import Recipe
 from cfbatch_gui.core.program import Program
@@ -42,15 +41,6 @@ def newer_database(path: Path) -> bytes:
 def newer_json(path: Path) -> bytes:
     path.write_text(json.dumps({**json.loads(path.read_text()), "version": 99, "wonder": {"of": "tomorrow"}}))
     return path.read_bytes()
-
-
-async def test_the_ledger(data: Path) -> None:
-    newer = newer_database(data / "ledger.db")
-    sentence = "Your jobs were written by a newer version of CF Batch. Update to open them; nothing was changed."
-    with pytest.raises(DataError) as refused:  # which the window shows instead of opening
-        await program_of(data)
-    assert refused.value.message == sentence
-    assert (data / "ledger.db").read_bytes() == newer
 
 
 @pytest.mark.parametrize("command", [("jobs",), ("resume",)])

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.core.errors import DataError, DataInUse, LocksUnsupported
-from cfbatch_gui.core.jobs.store.ledger import Ledger, WriterLock
+from cfbatch_gui.core.errors import LocksUnsupported
+from cfbatch_gui.core.jobs.store.ledger import WriterLock
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import COMMAND, Terminal
 from tests.screen.read_only import read_only
@@ -80,20 +80,6 @@ def test_a_disk_without_locks_is_no_second_program(tmp_path: Path, number: int) 
     with pytest.raises(LocksUnsupported, match="has no file locks") as caught:
         WriterLock(tmp_path / "ledger.lock", failing(number))
     assert str(tmp_path) in caught.value.message and errno.errorcode[number] in caught.value.detail
-
-
-def test_another_failure_of_the_lock_is_neither(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="could not be locked") as caught:
-        WriterLock(tmp_path / "ledger.lock", failing(errno.EIO))
-    assert type(caught.value) is DataError
-
-
-def test_a_lock_that_is_held_is_said_as_that(tmp_path: Path) -> None:
-    lock = WriterLock(tmp_path / "ledger.lock")
-    with pytest.raises(DataInUse, match="already at work"):
-        WriterLock(tmp_path / "ledger.lock")
-    lock.release()
-    Ledger.open(Paths(tmp_path)).close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="strace")

@@ -1,42 +1,14 @@
 """The window from outside: a process of its own, the mouse and the keyboard of a screen, and files."""
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.system.paths import resource
 from tests.journeys.desktop import Desktop
-from tests.journeys.terminal import Terminal, read_workbook
 
 SEND, EXPORT, SAVE = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
-
-
-def test_from_the_example_to_a_file_by_mouse_alone(desktop: Desktop, tmp_path: Path) -> None:
-    desktop.start_and_wait("--example")
-    desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
-    desktop.click_main_button(SEND)
-    desktop.until(lambda: desktop.is_in(JobState.DONE))
-    desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
-    desktop.click_main_button(EXPORT)
-    desktop.until(lambda: len(desktop.main_buttons()) == 3)
-    desktop.click_main_button(SAVE)
-    written = desktop.home / "Help centre ranking.xlsx"
-    desktop.until(written.exists)
-    assert desktop.close() == 0
-    rows = read_workbook(written)
-    assert len(rows) == 82
-    first = rows[0]
-    assert (first["question"], first["sku"], first["Rank"]) == ("how do I reset my password", "A-0113", 1)
-    job = desktop.job()
-    assert job is not None
-    again = tmp_path / "again.xlsx"
-    assert Terminal(desktop.data).run("export", job.id, "--out", again).status == 0
-    assert rows == read_workbook(again)
-    assert len(desktop.accepted()) == 1
 
 
 def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desktop: Desktop) -> None:
@@ -52,15 +24,4 @@ def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desk
     desktop.start_and_wait()
     desktop.until(lambda: desktop.is_in(JobState.DONE))
     assert len(desktop.accepted()) == 1
-    assert desktop.close() == 0
-
-
-def test_a_second_start_raises_the_first_and_hands_it_its_file(desktop: Desktop) -> None:
-    desktop.start_and_wait()
-    second = desktop.start()
-    assert second.wait(30) == 0
-    third = desktop.start(resource("examples/product-texts.csv"))
-    assert third.wait(30) == 0
-    desktop.until(lambda: desktop.job("Product texts"))
-    desktop.until(lambda: (job := desktop.job("Product texts")) is not None and job.texts == 60)
     assert desktop.close() == 0
