@@ -92,6 +92,11 @@ class Desktop:
         self._manage_windows()
         self.wait_for_front()
 
+    def start_example(self) -> None:
+        """Start it, and wait for the draft of the example."""
+        self.start_and_wait("--example")
+        self.until(lambda: self.is_in(JobState.DRAFT) and len(self.main_buttons()) == 2)
+
     def connect(self, base_url: str, *, token: str = TOKEN) -> None:
         """An account in the environment, and new jobs go to it."""
         self.environ |= {
@@ -273,3 +278,17 @@ def _reach(picture: QImage, x: int, y: int, colour: int, step: int) -> int:
 def _xdotool(*arguments: str) -> str:
     done = subprocess.run(["xdotool", *arguments], check=False, capture_output=True, text=True, timeout=20)
     return done.stdout.strip()
+
+
+WITHOUT_ACTIVATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"""

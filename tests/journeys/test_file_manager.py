@@ -21,7 +21,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.ui.window.application import DESKTOP_ID
-from tests.journeys.quiet_bus import WITHOUT_ACTIVATION
+from tests.journeys.desktop import WITHOUT_ACTIVATION
 
 ROOT = Path(__file__).parents[2]
 DESKTOP_FILE = ROOT / "packaging" / f"{DESKTOP_ID}.desktop"
