@@ -24,7 +24,6 @@ def texts(tmp_path: Path) -> Path:
 
 
 def lines_about(text: str, sentence: str) -> list[str]:
-    """The indented lines below a sentence."""
     lines = text.splitlines()
     found = []
     for line in lines[lines.index(sentence) + 1 :]:

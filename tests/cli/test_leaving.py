@@ -286,7 +286,6 @@ def test_copies_that_stay_in_the_account_are_shown_with_the_way_to_delete_them()
 
 
 def said_of(*states: Job, is_leaving: bool = False) -> list[str]:
-    """What stands on stderr when a job is followed through these states."""
     err = io.StringIO()
     progress = Progress(Console(io.StringIO(), err))
     progress.follow(states[0], is_leaving=is_leaving)

@@ -16,7 +16,6 @@ _SECOND = ["1,warm hat,north,3.5", "2,a cold hat,south,4", "4,a red bicycle,nort
 
 
 def embedded(terminal: Terminal, folder: Path, name: str, lines: list[str], connection: str = "practice") -> None:
-    """A job with vectors."""
     path = folder / f"{name}.csv"
     path.write_text("id,text,shop,price\n" + "\n".join(lines) + "\n", encoding="utf-8")
     ended = terminal.run("run", path, "--embed", "--connection", connection, "--name", name)
@@ -24,7 +23,6 @@ def embedded(terminal: Terminal, folder: Path, name: str, lines: list[str], conn
 
 
 def push(terminal: Terminal, job: str, *more: object) -> Ended:
-    """Push a job into the index products."""
     return terminal.run("vectorize", "push", job, "--index", "products", *more)
 
 

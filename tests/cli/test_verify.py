@@ -15,7 +15,6 @@ HEADER = 128  # bytes of vectors.npy before its first row
 
 @pytest.fixture
 def job(run: Run, tmp_path: Path, paths: Paths) -> JobFolder:
-    """Three texts in rows 2 to 4 of a file, as vectors."""
     texts = tmp_path / "texts.csv"
     texts.write_text("id,text\n1,warm\n2,cold\n3,mild\n")
     arguments = ("run", texts, "--embed", "--connection", "practice", "--at-once", "--json")

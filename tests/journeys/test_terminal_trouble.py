@@ -27,16 +27,13 @@ RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")
     ("content", "arguments", "sentence"),
     [
         (None, (), "There is no file"),
-        (b"", (), "empty"),
         (b"\x89PNG\r\n\x1a\n" + bytes(100), (), "is a picture"),
-        (b"query,text\n", (), "row"),
         (b"query,text\nq,\n,t\n", (), "No row has both a query and a context"),
         (b"query,text\nq,t\n", ("--role", "txt=context"), "There is no column “txt”"),
         (b"query,text\nq,t\n", ("--role", "query=ignore"), "Use --role COLUMN=ROLE"),
         (b"query,text\nq,t\n", ("--out", "result.doc"), "*.doc"),
         (b"query,text\nq,t\n", ("--out", "nowhere/result.csv"), "There is no folder “nowhere”"),
         (b"query,text\nq,t\n", ("--out", "in.csv"), "is the file that is read"),
-        (b"query,text\nq,t\n", ("--out", "a.csv", "--out", "a.csv"), "given twice"),
         (b"query,text\nq,t\n", ("--model", "no such model"), "cannot rank"),
     ],
 )
@@ -66,16 +63,9 @@ def test_bad_input_is_said_before_anything_is_sent(
     [
         (),
         ("fly",),
-        ("run", EXAMPLE),
-        ("run", EXAMPLE, "--rank", "--embed"),
-        ("run", EXAMPLE, "--rank", "--role", "question"),
         ("run", EXAMPLE, "--rank", "--connection", "moon"),
         ("run", EXAMPLE, "--rank", "--conn", "practice"),
-        ("export", "x"),
-        ("practice", "serve", "--port", "high"),
         ("show", "nothing"),
-        ("resume", "nothing"),
-        ("export", "nothing", "--out", "a.csv"),
     ],
 )
 def test_bad_usage_ends_with_two(terminal: Terminal, arguments: tuple[object, ...]) -> None:

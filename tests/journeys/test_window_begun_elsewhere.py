@@ -24,7 +24,6 @@ ADD, EXPORT, SAVE = -1, 1, -1  # among the main buttons; "New job" is the first
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[str]:
-    """With a queue in which a batch can be watched."""
     with PracticeServer(tmp_path / "service", seconds_queued=2.0, seconds_running=1.0) as server:
         yield server.url
 

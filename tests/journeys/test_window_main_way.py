@@ -31,7 +31,6 @@ def until_finished(desktop: Desktop) -> None:
 
 
 def notice(desktop: Desktop) -> QPoint | None:
-    """A place in the sentence of the notice that something is done, found by its colour."""
     picture = desktop.picture().convertToFormat(QImage.Format.Format_RGB32)
     lines = np.frombuffer(picture.constBits(), np.uint32).reshape(picture.height(), picture.width())
     rows, columns = np.nonzero((lines ^ QColor(LIGHT.done_back).rgb()) & 0xFFFFFF == 0)
