@@ -27,7 +27,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.account.collection import TOGETHER, AccountCollection
 from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -180,7 +180,7 @@ async def _refuse(address: str, folder: Path) -> float:
 
 async def _program(address: str, folder: Path) -> tuple[Program, str]:
     """The program on a data folder with a connection to the Worker, and the connection's id."""
-    vars(cutting)["MAX_TEXTS_PER_BATCH"] = TEXTS_PER_ANSWER
+    vars(requests)["MAX_TEXTS_PER_BATCH"] = TEXTS_PER_ANSWER
     program = await Program.open(folder, environ={}, credentials=Credentials(environ={}))
     worker = SavedConnection("", "Stub", "worker", url=address, collects=True, paid_plan=True)
     return program, (await program.connections.save(worker, secret=_SECRET)).id

@@ -18,7 +18,6 @@ from benchmarks.limits import Figures, apart, best_of, peak_memory, seconds
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import (
-    ARE_COMPLETE,
     Summed,
     read_items,
     score_checksums,
@@ -213,7 +212,6 @@ def ranked_job(path: Path, queries: int, contexts: int) -> JobFolder:
         )
         sums = score_checksums(read_items(database, "query_no IS NOT NULL"), 1, queries)
         write_all_sums(database, Summed.SCORES, sums)
-        schema.put_metadata_value(database, ARE_COMPLETE, True)
     return folder
 
 
@@ -232,7 +230,6 @@ def embedded_job(path: Path, texts: int, dimension: int) -> JobFolder:
             ((n, n, (n - 1) // 100 + 1, (n - 1) % 100) for n in range(1, texts + 1)),
         )
         write_all_sums(database, Summed.VECTORS, vector_checksums(vectors))
-        schema.put_metadata_value(database, ARE_COMPLETE, True)
     return folder
 
 

@@ -20,10 +20,10 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
-from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of, fingerprints_path
+from cfbatch_gui.core.job_folder.fingerprints import fingerprints_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import plan
-from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults, Reusable
+from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
 from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.versions.differences import compare_versions
@@ -66,7 +66,7 @@ def main(figures: Figures) -> None:
         figures.add("  memory until there", found.peak, "MB", limit=200)
         figures.add("  of that before it began", found.before, "MB")
         figures.add("  memory of the plain way", plain.peak, "MB")
-        size = fingerprints_path(JobFolder(root / "job-0")).stat().st_size
+        size = JobFolder(root / "job-0").fingerprints.stat().st_size
         figures.add("  index of a job, bytes a text", size / TEXTS, "B", limit=20.1)
         draft, other = JobFolder(root / "draft"), JobFolder(root / f"job-{KNOWN}")
         figures.add("  both versions compared", seconds(lambda: compare_versions(draft, other)), "s")
@@ -146,7 +146,7 @@ def _storing(figures: Figures, root: Path) -> None:
         assert isinstance(read, Finished)
         collect(copy, Kind.EMBED, 1, read)
         storing.append(time.perf_counter() - start)
-        fingerprints_path(copy).unlink(missing_ok=True)
+        copy.fingerprints.unlink(missing_ok=True)
         indexing.append(seconds(lambda: fingerprints_of(copy)))  # noqa: B023
     figures.versus(
         f"{ANSWERED:,} texts indexed; promised: 3 %", min(indexing), "storing their answer", min(storing), limit=0.03

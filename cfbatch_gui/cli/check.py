@@ -56,8 +56,8 @@ from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers, with_known
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
+from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent
-from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths

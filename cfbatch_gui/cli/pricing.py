@@ -17,10 +17,9 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import OverBudget, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
-from cfbatch_gui.core.jobs.plan.reuse_words import reuse_sentence
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
-from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults, Reusable
+from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import Message, message
@@ -29,7 +28,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.versions.differences import Change, Differences, check_comparable, compare_versions
-from cfbatch_gui.core.versions.predecessor import find_predecessor
+from cfbatch_gui.core.versions.draft_version import find_predecessor
 from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 

@@ -22,7 +22,7 @@ from cfbatch_gui.cli.progress import FINAL, Progress
 from cfbatch_gui.cli.working import conclude, has_results, opened, owed, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
+from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 

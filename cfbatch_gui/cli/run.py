@@ -53,8 +53,8 @@ from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
-from cfbatch_gui.core.jobs.plan.planned import read_planned
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import read_planned
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

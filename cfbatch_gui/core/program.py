@@ -16,11 +16,10 @@ from cfbatch_gui.core.errors import DataError, NotConnected
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle_doubt
+from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, open_or_recover, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
-from cfbatch_gui.core.jobs.verify.start_check import check_results
+from cfbatch_gui.core.jobs.verify.job_check import check_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import end_list, keep_list
 from cfbatch_gui.core.system.folder_identity import place_of
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
     from cfbatch_gui.core.jobs.plan.preflight import Preflight
     from cfbatch_gui.core.jobs.plan.spending import Spent
-    from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
+    from cfbatch_gui.core.jobs.reuse import EarlierResults
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
     from cfbatch_gui.core.jobs.run.runner import Runner
     from cfbatch_gui.core.vectorize.vectorize import Vectorize
@@ -114,7 +113,7 @@ class Program:
     @made_once
     def earlier_results(self) -> "EarlierResults":
         from cfbatch_gui.core.connections.address_book import service_mark_at
-        from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
+        from cfbatch_gui.core.jobs.reuse import EarlierResults
 
         book = self.address_book
         return EarlierResults(self.ledger.jobs, self.folder, lambda job: service_mark_at(book, job.connection))
@@ -168,7 +167,7 @@ class Program:
 
     @made_once
     def vectorize(self) -> "Vectorize":
-        from cfbatch_gui.core.job_vectors import vectorize_of
+        from cfbatch_gui.core.vectorize.vectorize import vectorize_of
 
         return vectorize_of(self.ledger, self.address_book, self.paths, self._metadata_for, clock=self.clock)
 
@@ -230,7 +229,7 @@ class Program:
         """Put a job's labels into the book of judgements; blocking. Raises DataError, DiskFull."""
         from cfbatch_gui.core.evaluation.runs import read_run
         from cfbatch_gui.core.export_metadata import metadata_of
-        from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+        from cfbatch_gui.core.job_folder.folder import texts_forgotten
 
         job = self.ledger.job(job_id)
         if job.kind is Kind.RANK and job.has_results and texts_forgotten(self.folder(job_id)) is None:
@@ -301,7 +300,7 @@ class Program:
 
         With `inputs` rows are matched by the ids of the answer. Raises UserError; no job is left then.
         """
-        from cfbatch_gui.core.jobs.run.adding import add_job
+        from cfbatch_gui.core.jobs.run.job_actions import add_job
 
         return await add_job(
             *(self.store, self.drafts, self.actions),

@@ -261,8 +261,8 @@ def test_a_job_without_an_account_is_described_as_ever(tmp_path: Path) -> None:
     assert not any(line.startswith(("Account", "Problem")) for line in shown(sent, tmp_path))
 
 
-def shown(job_of: Job, folder: Path) -> list[str]:
-    return list(lines_of_job(job_of, JobFolder(folder), 100, "door"))
+def shown(job: Job, folder: Path) -> list[str]:
+    return list(lines_of_job(job, JobFolder(folder), 100, "door"))
 
 
 def test_a_problem_comes_with_what_to_do(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ EXPECTED_ERRORS = frozenset(
 # Notes of manifests, and the texts that a check of the service sends. The practice service speaks as Cloudflare does.
 FOR_PROGRAMS = (
     "results/exports/delimited.py",
-    "results/exports/export_manifest.py",
-    "results/retrieval_ids.py",
+    "results/exports/writing.py",
+    "results/ranks.py",
     "workers_ai/probe.py",
 )
 SAID = frozenset({"message", "counted_message", "debug", "info", "warning", "error"})

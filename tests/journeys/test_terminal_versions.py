@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from cloudflare import Cloudflare
 
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import forget_texts
+from cfbatch_gui.core.job_folder.folder import JobFolder, forget_texts
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal
 from tests.screen import material

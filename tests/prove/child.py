@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from cfbatch_gui.cli.command_line import run_command_line as main
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import watching
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.client import WorkersAI
@@ -126,7 +126,7 @@ def quicken() -> None:
 
     put(WorkersAI, "__init__", make_quick)
     put(watching, "_FIRST_LOOK", 0.01)
-    put(cutting, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
+    put(requests, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
 
 
 def put(owner: Any, name: str, new: object) -> None:

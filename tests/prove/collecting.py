@@ -23,7 +23,7 @@ from pathlib import Path
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account import collection, shards
-from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
@@ -214,7 +214,7 @@ async def _as_in_the_window(root: Path) -> int:
 def quicken() -> None:
     """Small shards, soon looked at, and small blocks, so that an answer arrives in many of them."""
     put(child, "FIRST_CHECK", FIRST_CHECK)
-    put(cutting, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
+    put(requests, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
     put(shards, "FREE_BATCHES", SHARD)
     put(submitting, "FIRST_WAIT", 0.2)
     put(transport, "_BLOCK", 512)

@@ -17,7 +17,7 @@ from typing import Any
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -65,7 +65,7 @@ class DamagedStarts:
 
     def __init__(self, folder: Path, seed: int, patch: Callable[[Any, str, Any], None] = put) -> None:
         self._folder, self._rng = folder, random.Random(seed)
-        patch(cutting, "MAX_TEXTS_PER_BATCH", 20)
+        patch(requests, "MAX_TEXTS_PER_BATCH", 20)
         patch(runner, "CLOSE_SECONDS", 0.05)
         patch(conftest, "Transport", CountedTransport)
         self._simulation = Simulation()

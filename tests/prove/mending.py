@@ -16,7 +16,7 @@ import numpy as np
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.damage import rows_of_items
+from cfbatch_gui.core.job_folder.checksums import rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.verify import verifying
 from cfbatch_gui.core.jobs.verify.job_check import JobCheck, Outcome

@@ -20,8 +20,8 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.data_folder import open_or_recover
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.folder_identity import place_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cfbatch_gui.core.jobs.run import collecting, submitting, synchronous, watching
+from cfbatch_gui.core.jobs.run import collecting, submitting, watching
 from cfbatch_gui.core.jobs.states import Batch, BatchState
 from cfbatch_gui.core.jobs.store import job_store, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -275,7 +275,7 @@ COLLECT = (
 
 # A job of one call: the calls of a larger job run concurrently.
 SYNCHRONOUS = (
-    Step("body not yet written", before_call(synchronous, "write_body"), unknown=0),
+    Step("body not yet written", before_call(submitting, "write_body"), unknown=0),
     Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
     Step("sending committed", _commit(BatchState.SENDING), unknown=1),
     Step("attempt half written", _half_written_line(Event.SENDING), unknown=1),
@@ -286,7 +286,7 @@ SYNCHRONOUS = (
     Step("head of the answer read", _traced("http11.receive_response_headers.complete"), unknown=1),
     Step("answer read", _answer_read, unknown=1),
     Step("reply half written", half_written(lambda path: path.parent.name == "replies"), unknown=1),
-    Step("reply on disk", after_call(synchronous, "keep_reply"), unknown=1),
+    Step("reply on disk", after_call(submitting, "keep_reply"), unknown=1),
     Step("collecting about to be committed", _commit(BatchState.COLLECTING, before=True), unknown=1),
     Step("collecting committed", _commit(BatchState.COLLECTING), unknown=0),
     Step("data stored, not committed", after_call(collecting._Collecting, "run"), unknown=0),

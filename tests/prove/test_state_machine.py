@@ -21,11 +21,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
-from cfbatch_gui.core.jobs.store.recovery import PUT_TOGETHER
+from cfbatch_gui.core.jobs.store.data_folder import PUT_TOGETHER, WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.paths import Paths
@@ -65,7 +64,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(cutting, "MAX_TEXTS_PER_BATCH", 20)
+        self.patch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
         self.patch.setattr(runner, "CLOSE_SECONDS", 0.05)
         self.patch.setattr(conftest, "Transport", CountedTransport)
         self.root = Path(tempfile.mkdtemp(prefix="cfbatch-machine-"))

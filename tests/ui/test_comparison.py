@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog, candidates
@@ -18,7 +17,7 @@ from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCO
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.widgets import Label
-from tests.core.results.folders import Pair, Table
+from tests.core.results.folders import Pair, Table, note_sums
 from tests.ui.conftest import Until
 
 FIRST = (
@@ -198,8 +197,8 @@ async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compar
     page, program = compared.page, compared.program
     third = compared.job("Third", OTHER)
     with program.folder(third.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL WHERE item_no = 3")
+        note_sums(database, program.folder(third.id))
     third = program.ledger.save_batch(replace(third.batches[0], state=BatchState.RUNNING))
     page.compare([compared.first, compared.second, third])
     await until(lambda: page.others.count() == 2 and page.queries.texts_model.rowCount() > 0)
@@ -214,8 +213,8 @@ async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compar
     page.queries.texts.selectRow(2)
     read = page.queries.panel.text()
     with program.folder(third.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = 0.15 WHERE item_no = 3")
+        note_sums(database, program.folder(third.id))
     program.ledger.save_batch(replace(third.batches[0], state=BatchState.DONE))
     page.show_jobs(program.ledger.jobs())
     await until(lambda: page.queries.texts_model.rowCount() == 4 and not page.tasks.running())
@@ -228,8 +227,8 @@ async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compar
 async def test_a_changed_name_a_partial_job_and_scores_that_come_later(compared: Compared, until: Until) -> None:
     page, second = compared.page, compared.second
     with compared.program.folder(second.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL WHERE query_no = 1")
+        note_sums(database, compared.program.folder(second.id))
     page.compare([compared.first, second])
     await until(page.partial_bar.isVisible)
     assert page.partial_bar.text().startswith("Partial: “Second” has ")
@@ -237,14 +236,14 @@ async def test_a_changed_name_a_partial_job_and_scores_that_come_later(compared:
 
     page, program = compared.page, compared.program
     with program.folder(compared.second.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL")
+        note_sums(database, program.folder(compared.second.id))
     program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.RUNNING))
     page.compare([compared.first, program.ledger.job(compared.second.id)])
     await until(lambda: "has no scores yet" in page.message())
     with program.folder(compared.second.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = item_no")
+        note_sums(database, program.folder(compared.second.id))
     program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.DONE))
     page.show_jobs(program.ledger.jobs())
     await until(lambda: page.header.facts().startswith("A: First · B: Second · 2 queries"))

@@ -11,9 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QMessageBox
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.jobs.account.shards import FREE_BATCHES, FREE_SHARDS
-from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions, JobState
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, worker
 from cfbatch_gui.ui.jobs.job_summary import (
@@ -26,6 +25,7 @@ from cfbatch_gui.ui.jobs.job_summary import (
 )
 from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard, batch_row
 from cfbatch_gui.ui.state_names import library_words, words_of_job
+from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
@@ -214,9 +214,9 @@ def test_facts_say_how_much_how_long_and_what_it_costs() -> None:
 async def test_refused_requests_are_sent_again_and_nothing_else(driver: JobPageDriver, until: Until) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     with driver.program.folder(job.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL WHERE query_no = 2")
         database.execute("UPDATE requests SET state = 'failed', error = 'too long' WHERE request_no = 2")
+        note_sums(database, driver.program.folder(job.id))
     refused = replace(job.batches[0], failed_requests=1, error="The service refused 1 of 2 requests.")
     await driver.show(driver.pretend(job, [refused]))
     assert driver.page.tabs.current() == "ranking"  # there is something to read

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.ui.jobs.job_page import OVERVIEW
 from cfbatch_gui.ui.plots import Mark, Steps
 from cfbatch_gui.ui.results.overview_view import OverviewView
+from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
@@ -69,8 +69,8 @@ async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_parti
     job = driver.page.job()
     assert job is not None
     with driver.program.folder(job.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL WHERE query_no = 2")
+        note_sums(database, driver.program.folder(job.id))
     batches = [*job.batches, replace(job.batches[0], number=2, state=BatchState.FAILED)]
     await driver.show(driver.pretend(replace(job, name="again"), batches))
     await until(view.partial_bar.isVisible)

@@ -10,10 +10,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
+from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
@@ -148,9 +148,9 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
     job = driver.page.job()
     assert job is not None
     with driver.program.folder(job.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL WHERE query_no = 1 AND position = 1")
         database.execute("UPDATE requests SET state = 'failed', error = 'too long' WHERE request_no = 1")
+        note_sums(database, driver.program.folder(job.id))
     failed = [replace(batch, state=BatchState.DONE, failed_requests=1) for batch in job.batches]
     await driver.show(driver.pretend(replace(job, name="again"), [*failed, replace(failed[0], number=2)]))
     await until(lambda: column_of(driver, RANK) == ["1", "2=", "2=", ""])
@@ -160,8 +160,8 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
 
     again = await driver.finished(TIED, Kind.RANK, "Another")
     with driver.program.folder(again.id).open() as database:
-        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL")
+        note_sums(database, driver.program.folder(again.id))
     await driver.show(again)
     sentence = "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why."
     await until(lambda: sentence in sentences(driver))

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.theme import Theme
-from tests.core.test_layouts import NEWEST, unpacked
-from tests.screen.past import Clock, MemoryKeyring
+from tests.screen.past import Clock, MemoryKeyring, draft
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import ThreadedService
 from tests.ui.test_workspace_trouble import NAME, connected, finished
@@ -89,14 +90,14 @@ async def test_damaged_request_ids_are_said(tmp_path: Path, theme: Theme, faulty
         await finished(stage)
 
 
-async def test_files_of_a_newer_version_are_said(tmp_path: Path, theme: Theme) -> None:
-    data = unpacked(NEWEST, tmp_path / "data")
-    settings = data / "settings.json"
-    settings.write_text(settings.read_text().replace('"version": 2', '"version": 99'))
+async def test_data_of_another_version_is_said(tmp_path: Path, theme: Theme) -> None:
+    data, file = tmp_path / "data", tmp_path / "texts.txt"
+    file.write_text("one\ntwo\n")
+    program = await Program.open(data, environ={}, credentials=Credentials(environ={}))
+    await draft(program, "Texts", file, Kind.EMBED)
+    await program.close()
     for path in data.glob("jobs/*/data.db"):
         with closing(sqlite3.connect(path)) as database:
             database.execute("PRAGMA user_version = 99")
     async with opened(data, theme) as stage:
-        await stage.person.until_sees("The settings were written by a newer version", "“settings.newer-1.json”")
-        await stage.person.until_sees("This job was made by a newer version of the program. Update to open it.")
-    assert '"version": 99' in (data / "settings.newer-1.json").read_text()
+        await stage.person.until_sees("This job's data was written by another version of CF Batch")

@@ -17,8 +17,6 @@ _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Literal texts, and indices of columns between them."""
-
     pieces: tuple[str | int, ...]
 
     def render(self, cells: Sequence[str]) -> str:

@@ -28,7 +28,6 @@ def listed(columns: Sequence[str]) -> str:
 
 
 def complete_names(cells: Sequence[str], width: int) -> tuple[str, ...]:
-    """Return `width` unique names: "" becomes "Column 3", and a second "text" becomes "text (2)"."""
     taken: set[str] = set()
     names = []
     for number in range(1, width + 1):
@@ -44,7 +43,6 @@ def complete_names(cells: Sequence[str], width: int) -> tuple[str, ...]:
 
 
 def is_number_or_date(cell: str) -> bool:
-    """Whether a cell is a number in any country's way of writing it, or a date in figures."""
     return len(cell) <= _LONGEST_FIGURE and bool(_NUMBER.fullmatch(cell) or _DATE.fullmatch(cell))
 
 
@@ -135,7 +133,6 @@ _LAST_PARTS = sorted(
 
 @lru_cache(maxsize=4096)
 def _words_of(name: str) -> tuple[str, ...]:
-    """Split a column's name: "Query_Text 2", "queryText2" and "query-text" are ("query", "text")."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return tuple(part for word in re.findall(r"[^\W\d_]+", _fold(parted)) for part in _parts_of(word))
 
@@ -149,12 +146,10 @@ def _parts_of(word: str) -> tuple[str, ...]:
 
 
 def is_number_sign(name: str) -> bool:
-    """Whether the name is the sign for a number: "#", "№"."""
     return name.strip() in ("#", "№")
 
 
 def is_known(name: str) -> bool:
-    """Whether the name is made of words that name columns, at most three of them."""
     words = _words_of(name)
     return 0 < len(words) <= 3 and words[-1] in _KNOWN
 
@@ -176,18 +171,15 @@ def is_id(name: str) -> bool:
 
 
 def is_query_id(name: str) -> bool:
-    """Whether the column identifies the query rather than the row: "query_id", "qid"."""
     words = _words_of(name)
     return is_id(name) and bool(_QUERY_ID & set(words))
 
 
 def is_document_id(name: str) -> bool:
-    """Whether the column says which text a row is about, rather than which row it is: "docid", "passage_id"."""
     return is_id(name) and bool(_DOCUMENT_ID & set(_words_of(name)))
 
 
 def is_label(name: str) -> bool:
-    """Whether the column holds judgements or classes."""
     words = _words_of(name)
     return 0 < len(words) <= 3 and (words[-1] in LABEL or words[0] in LABEL)
 
@@ -203,22 +195,18 @@ def is_positive(name: str) -> bool:
 
 
 def is_query(name: str) -> bool:
-    """Whether the column holds queries: "question", "search query", "query_text"."""
     return _is_of(QUERY, name)
 
 
 def is_context(name: str) -> bool:
-    """Whether the column's name says candidate text: "answer", "passage 3"."""
     return _is_of(CONTEXT, name)
 
 
 def is_text(name: str) -> bool:
-    """Whether the column's name says text of whatever kind: "body", "product description"."""
     return _is_of(TEXT, name)
 
 
 def is_title(name: str) -> bool:
-    """Whether the column names what another column describes: "title", "product name"."""
     found = set(_words_of(name))
     return is_text(name) and bool(found & _TITLES) and not found & (TEXT - _TITLES)
 

@@ -442,6 +442,5 @@ def _script(sign: str) -> str:
 
 
 def few_are_broken(sample: bytes) -> bool:
-    """Whether a sample that is not valid UTF-8 is UTF-8 with a few broken bytes."""
     broken = len(sample) - len(sample.decode("utf-8", "ignore").encode())
     return broken * 20 < sum(byte > 127 for byte in sample)

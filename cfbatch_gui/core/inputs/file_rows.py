@@ -24,7 +24,6 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
 
 
 def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
-    """Yield what `read_rows` yields, rows without a problem in blocks."""
     return _in_blocks(_found(source, progress))
 
 

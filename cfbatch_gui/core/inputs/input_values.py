@@ -37,8 +37,6 @@ class FileFormat(StrEnum):
 
 
 class Quoting(StrEnum):
-    """How cells that hold separators are quoted."""
-
     DOUBLED = "doubled"  # "…", and "" for a quotation mark: what spreadsheets write
     ESCAPED = "escaped"  # "…", and \" for a quotation mark
     SINGLE = "single"  # '…'
@@ -218,7 +216,6 @@ class Candidate:
 
     @property
     def is_whole(self) -> bool:
-        """Whether `head` is all of the file."""
         return self.size <= len(self.head)
 
     def refuse_text_options(self, what: str) -> None:

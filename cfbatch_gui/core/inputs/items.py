@@ -161,7 +161,6 @@ class _Columns:
         return TextBlock(block, texts, ids, labels)
 
     def query_id_of(self, row: Row) -> str:
-        """The query's id where a row is a query: from the column QUERY_ID if there is one, otherwise from ID."""
         return row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
 
     def text_name(self) -> str:
@@ -325,7 +324,6 @@ _NO_ID = message("There is no id in {column}.")
 
 @lru_cache(maxsize=256)
 def _in_column(template: Message, name: str) -> Message:
-    """The same sentence for a million rows; `name` is "" for a template of several columns."""
     return template.filled(column=quoted(name) if name else message("any column of the template"))
 
 

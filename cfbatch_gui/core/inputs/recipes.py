@@ -190,7 +190,10 @@ def _without(book: _Book, name: str) -> tuple[Recipe, ...]:
 def _load(path: Path) -> tuple[_Book, str]:
     """What the file holds, and the sentence about one that cannot be used."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Book), ""
+        book = msgspec.json.decode(path.read_bytes(), type=_Book)
+        if book.version == VERSION:
+            return book, ""
+        _log.warning("Recipes in %s have version %s, not %s; they are not used", path, book.version, VERSION)
     except FileNotFoundError:
         return _Book(), ""
     except OSError as error:

@@ -38,7 +38,6 @@ _WORDS_OF_PROSE = 5
 
 
 def _known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
-    """The mapping of a file of known form; None for other files, and if the kind of job does not fit it."""
     if source.format == FileFormat.COLLECTION:
         if kind is Kind.EMBED:
             return Mapping(kind, Layout.TEXTS, _DOCUMENTS)
@@ -109,7 +108,6 @@ def _is_ms_marco(source: Source, columns: list[_Column]) -> bool:
 
 
 def _candidate_roles(columns: list[_Column], second: list[_Column]) -> tuple[tuple[Role, ...], tuple[Role, ...]] | None:
-    """Return roles for queries with ids of texts in the first file, if it has no texts and the second has ids."""
     query = _named(columns, is_query)
     ids = [column for column in columns if is_document_id(column.name)]
     has_texts = any(_may_hold(c) and (is_context(c.name) or is_text(c.name)) for c in columns if c != query)

@@ -40,7 +40,6 @@ class EncodingDoubt:
     readings: tuple[Reading, ...]
 
     def error(self) -> EncodingUnknown:
-        """The error for a face that cannot ask."""
         guess, *others = self.readings
         readings = [
             message("{encoding} (“{example}”)", encoding=shown_name(each.codec), example=each.examples[0])

@@ -1,27 +1,312 @@
-"""A job's data from the user's file: read, loaded into the tables of a new `data.db`, which then takes its place.
+"""What is read from a file, numbered and written to the tables of `data.db`."""
 
-One way: filling reads items and hands them to `loading`, which numbers them and packs their texts (`packed_texts`), and
-hands rows to a `write_queue`.
-"""
-
+import csv
+import io
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
+import msgspec
+import numpy as np
+
+from cfbatch_gui.core.inputs.cell_texts import split_text
 from cfbatch_gui.core.inputs.file_rows import read_judgements
-from cfbatch_gui.core.inputs.input_values import Layout, Mapping, Role, Source
-from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
+from cfbatch_gui.core.inputs.input_values import (
+    Context,
+    FileFormat,
+    Kind,
+    Layout,
+    Mapping,
+    Problem,
+    ProblemKind,
+    Query,
+    Role,
+    Row,
+    Source,
+    Text,
+)
+from cfbatch_gui.core.inputs.items import Item, TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.loading import Loading
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
-from cfbatch_gui.core.job_folder.schema import ROW_FORM
-from cfbatch_gui.core.job_folder.write_queue import write_queue
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, move_own_file, noted, own_file_writer
+from cfbatch_gui.core.job_folder.schema import MOST_ROWS, ROW_FORM, Inserts, WriteQueue, form_of, write_queue
+from cfbatch_gui.core.system.files import (
+    flush_folder,
+    flush_to_disk,
+    move_own_file,
+    noted,
+    own_file_writer,
+    write_own_file,
+)
+from cfbatch_gui.core.workers_ai.estimate import tokens_upper
+
+_encode = msgspec.json.Encoder().encode
+_PACKED_CHARACTERS = 1_000_000  # characters of texts that are packed at a time
+_MOST_KEPT = 2_000_000  # bytes of texts in blocks that may wait to be written with others
+_MOST_WITHOUT_ITEMS = 50_000  # texts
+_WHOLE = ((0, 0),)
+_MOST_COMPARED = 900  # texts in one query to the database
+_ITEMS_OF_TEXTS = """
+INSERT INTO items(item_no, text_no, position) SELECT text_no, text_no, 1 FROM texts WHERE text_no > ? AND text_no <= ?
+"""
+
+
+class Fingerprints:
+    """Python's own 64-bit hashes of texts or ids, in order: a million take megabytes. They differ between processes."""
+
+    def __init__(self) -> None:
+        self._hashes = array("q")
+        self.add = self._hashes.append
+
+    def extend(self, things: Sequence[str]) -> None:
+        self._hashes.frombytes(np.fromiter(map(hash, things), np.int64, len(things)).tobytes())
+
+    def count_repeated(self) -> int:
+        """How many things seem to be the same as an earlier one."""
+        return (
+            int(np.count_nonzero(np.diff(np.sort(np.frombuffer(self._hashes, np.int64))) == 0)) if self._hashes else 0
+        )
+
+    def groups(self) -> list[list[int]]:
+        """Numbers (from 1) of things that seem to be the same, two or more in a group, in order."""
+        if not self.count_repeated():  # sorting without indexes is several times faster, and mostly enough
+            return []
+        hashes = np.frombuffer(self._hashes, dtype=np.int64)
+        order = np.argsort(hashes, kind="stable")
+        same = np.flatnonzero(np.diff(hashes[order]) == 0)
+        runs = np.split(same, np.flatnonzero(np.diff(same) > 1) + 1)
+        return [(order[run[0] : run[-1] + 2] + 1).tolist() for run in runs]
+
+
+def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> None:
+    """Write which items have the same text (and query) as an earlier one. Equal means equal: the texts themselves are
+    compared.
+    """
+    for group in fingerprints.groups():
+        first_of: dict[tuple[object, ...], int] = {}
+        for start in range(0, len(group), _MOST_COMPARED):
+            numbers = group[start : start + _MOST_COMPARED]
+            marks = ",".join("?" * len(numbers))
+            found = database.execute(
+                "SELECT i.item_no, i.query_no, t.text FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - question marks only
+                f" WHERE i.item_no IN ({marks}) ORDER BY i.item_no",
+                numbers,
+            ).fetchall()
+            pairs = [(number, first_of.setdefault((query, text), number)) for number, query, text in found]
+            again = [(number, first) for number, first in pairs if number != first]
+            database.executemany("INSERT INTO repeats VALUES(?, ?)", again)
+
+
+class Loading:
+    """One run over the items; the numbers that rows get are counted here, and rows are written in blocks."""
+
+    def __init__(self, writes: WriteQueue, packer: TextPacker, mapping: Mapping) -> None:
+        self._writes, self._packer = writes, packer
+        self._layout, self._split = mapping.layout, mapping.split
+        self._query_numbers: dict[str, int] = {}
+        self._contexts_of = array("q", [0])  # by query number
+        self.rows = self.items = self.problems = 0
+        self._texts = self._items_of_texts = self._kept_bytes = 0
+        self._doubtful_row = 0  # of the first file, the last one that is sent all the same
+        self._is_in_blocks = False
+        self._same_texts, self._same_ids = Fingerprints(), Fingerprints()
+        self._shared: list[int] = []  # numbers of the texts that every query gets
+        self._shared_spans: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._hashes: dict[int, int] = {}  # of shared texts, by their number
+        self._unpacked: list[str] = []
+        self._unpacked_characters = 0
+        # What a template makes, or a part of a text, is no cell; with queries the rows are stored as they stand.
+        is_plain = mapping.layout is Layout.TEXTS and not mapping.template and mapping.split is None
+        self.form = form_of(mapping.roles) if is_plain else [None] * len(mapping.roles)
+        four = "(?, ?, ?, ?)"
+        self._new_rows = Inserts(writes, "INSERT OR REPLACE INTO source_rows", "(?, ?, ?)")
+        self._new_queries = Inserts(writes, "INSERT INTO queries", four)
+        self._new_texts = Inserts(writes, "INSERT INTO texts", "(?, ?, ?, ?, ?, ?)")
+        self._new_unlabelled = Inserts(writes, "INSERT INTO texts", "(?, ?, ?, '', 1, ?)")  # of texts in blocks
+        self._new_items = Inserts(writes, "INSERT INTO items(item_no, query_no, text_no, position)", four)
+        self._new_parts = Inserts(writes, "INSERT INTO parts(item_no, part, start, stop)", four)
+        self._new_problems = Inserts(writes, "INSERT INTO problems(file, row, kind, reason)", four)
+        self._new_raw_rows = Inserts(writes, "INSERT OR REPLACE INTO raw_rows", "(?, ?, ?)")
+        self._all_new = (
+            self._new_rows,
+            self._new_queries,
+            self._new_texts,
+            self._new_unlabelled,
+            self._new_items,
+            self._new_parts,
+            self._new_problems,
+            self._new_raw_rows,
+        )
+
+    @property
+    def queries(self) -> int:
+        return len(self._query_numbers)
+
+    def store_repeats(self, database: sqlite3.Connection) -> int:
+        """When all is written: write which texts come again; how many ids an earlier item has too."""
+        store_repeats(database, self._same_texts)
+        return self._same_ids.count_repeated()
+
+    def keep_row(self, file: int, row: Row) -> None:
+        if file == 1:
+            self.rows += 1
+        self._new_rows.add(file, row.number, _encode(row.cells).decode())
+        if len(self._new_rows) >= MOST_ROWS:
+            self.write()
+
+    def add_block(self, found: TextBlock) -> None:
+        count, first = len(found.texts), self._texts + 1
+        self.rows += count
+        self._keep_other_cells(found)
+        self._is_in_blocks = True
+        size = self._packer.add(found.texts)
+        columns = range(first, first + count), repeat("") if found.ids is None else found.ids, found.texts
+        if found.labels is None:
+            self._new_unlabelled.add_columns(*columns, found.block.numbers)
+        else:
+            self._new_texts.add_columns(*columns, found.labels, repeat(1), found.block.numbers)
+        self._texts += count
+        self.items += count
+        self._same_texts.extend(found.texts)
+        if found.ids is not None:
+            self._same_ids.extend(found.ids if all(found.ids) else list(filter(None, found.ids)))
+        self._kept_bytes += size
+        if self._kept_bytes >= _MOST_KEPT:  # few texts, but long ones
+            self.write_all()
+        elif len(self._new_texts) + len(self._new_unlabelled) >= MOST_ROWS:
+            self.write()
+        if self._written_texts - self._items_of_texts >= _MOST_WITHOUT_ITEMS:
+            self._add_items_of_texts()
+
+    @property
+    def _written_texts(self) -> int:
+        return self._new_texts.written + self._new_unlabelled.written
+
+    def _add_items_of_texts(self) -> None:
+        """Of texts in blocks each is an item, with the same number: SQLite can see to that alone."""
+        if (last := self._written_texts) > self._items_of_texts:
+            self._writes.execute(_ITEMS_OF_TEXTS, (self._items_of_texts, last))
+            self._items_of_texts = last
+
+    def _keep_other_cells(self, found: TextBlock) -> None:
+        if found.block.numbers[0] == self._doubtful_row:
+            # Comes alone. It is shown without its text being looked for, which would take a pass over all texts.
+            self._new_rows.add(1, self._doubtful_row, _encode(found.block.rows[0]).decode())
+            return
+        if None not in self.form:
+            return
+        columns = zip(*found.block.rows, strict=True)
+        kept = (cells if form is None else repeat(form) for cells, form in zip(columns, self.form, strict=True))
+        cells = zip(*kept, strict=False)
+        self._new_rows.add_columns(repeat(1), found.block.numbers, map(bytes.decode, map(_encode, cells)))
+
+    def add(self, item: Item) -> None:
+        """Keep one item, or what it is that cannot be sent."""
+        kind = type(item)
+        if kind is Text:
+            self._add_whole(item)  # type: ignore[arg-type]
+        elif kind is Query:
+            self._add_query(item)  # type: ignore[arg-type]
+        elif kind is Context:
+            self._shared.append(self._add_text(item, file=2))  # type: ignore[arg-type]
+            self._hashes[self._texts] = hash(item.text)  # type: ignore[union-attr]
+        else:
+            self._add_problem(item)  # type: ignore[arg-type]
+
+    def _add_problem(self, problem: Problem) -> None:
+        if problem.kind is ProblemKind.DOUBTFUL_SENT:
+            self._doubtful_row = problem.row if problem.file == 1 else 0
+        else:
+            self.problems += 1
+        self._new_problems.add(problem.file, problem.row, problem.kind, problem.reason)
+        if problem.raw:
+            self._new_raw_rows.add(problem.file, problem.row, problem.raw)
+
+    def write(self) -> None:
+        self._pack()
+        self._kept_bytes = 0
+        for new in self._all_new:
+            new.write()
+
+    def write_all(self) -> None:
+        self._pack()
+        self._kept_bytes = 0
+        self._packer.write_all()
+        for new in self._all_new:
+            new.write_all()
+        if self._is_in_blocks:
+            self._add_items_of_texts()
+
+    def _pack(self) -> None:
+        if self._unpacked:
+            self._packer.add(self._unpacked)
+            self._unpacked.clear()
+            self._unpacked_characters = 0
+
+    def _add_whole(self, text: Text) -> None:
+        spans = self._spans(text.text)
+        if len(spans) == 1:
+            self._add_item(None, self._add_text(text, file=1), 1, hash(text.text), text)
+            return
+        for part, (start, stop) in enumerate(spans, 1):
+            piece = Text(text.row, text.text[start:stop], text.id, text.label)
+            self._new_parts.add(self.items + 1, part, start, stop)
+            self._add_item(None, self._add_text(piece, file=1), 1, hash(piece.text), piece if part == 1 else None)
+
+    def _add_query(self, query: Query) -> None:
+        number = self._query_numbers.get(query.key)
+        if number is None:
+            number = self._query_numbers[query.key] = len(self._query_numbers) + 1
+            self._contexts_of.append(0)
+            self._new_queries.add(number, query.id, query.text, query.row)
+        elif self._layout is Layout.SHARED:
+            return  # the same query twice would pair it with every context twice
+        for text_no in self._shared:
+            self._add_pair(number, text_no, self._hashes[text_no], None)
+            if len(self._new_items) >= MOST_ROWS:
+                self.write()
+        for context in query.contexts:
+            self._add_pair(number, self._add_text(context, file=1), hash(context.text), context)
+
+    def _add_pair(self, query_no: int, text_no: int, text_hash: int, context: Context | None) -> None:
+        self._contexts_of[query_no] += 1
+        self._add_item(query_no, text_no, self._contexts_of[query_no], hash((query_no, text_hash)), context)
+        spans = self._spans(context.text) if context else self._shared_spans.get(text_no, _WHOLE)
+        if len(spans) > 1:
+            for part, (start, stop) in enumerate(spans, 1):
+                self._new_parts.add(self.items, part, start, stop)
+
+    def _add_text(self, text: Text | Context, *, file: int) -> int:
+        self._texts += 1
+        self._new_texts.add(self._texts, text.id, text.text, text.label, file, text.row)
+        self._unpacked.append(text.text)
+        self._unpacked_characters += len(text.text)
+        if self._unpacked_characters >= _PACKED_CHARACTERS:
+            self.write_all()
+        if file == 2 and self._split and len(spans := self._spans(text.text)) > 1:
+            self._shared_spans[self._texts] = spans
+        return self._texts
+
+    def _add_item(
+        self, query_no: int | None, text_no: int, position: int, text_hash: int, named: Text | Context | None
+    ) -> None:
+        self.items += 1
+        self._new_items.add(self.items, query_no, text_no, position)
+        self._same_texts.add(text_hash)
+        if named is not None and named.id:
+            self._same_ids.add(hash((query_no, named.id)))
+
+    def _spans(self, text: str) -> tuple[tuple[int, int], ...]:
+        if self._split is None or len(text) <= self._split.tokens:
+            return _WHOLE
+        return split_text(text, self._split.tokens, self._split.overlap, tokens_upper)
+
 
 _FLUSHED_FROM = 64_000_000  # bytes of the first file; below there is nothing to gain
 _TEXTS_BUFFER = 1_048_576  # bytes; each write lets other threads have Python, and then waits to get it back
@@ -167,3 +452,39 @@ def _keep_outside_judgements(database: sqlite3.Connection, source: Source) -> No
     asked = {identifier for (identifier,) in database.execute("SELECT query_id FROM queries")}
     rows = ((*pair, label) for pair, label in outside.items() if pair[0] in asked)
     database.executemany("INSERT INTO outside_judgements VALUES(?, ?, ?)", rows)
+
+
+_NAMED_COLUMNS = {Kind.RANK: ("query", "context", "reference"), Kind.EMBED: ("text", "reference")}
+_NAMED_ROLES = {Kind.RANK: (Role.QUERY, Role.CONTEXT, Role.KEEP), Kind.EMBED: (Role.TEXT, Role.KEEP)}
+
+
+def query_name(query: int) -> str:
+    """The name of a query, counted from 1."""
+    return f"Query {query}"
+
+
+def context_name(query: int, position: int) -> str:
+    """The name of a context, by its position among those of its query, from 1."""
+    return f"Query {query} · Context {position}"
+
+
+def text_name(number: int) -> str:
+    """The name of a text, counted from 1."""
+    return f"Text {number}"
+
+
+def fill_named(folder: JobFolder, kind: Kind, rows: Iterable[Sequence[str]]) -> None:
+    """Fill the job's data with rows of names: query, context and reference, or text and reference. Raises DataError.
+
+    Items are numbered in the order of the rows; rows of one query have to follow one another.
+    """
+    folder.create()
+    path = folder.path / "attached.csv"
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(_NAMED_COLUMNS[kind])
+    writer.writerows(rows)
+    data = text.getvalue().encode()
+    write_own_file(path, data)
+    source = Source(path, FileFormat.DELIMITED, _NAMED_COLUMNS[kind], len(data), "utf-8", ",", has_header=True)
+    fill(folder, source, Mapping(kind, Layout.LONG if kind is Kind.RANK else Layout.TEXTS, _NAMED_ROLES[kind]))

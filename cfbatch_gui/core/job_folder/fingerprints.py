@@ -58,11 +58,6 @@ class Fingerprints:
         return len(self.key)
 
 
-def fingerprints_path(folder: JobFolder) -> Path:
-    """Where the hashes of a job are kept."""
-    return folder.path / "fingerprints.bin"
-
-
 def fingerprints_of(folder: JobFolder) -> Fingerprints:
     """Those of a job's folder, from its file, or else made anew and kept; a memory map. For a thread.
 
@@ -70,15 +65,15 @@ def fingerprints_of(folder: JobFolder) -> Fingerprints:
     """
     with folder.open(read_only=True) as database:
         mark = _mark(database)
-        found = _load(fingerprints_path(folder), mark)
+        found = _load(folder.fingerprints, mark)
         if found is not None:
             return found
         made = _make(folder, database)
     try:
-        write_own_file(fingerprints_path(folder), _encoded(made, mark))
+        write_own_file(folder.fingerprints, _encoded(made, mark))
     except DataError:  # no room
         return made
-    return _load(fingerprints_path(folder), mark) or made
+    return _load(folder.fingerprints, mark) or made
 
 
 def _mark(database: sqlite3.Connection) -> bytes:

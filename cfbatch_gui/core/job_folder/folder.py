@@ -1,4 +1,4 @@
-"""The paths within a job's folder, and the draft that is stored there."""
+"""The paths within a job's folder, the draft that is stored there, and how the texts of a job are removed from it."""
 
 import gzip
 import secrets
@@ -11,9 +11,12 @@ from pathlib import Path
 
 import msgspec
 
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.system.files import OWN_FOLDER, flush_folder, write_own_file
+from cfbatch_gui.core.job_folder.schema import ROW_FORM, metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.files import OWN_FOLDER, flush_folder, remove_own_file, write_own_file
 
 
 class SavedDraft(msgspec.Struct, frozen=True):
@@ -34,7 +37,6 @@ class JobFolder:
 
     @property
     def data(self) -> Path:
-        """The SQLite file; see schema.py."""
         return self.path / "data.db"
 
     @property
@@ -48,6 +50,11 @@ class JobFolder:
         return self.path / "map.npz"
 
     @property
+    def fingerprints(self) -> Path:
+        """The hashes of what was asked; see fingerprints.py."""
+        return self.path / "fingerprints.bin"
+
+    @property
     def manifest(self) -> Path:
         """The job as it was filled and planned, as JSON."""
         return self.path / "job.json"
@@ -57,7 +64,6 @@ class JobFolder:
         return self.path / "bodies" / f"{batch:04}.json"
 
     def reply(self, batch: int) -> Path:
-        """The raw answer of a batch, gzip."""
         return self.path / "replies" / f"{batch:04}.json.gz"
 
     def new_texts(self) -> Path:
@@ -105,7 +111,6 @@ class JobFolder:
         return schema.opened(self.data, read_only=read_only)
 
     def save_draft(self, draft: SavedDraft) -> None:
-        """Keep how the file is read."""
         self.create()
         write_own_file(self.path / "draft.json", msgspec.json.encode(draft))
 
@@ -122,3 +127,63 @@ class JobFolder:
             return gzip.decompress(self.reply(batch).read_bytes())
         except zlib.error as error:
             raise gzip.BadGzipFile(str(error)) from error
+
+
+_FACT = "texts_forgotten"  # when they were removed, in seconds since 1970
+_STATEMENTS = """
+UPDATE texts SET text = CASE WHEN text_id <> '' THEN text_id ELSE 'Row ' || row END;
+UPDATE queries SET text = CASE WHEN query_id <> '' THEN query_id ELSE 'Row ' || row END;
+DELETE FROM source_rows;
+DELETE FROM raw_rows;
+DELETE FROM packed;
+DELETE FROM facts WHERE name = 'packed_texts'
+"""
+
+
+def forget_texts(folder: JobFolder, now: float) -> None:
+    """Remove the texts, whole or not at all, and keep ids, ranks, scores and vectors. `now` is in seconds since 1970.
+
+    A text is replaced by its id, or by the number of its row. Gone are also the other cells of the rows, rows as they
+    stood in the file, bodies of requests, and the hashes by which the same texts are found again: one of a short text
+    can be guessed. SQLite overwrites what it removes; what an SSD, a backup or a snapshot still holds is beyond any
+    program.
+
+    Bodies and the file of texts go first: they can be written anew from `data.db` as long as it has the texts. Doing it
+    again does no harm. Raises DataError, DiskFull.
+    """
+    with folder.open() as database:
+        database.execute("PRAGMA secure_delete = ON")
+        paths = (*(folder.path / "bodies").glob("*.json"), *folder.path.glob("texts-*.json"), folder.fingerprints)
+        for path in paths:
+            remove_own_file(path)
+        with transaction(database):
+            for statement in _STATEMENTS.split(";"):
+                database.execute(statement)
+            database.execute("DELETE FROM facts WHERE name = ?", (ROW_FORM,))
+            put_metadata_value(database, _FACT, now)
+        with suppress(sqlite3.OperationalError):  # no room for it
+            database.execute("VACUUM")  # gives the room back; without it the pages are empty all the same
+
+
+def check_has_texts(folder: JobFolder) -> None:
+    """Raise UsageError where the texts were removed: what stands for them must never be sent as texts."""
+    if texts_forgotten(folder) is not None:
+        raise UsageError(
+            message(
+                "The texts of this job were removed, so it cannot be sent again, copied or judged. Open its file in a"
+                " new job."
+            )
+        )
+
+
+def texts_forgotten(folder: JobFolder) -> float | None:
+    """When the texts were removed, in seconds since 1970; None while they are there. Raises DataError."""
+    if not folder.data.exists():
+        return None
+    with folder.open(read_only=True) as database:
+        return _forgotten(database)
+
+
+def _forgotten(database: sqlite3.Connection) -> float | None:
+    found = metadata_value(database, _FACT)
+    return float(found) if isinstance(found, int | float) else None

@@ -1,7 +1,7 @@
 """The texts of a job as they go into bodies: JSON in one file, one after the other, and how long each is.
 
 Planning needs the lengths and no text; packing copies bytes. `data.db` knows the file by its name and size: without
-it, as in jobs of older programs, texts are written out anew from their table.
+it, as in a job from a backup, texts are written out anew from their table.
 """
 
 import sqlite3
@@ -16,8 +16,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
-from cfbatch_gui.core.job_folder.write_queue import Inserts, WriteQueue
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder.schema import Inserts, WriteQueue, metadata_value, put_metadata_value
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.estimate import count_ascii_tokens, count_tokens
 
 _METADATA_NAME = "packed_texts"  # its value: name and size of the file
@@ -27,7 +28,6 @@ _BLOCKS = """
 SELECT first, start, sizes FROM packed
 WHERE first < ? AND first >= coalesce((SELECT max(first) FROM packed WHERE first <= ?), 1) ORDER BY first
 """
-_KEEP, _FIVE = "INSERT INTO packed", "(?, ?, ?, ?, ?)"
 _BLOCKS_AT_ONCE = 20
 _QUOTE = ord('"')
 
@@ -38,8 +38,7 @@ class TextPacker:
     def __init__(
         self, writes: WriteQueue, stream: BinaryIO, written: Callable[[int], None] = lambda position: None
     ) -> None:
-        """`written` is told how long the file is by then."""
-        self._new_blocks = Inserts(writes, _KEEP, _FIVE, _BLOCKS_AT_ONCE)
+        self._new_blocks = Inserts(writes, "INSERT INTO packed", "(?, ?, ?, ?, ?)", _BLOCKS_AT_ONCE)
         self._stream, self._written = stream, written
         self._position, self._count = 0, 0
         self._encoded = bytearray()
@@ -65,7 +64,7 @@ class TextPacker:
         put_metadata_value(database, _METADATA_NAME, [name, self._position])
 
 
-def _lengths(first: int, start: int | None, texts: Sequence[str], encoded: bytearray) -> tuple[object, ...]:
+def _lengths(first: int, start: int, texts: Sequence[str], encoded: bytearray) -> tuple[object, ...]:
     """A row of `packed`; `encoded` is the JSON array of the texts."""
     characters = np.fromiter(map(len, texts), np.uint32, len(texts))
     if len(encoded) == int(characters.sum(dtype=np.int64)) + 3 * len(texts) + 1:  # all are ASCII, and none is escaped
@@ -96,7 +95,6 @@ class TextsOfTable:
         return memoryview(b",".join(self._read(first, count)))
 
     def cut(self, joined: memoryview, first: int, count: int) -> list[memoryview]:
-        """What `joined` gave, text by text."""
         sizes = list(map(len, self._read(first, count)))
         starts = accumulate((size + 1 for size in sizes), initial=0)
         return [joined[start : start + size] for start, size in zip(starts, sizes, strict=False)]
@@ -144,7 +142,6 @@ class PackedTexts:
         return data if is_whole else None
 
     def cut(self, joined: memoryview, first: int, count: int) -> list[memoryview]:
-        """What `joined` gave, text by text."""
         index = first - self._first
         starts = (self._starts[index : index + count] - self._starts[index]).tolist()
         sizes = self._sizes[index : index + count].tolist()
@@ -156,15 +153,9 @@ class PackedTexts:
         return int(self._starts[index]), int(self._starts[last]) + int(self._sizes[last])
 
 
-def forget_file(database: sqlite3.Connection) -> None:
-    """Forget that there is a file of texts, and how long they are; in the caller's transaction."""
-    database.execute("DELETE FROM packed")
-    database.execute("DELETE FROM facts WHERE name = ?", (_METADATA_NAME,))
-
-
 @contextmanager
 def open_texts(folder: Path, database: sqlite3.Connection) -> Iterator[PackedTexts | TextsOfTable]:
-    """The texts of a job, from their file, or else, as in older jobs, from their table."""
+    """The texts of a job, from their file, or else from their table."""
     noted = metadata_value(database, _METADATA_NAME)
     name, size = noted if isinstance(noted, list) and len(noted) == 2 else ("", 0)
     path = folder / Path(str(name)).name
@@ -192,28 +183,10 @@ class Lengths:
 
 
 def read_lengths(database: sqlite3.Connection) -> Lengths:
-    """The lengths of all texts; where they are not known yet they are found and kept, which reads every text."""
+    """The lengths of all texts. Raises DataError when they are not those of the texts."""
     (last,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
     found = database.execute("SELECT first, sizes, upper, lower FROM packed ORDER BY first").fetchall()
     known = found[-1][0] - 1 + len(found[-1][1]) // _NUMBER.itemsize if found else 0
     if known < last:
-        database.execute("DELETE FROM packed")
-        database.execute("DELETE FROM facts WHERE name = ?", (_METADATA_NAME,))
-        _find_lengths(database)
-        return read_lengths(database)
+        raise DataError(message("This job's data is damaged."), detail=f"packed: {known} of {last} texts")
     return Lengths(*(np.frombuffer(b"".join(row[column] for row in found), _NUMBER) for column in (1, 2, 3)))
-
-
-_BLOCK = 2_000
-
-
-def _find_lengths(database: sqlite3.Connection) -> None:
-    first = 1
-    while block := database.execute(
-        "SELECT text_no, text FROM texts WHERE text_no >= ? ORDER BY text_no LIMIT ?", (first, _BLOCK)
-    ).fetchall():
-        texts = [""] * (block[-1][0] - first + 1)  # a number that has no text is nobody's
-        for number, text in block:
-            texts[number - first] = text
-        database.execute(f"{_KEEP} VALUES{_FIVE}", _lengths(first, None, texts, bytearray(_encode(texts))))
-        first += len(texts)

@@ -6,11 +6,13 @@ from 1 in the order of the input; texts that are shared by several queries are s
 
 import json
 import os
+import queue
 import sqlite3
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 import msgspec
@@ -22,96 +24,73 @@ from cfbatch_gui.core.system.databases import database_address
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
 
-VERSION = 7
+VERSION = 1  # of the tables. Data of another version is refused; `_check_version` is where the first migration goes
 ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
+NOT_SENT = 0  # the batch of requests whose results were taken from an earlier job, which no ledger has
 
-TABLES = """
+_TABLES = """
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+-- Rows as they were read, without the cells that are in `texts` as they stand; see ROW_FORM.
 CREATE TABLE source_rows(file INTEGER, row INTEGER, cells TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
+-- How rows with a problem stand in the file, where the cells alone do not say it.
+CREATE TABLE raw_rows(
+    file INTEGER NOT NULL, row INTEGER NOT NULL, raw TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
 CREATE TABLE queries(query_no INTEGER PRIMARY KEY, query_id TEXT NOT NULL, text TEXT NOT NULL, row INTEGER NOT NULL);
 CREATE TABLE texts(
     text_no INTEGER PRIMARY KEY, text_id TEXT NOT NULL, text TEXT NOT NULL, label TEXT NOT NULL,
     file INTEGER NOT NULL, row INTEGER NOT NULL);
+-- The lengths of texts in blocks, in order: uint32 of each; see packed_texts.py.
+CREATE TABLE packed(
+    first INTEGER PRIMARY KEY,                    -- number of the first text
+    start INTEGER NOT NULL,                       -- its place in the file of texts
+    sizes BLOB NOT NULL, upper BLOB NOT NULL, lower BLOB NOT NULL);
 CREATE TABLE items(
     item_no INTEGER PRIMARY KEY, query_no INTEGER, text_no INTEGER NOT NULL,
     position INTEGER NOT NULL,                    -- place among the contexts of its query, from 1; the rank before
     request_no INTEGER, request_position INTEGER, -- NULL: not sent
     score REAL);
+-- A repeated item is not sent: it shares the place of the first, and so its answer.
+CREATE TABLE repeats(item_no INTEGER PRIMARY KEY, first INTEGER NOT NULL);
+CREATE INDEX repeats_of_first ON repeats(first);
+-- An item with parts is not sent as a whole: each part has a place of its own, and its score is that of the best. Of
+-- texts that become vectors each part is an item with that part as its text; it then has one row here, without a place.
+CREATE TABLE parts(
+    item_no INTEGER NOT NULL, part INTEGER NOT NULL,  -- from 1
+    start INTEGER NOT NULL, stop INTEGER NOT NULL,    -- characters of the whole text
+    request_no INTEGER, request_position INTEGER, score REAL,
+    PRIMARY KEY(item_no, part)) WITHOUT ROWID;
+CREATE INDEX parts_of_request ON parts(request_no, request_position);
 CREATE TABLE requests(
     request_no INTEGER PRIMARY KEY, reference TEXT NOT NULL UNIQUE, batch INTEGER NOT NULL,
     position INTEGER NOT NULL,                    -- index in requests[], from 0
     state TEXT NOT NULL DEFAULT 'waiting',        -- waiting, done, failed
     error TEXT NOT NULL DEFAULT '');
+-- Texts of a request that follow one another in `texts`. A request has all of its texts here, or none.
+CREATE TABLE runs(
+    request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_text INTEGER NOT NULL, texts INTEGER NOT NULL,
+    PRIMARY KEY(request_no, position)) WITHOUT ROWID;
 CREATE TABLE problems(
     problem_no INTEGER PRIMARY KEY, file INTEGER NOT NULL, row INTEGER NOT NULL,
     kind TEXT NOT NULL, reason TEXT NOT NULL,
     item_no INTEGER);                             -- set when planning left out an item, NULL when reading did
-"""
-
-# Since version 2. A repeated item is not sent: it shares the place of the first, and so its answer. An item with parts
-# is not sent as a whole: each part has a place of its own, and its score is that of the best. Of texts that become
-# vectors each part is an item with that part as its text; it then has one row here, without a place.
-_SINCE_2 = """
-CREATE TABLE IF NOT EXISTS repeats(item_no INTEGER PRIMARY KEY, first INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS parts(
-    item_no INTEGER NOT NULL, part INTEGER NOT NULL,  -- from 1
-    start INTEGER NOT NULL, stop INTEGER NOT NULL,    -- characters of the whole text
-    request_no INTEGER, request_position INTEGER, score REAL,
-    PRIMARY KEY(item_no, part)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS repeats_of_first ON repeats(first);
-CREATE INDEX IF NOT EXISTS parts_of_request ON parts(request_no, request_position);
-"""
-
-# Since version 3. `source_rows` holds no cell that is in `texts` as it stands; see ROW_FORM.
-_SINCE_3 = """
--- The lengths of texts in blocks, in order: uint32 of each; see packed_texts.py.
-CREATE TABLE IF NOT EXISTS packed(
-    first INTEGER PRIMARY KEY,                        -- number of the first text
-    start INTEGER,                                    -- its place in the file of texts, NULL: it is not there
-    sizes BLOB NOT NULL, upper BLOB NOT NULL, lower BLOB NOT NULL);
--- Texts of a request that follow one another in `texts`. A request has all of its texts here, or none.
-CREATE TABLE IF NOT EXISTS runs(
-    request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_text INTEGER NOT NULL, texts INTEGER NOT NULL,
-    PRIMARY KEY(request_no, position)) WITHOUT ROWID;
-"""
-
-# Since version 4. What results and answers were when they were stored; see checksums.py. Of what was stored by older
-# versions there is nothing here until it has been verified.
-_SINCE_4 = """
-CREATE TABLE IF NOT EXISTS checksums(
-    kind TEXT NOT NULL, block INTEGER NOT NULL, sums BLOB NOT NULL, PRIMARY KEY(kind, block));
-CREATE TABLE IF NOT EXISTS replies(batch INTEGER PRIMARY KEY, size INTEGER NOT NULL, checksum INTEGER NOT NULL);
-"""
-
-# Since version 5. How rows with a problem stand in the file, where the cells alone do not say it.
-_SINCE_5 = """
-CREATE TABLE IF NOT EXISTS raw_rows(
-    file INTEGER NOT NULL, row INTEGER NOT NULL, raw TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
-"""
-
-# Since version 6. Judgements of the job's queries whose document is not among the contexts, so that measures are those
-# over all judged documents; labels as they stand in the file.
-_SINCE_6 = """
-CREATE TABLE IF NOT EXISTS outside_judgements(
+-- What results and answers were when they were stored; see checksums.py.
+CREATE TABLE checksums(kind TEXT NOT NULL, block INTEGER NOT NULL, sums BLOB NOT NULL, PRIMARY KEY(kind, block));
+CREATE TABLE replies(batch INTEGER PRIMARY KEY, size INTEGER NOT NULL, checksum INTEGER NOT NULL);
+-- Judgements of the job's queries whose document is not among the contexts, so that measures are those over all judged
+-- documents; labels as they stand in the file.
+CREATE TABLE outside_judgements(
     query_id TEXT NOT NULL, document_id TEXT NOT NULL, label TEXT NOT NULL,
     PRIMARY KEY(query_id, document_id)) WITHOUT ROWID;
-"""
-
-# Since version 7. Results that were taken from earlier jobs. Their requests are in batch NOT_SENT, which no ledger has;
-# one that is lost later is sent as any other that failed.
-_SINCE_7 = """
-CREATE TABLE IF NOT EXISTS sources(
+-- Results that were taken from earlier jobs. Their requests are in batch NOT_SENT; one that is lost later is sent as
+-- any other that failed.
+CREATE TABLE sources(
     source_no INTEGER PRIMARY KEY, job_id TEXT NOT NULL, job_name TEXT NOT NULL,
-    request_id TEXT NOT NULL,                         -- '' for a request without the queue
-    sent_at REAL NOT NULL);                           -- seconds since 1970, UTC
-CREATE TABLE IF NOT EXISTS reused(request_no INTEGER PRIMARY KEY, source_no INTEGER NOT NULL);
+    request_id TEXT NOT NULL,                     -- '' for a request without the queue
+    sent_at REAL NOT NULL);                       -- seconds since 1970, UTC
+CREATE TABLE reused(request_no INTEGER PRIMARY KEY, source_no INTEGER NOT NULL);
 -- Items that the user wants to have sent although an earlier job has their results.
-CREATE TABLE IF NOT EXISTS sent_anew(item_no INTEGER PRIMARY KEY);
+CREATE TABLE sent_anew(item_no INTEGER PRIMARY KEY);
 """
-
-LATER_TABLES = f"{_SINCE_2} {_SINCE_3} {_SINCE_4} {_SINCE_5} {_SINCE_6} {_SINCE_7}"
-NOT_SENT = 0  # the batch of requests whose results were taken from an earlier job
-
 INDEX_OF_REQUESTS = "CREATE INDEX IF NOT EXISTS items_of_request ON items(request_no, request_position);"
 _INDEX_OF_QUERIES = "CREATE INDEX IF NOT EXISTS items_of_query ON items(query_no, position);"
 _INDEXES = (
@@ -119,7 +98,6 @@ _INDEXES = (
     "CREATE INDEX IF NOT EXISTS requests_of_batch ON requests(batch, position);",
     "CREATE INDEX IF NOT EXISTS problems_of_item ON problems(item_no) WHERE item_no IS NOT NULL;",
 )
-
 
 _LARGE = 16_000_000  # bytes of texts
 _PAGE, _LARGE_PAGE = 4_096, 32_768  # bytes
@@ -142,7 +120,7 @@ def create(path: Path, *, indexed: bool = True, size: int = 0) -> None:
     Who fills it at once is faster without indexes, and makes them at the end with `create_indexes`.
     """
     path.unlink(missing_ok=True)
-    tables = f"{TABLES} {LATER_TABLES} {' '.join((*_INDEXES, INDEX_OF_REQUESTS)) if indexed else ''}"
+    tables = f"{_TABLES} {' '.join((*_INDEXES, INDEX_OF_REQUESTS)) if indexed else ''}"
     with opened(path, must_exist=False) as database:
         # With larger pages many texts take a third less time; few would take many times the room.
         database.execute(f"PRAGMA page_size = {_LARGE_PAGE if size > _LARGE else _PAGE}")
@@ -166,7 +144,7 @@ def opened(
     """One connection for one piece of work, in autocommit mode; use `transaction` for what belongs together. It is for
     this thread, or with `any_thread` for one at a time.
 
-    Raises DataError when the file is missing, damaged or newer than this program, and DiskFull.
+    Raises DataError when the file is missing, damaged or of another version, and DiskFull.
     """
     if must_exist and not path.exists():
         raise DataError(message("This job's data is missing from its folder."), detail=str(path))
@@ -260,16 +238,18 @@ def data_version(path: Path) -> bytes:
 
 
 def _check_version(database: sqlite3.Connection, path: Path) -> None:
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise DataError(
-            message("This job was made by a newer version of the program. Update to open it."),
-            detail=f"{path.name}: {version}",
-        )
+    (version,) = database.execute("PRAGMA user_version").fetchone()
     if version < 1:
         raise DataError(message("This job's data is damaged."), detail=f"{path.name}: version {version}")
-    if version < VERSION:
-        database.executescript(f"BEGIN IMMEDIATE; {LATER_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+    if version != VERSION:
+        raise DataError(
+            message(
+                "This job's data was written by another version of CF Batch, which alone can open it; nothing was "
+                "changed. It is in “{folder}”.",
+                folder=path.parent,
+            ),
+            detail=f"{path.name}: version {version}",
+        )
 
 
 # The condition for rows of `problems` that were not sent.
@@ -306,3 +286,110 @@ def form_of(roles: Sequence[Role]) -> list[int | None]:
         if index is not None:
             form[index] = stands_for
     return form
+
+
+MOST_ROWS = 5_000  # of one statement; with more the window waits longer for Python while they are bound, now 1 ms
+_MOST_WAITING = 8  # statements; each may hold some thousand rows
+
+_Statement = tuple[str, Sequence[object]]
+
+
+class WriteQueue:
+    """Takes statements that give nothing back. What one raises, a later call raises, or the end of `write_queue`."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._waiting: queue.Queue[_Statement | None] = queue.Queue(_MOST_WAITING)
+        self._error: BaseException | None = None
+        self._is_dropped = False
+        self._thread = threading.Thread(target=self._work, name="write")
+        self._thread.start()
+
+    @property
+    def most_values(self) -> int:
+        return self._database.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> None:
+        """Run a statement when its turn has come; `values` belong to it from now on."""
+        if self._error is not None:
+            raise self._error
+        self._waiting.put((statement, values))
+
+    def finish(self) -> None:
+        self._waiting.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def drop(self) -> None:
+        self._is_dropped = True
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (found := self._waiting.get()) is not None:
+            if self._error is None and not self._is_dropped:
+                try:
+                    self._database.execute(*found)
+                except BaseException as error:  # noqa: BLE001  # raised by the next call
+                    self._error = error
+
+
+@contextmanager
+def write_queue(database: sqlite3.Connection) -> Iterator[WriteQueue]:
+    """Within the block nobody else may use the connection, which any thread may use; after it all has been run."""
+    writes = WriteQueue(database)
+    try:
+        yield writes
+    except BaseException:
+        writes.drop()
+        raise
+    writes.finish()
+
+
+class Inserts:
+    """Rows for one table, thousands with one statement: twice as fast as one by one.
+
+    They are kept until `write`, and a rest of them until `write_all`.
+    """
+
+    def __init__(self, writes: WriteQueue, statement: str, marks: str, rows: int = MOST_ROWS) -> None:
+        """`statement` is all of it before VALUES; `marks` is a row of values, with question marks for what varies.
+
+        `rows` are written at a time, or fewer where a statement may not have as many values.
+        """
+        self._writes, self._columns = writes, marks.count("?")
+        self._rows = max(1, min(rows, writes.most_values // self._columns))
+        self._statement, self._marks = statement, marks
+        self._many = self._with_rows(self._rows)
+        self._values: list[object] = []
+        self.written = 0  # rows
+
+    def __len__(self) -> int:
+        return len(self._values) // self._columns
+
+    def add(self, *values: object) -> None:
+        self._values.extend(values)
+
+    def add_columns(self, *columns: Iterable[object]) -> None:
+        """Keep rows whose values stand in columns; the shortest says how many."""
+        self._values.extend(chain.from_iterable(zip(*columns, strict=False)))
+
+    def write(self) -> None:
+        """Write what was kept, but for a rest that is too little for one statement."""
+        values, size = self._values, self._rows * self._columns
+        whole = len(values) - len(values) % size
+        for start in range(0, whole, size):
+            self._writes.execute(self._many, values[start : start + size])
+        self.written += whole // self._columns
+        del values[:whole]
+
+    def write_all(self) -> None:
+        self.write()
+        if rest := len(self):
+            self._writes.execute(self._with_rows(rest), self._values.copy())
+            self.written += rest
+            self._values.clear()
+
+    def _with_rows(self, count: int) -> str:
+        return f"{self._statement} VALUES{', '.join([self._marks] * count)}"

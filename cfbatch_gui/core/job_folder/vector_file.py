@@ -35,12 +35,10 @@ class VectorLayout:
 
     @property
     def row_bytes(self) -> int:
-        """The size of one vector."""
         return self.dimension * _NUMBER.itemsize
 
     @property
     def size(self) -> int:
-        """The size of the whole file."""
         return self.first_byte + self.rows * self.row_bytes
 
 

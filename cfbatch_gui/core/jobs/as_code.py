@@ -123,12 +123,10 @@ def _for_python(value: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """A text as a literal of Python and of JavaScript."""
     return json.dumps(text)
 
 
 def _planned(folder: JobFolder, job: Job) -> tuple[Batch, ...]:
-    """The batches of a draft, as it was laid out last."""
     if not folder.data.exists():
         return ()
     with folder.open(read_only=True) as database:

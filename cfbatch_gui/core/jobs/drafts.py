@@ -17,16 +17,14 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, Read
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
 from cfbatch_gui.core.job_folder.filling import Progress, fill
-from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
-from cfbatch_gui.core.job_folder.forgetting import check_has_texts
+from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
-from cfbatch_gui.core.jobs.plan.layout_writer import forget_plan
-from cfbatch_gui.core.jobs.plan.packing import listed_metadata
+from cfbatch_gui.core.jobs.plan.packing import forget_plan, listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
-from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults
+from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.jobs.store.data_folder import write_manifest
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import create_own_file, flush_folder, flush_to_disk, sha256_of
 from cfbatch_gui.core.system.paths import Paths
@@ -54,7 +52,6 @@ class Drafts:
         self._earlier = earlier
 
     def folder(self, job_id: str) -> JobFolder:
-        """The folder of a job."""
         return JobFolder(self._paths.job(job_id))
 
     def create(self, kind: Kind, name: str, model: str, connection: str, job_id: str = "") -> Job:
@@ -164,8 +161,6 @@ class Drafts:
         connection: str | None = None,
         options: JobOptions | None = None,
     ) -> Job:
-        """Change what may be changed before sending."""
-
         def changed(job: Job) -> Job:
             job = replace(
                 _unsent(job),
@@ -185,7 +180,6 @@ class Drafts:
         return self._ledger.change(job_id, lambda job: replace(job, name=name.strip() or job.name))
 
     def archive(self, *job_ids: str, archived: bool = True) -> tuple[Job, ...]:
-        """Put jobs away, or take them back."""
         return self._ledger.change_all(job_ids, lambda job: replace(job, archived=archived))
 
     def tag(self, tags: dict[str, Iterable[str]]) -> tuple[Job, ...]:

@@ -195,17 +195,14 @@ class Job:
 
     @property
     def needs_user(self) -> bool:
-        """Whether the job stands under "Needs you"."""
         return self.state in NEEDS_USER
 
     @property
     def batches_done(self) -> int:
-        """How many batches have an answer that is stored."""
         return sum(batch.state is BatchState.DONE for batch in self.batches)
 
     @property
     def tokens(self) -> int:
-        """Tokens that the service says it counted, so far."""
         return sum(batch.tokens for batch in self.batches)
 
     @property
@@ -227,12 +224,10 @@ class ListedBatch(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_in_account(self) -> bool:
-        """As of `Batch`."""
         return self.state.is_at_service and self.stored_bytes > 0
 
     @property
     def is_handed_over(self) -> bool:
-        """As of `Batch`."""
         return self.state.is_at_service and self.handed_over_at > 0.0 and not self.direct_only
 
 
@@ -254,12 +249,10 @@ class ListedJob(msgspec.Struct, gc=False):
 
     @property
     def state(self) -> JobState:
-        """As of `Job`."""
         return _state(self)
 
     @property
     def batches_done(self) -> int:
-        """As of `Job`."""
         return sum(batch.state is BatchState.DONE for batch in self.batches)
 
 

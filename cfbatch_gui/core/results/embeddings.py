@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums, read_sums, vector_checksums
-from cfbatch_gui.core.job_folder.damage import results_damaged
+from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums, read_sums, results_damaged, vector_checksums
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import cells_sql, data_version
 from cfbatch_gui.core.messages import message
@@ -71,7 +70,7 @@ _AT_ONCE = 512  # rows; 2 MB of vectors of 1,024 numbers, which the processor's 
 
 
 class CheckedVectors:
-    """Knows which rows have been found right; a vector without a checksum, as of an older program, passes."""
+    """Knows which rows have been found right; a vector without a checksum passes."""
 
     def __init__(self, folder: JobFolder, count: int) -> None:
         self._folder, self._count = folder, count

@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.job_folder.checksums import ITEM_SCORE, read_items
-from cfbatch_gui.core.job_folder.damage import check_scores, one_moment
+from cfbatch_gui.core.job_folder.checksums import ITEM_SCORE, check_scores, one_moment, read_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.job_folder.checksums import read_items
-from cfbatch_gui.core.job_folder.damage import check_scores, one_moment
+from cfbatch_gui.core.job_folder.checksums import check_scores, one_moment, read_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.unit_vectors import Progress, UnitVectors, unit_vectors

@@ -11,14 +11,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import check_has_texts
+from cfbatch_gui.core.job_folder.folder import JobFolder, check_has_texts
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.nearest import embed_sentence, nearest_to
 from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import VectorizeIndexes, check_index_name
 from cfbatch_gui.core.vectorize.planning import plan_in_thread
 from cfbatch_gui.core.vectorize.push_values import (
@@ -40,6 +44,7 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.client import Repeating, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
+from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
 
 TOP_K: Final = 10
 _TIE: Final = 1e-6  # of cosine similarities: below it, rounding decides which text is nearer
@@ -251,6 +256,35 @@ class Vectorize:
                 await asyncio.to_thread(record.close)
         finally:
             self._running.discard(key)
+
+
+def vectorize_of(
+    ledger: Ledger,
+    address_book: AddressBook,
+    paths: Paths,
+    metadata_for: Callable[[Job], ModelMetadata],
+    *,
+    clock: Callable[[], float],
+    most_vectors: int = MAX_UPLOAD_VECTORS,
+) -> Vectorize:
+    """The room of Vectorize for the jobs of a ledger; a part of a push has at most `most_vectors`.
+
+    `clock` returns seconds since 1970.
+    """
+
+    def pushed_job(job_id: str) -> PushedJob:
+        job = ledger.job(job_id)
+        return PushedJob(
+            JobFolder(paths.job(job_id)),
+            metadata_of(job, address_book.title(job.connection)),
+            job.connection,
+            metadata_for(job),
+            is_paid=address_book.is_counted_by_cloudflare(job.connection),
+        )
+
+    return Vectorize(
+        address_book.client, pushed_job, paths.vectorize_record, PushSettings(clock, most_vectors=most_vectors)
+    )
 
 
 def _compare(

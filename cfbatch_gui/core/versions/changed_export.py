@@ -20,9 +20,9 @@ from cfbatch_gui.core.versions.differences import (
     can_be_compared,
     check_comparable,
     compare_versions,
+    read_rows,
 )
-from cfbatch_gui.core.versions.predecessor import find_predecessor
-from cfbatch_gui.core.versions.version_rows import read_rows
+from cfbatch_gui.core.versions.draft_version import find_predecessor
 
 _BLOCK = 5_000
 _COLUMNS = ("id", "text", "query_id", "query", "row")

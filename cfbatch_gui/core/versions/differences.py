@@ -4,18 +4,20 @@ An item is known by a *name*: the id of its text, with the id of its query in a 
 is its own name. An id that comes several times is counted, so that its first row is compared with the first, and so on.
 """
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.messages import message
 
 Numbers = NDArray[np.int64]
@@ -113,7 +115,6 @@ def share_in_common(newer: JobFolder, earlier: JobFolder) -> float:
 
 
 def _both(newer: JobFolder, earlier: JobFolder) -> tuple["_Version", "_Version", Hashes, Hashes, bool]:
-    """Both versions, their names, and whether texts are named by ids."""
     ours, theirs = _Version.read(newer), _Version.read(earlier)
     by_text, by_query = ours.texts_have_ids and theirs.texts_have_ids, ours.queries_have_ids and theirs.queries_have_ids
     names = (each.names(by_text=by_text, by_query=by_query) for each in (ours, theirs))
@@ -166,7 +167,6 @@ def _hashes(database: sqlite3.Connection, query: str) -> Hashes:
 
 
 def _numbered(names: Hashes) -> Hashes:
-    """The same, each mixed with how many equal ones stand before it."""
     order = np.lexsort((np.arange(len(names)), names[:, 1], names[:, 0]))
     sorted_names = names[order]
     is_first = np.concatenate(([True], np.any(sorted_names[1:] != sorted_names[:-1], axis=1)))[: len(names)]
@@ -202,3 +202,63 @@ def changes_of(differences: Differences, items: Sequence[int]) -> list[Change]:
         for number in np.intersect1d(differences.items(change), np.array(items, np.int64))
     }
     return [named.get(number, Change.UNCHANGED) for number in items]
+
+
+_ROWS = """
+SELECT i.item_no, t.text_id, t.text, coalesce(q.query_id, ''), coalesce(q.text, ''), t.row
+FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
+LEFT JOIN queries q USING(query_no) ORDER BY wanted.key
+"""
+_MOST_WORDS = 600  # of a text that is compared word by word
+
+
+class VersionRow(msgspec.Struct, frozen=True, gc=False):
+    """One item as it stands in its version. Ids and queries are "" where there are none."""
+
+    item_no: int
+    id: str
+    text: str
+    query_id: str
+    query: str
+    row: int
+
+
+def read_rows(folder: JobFolder, items: Sequence[int]) -> list[VersionRow]:
+    """The rows of these items, in the order given. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        return [VersionRow(*row) for row in database.execute(_ROWS, (json.dumps([int(item) for item in items]),))]
+
+
+def new_words(text: str, earlier: str) -> list[tuple[int, int]]:
+    """Where in `text` stand words that are not in the earlier text: characters from and to, in order, joined where
+    only spaces are between them. Of very long texts nothing is marked.
+    """
+    words, before = _words(text), [earlier[start:stop] for start, stop in _words(earlier)]
+    if len(words) > _MOST_WORDS or len(before) > _MOST_WORDS:
+        return []
+    matcher = SequenceMatcher(None, before, [text[start:stop] for start, stop in words], autojunk=False)
+    spans = [
+        (words[first][0], words[last - 1][1])
+        for what, _, _, first, last in matcher.get_opcodes()
+        if what in ("insert", "replace")
+    ]
+    joined: list[tuple[int, int]] = []
+    for start, stop in spans:
+        if joined and not text[joined[-1][1] : start].strip():
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+    return joined
+
+
+def _words(text: str) -> list[tuple[int, int]]:
+    """Where words begin and end: runs of letters and digits, and every other sign alone; spaces are none."""
+    found: list[tuple[int, int]] = []
+    for index, sign in enumerate(text):
+        if sign.isspace():
+            continue
+        if sign.isalnum() and found and found[-1][1] == index and text[index - 1].isalnum():
+            found[-1] = (found[-1][0], index + 1)
+        else:
+            found.append((index, index + 1))
+    return found

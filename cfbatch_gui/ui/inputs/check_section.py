@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
-from cfbatch_gui.core.jobs.plan.past_times import past_times
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, Reuse
-from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
+from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -67,7 +66,6 @@ class FiguresRow(QWidget):
         return self.first.number() in ("", _NOTHING)
 
     def show_nothing(self, kind: Kind | None) -> None:
-        """Show dashes with the captions of a kind of job, before anything is counted."""
         names = (self.tr("texts"), self.tr("requests")) if kind is Kind.EMBED else self._ranking_names()
         captions = (*names, self.tr("batches"), self.tr("tokens"), self.tr("price"))
         for figure, caption in zip(self.figures(), captions, strict=True):
@@ -143,8 +141,6 @@ _LEAST_LINE = 120  # pixels of the sentence beside the main button
 
 
 class Cure(StrEnum):
-    """What the link beside the sentence does."""
-
     NONE = "none"
     CONNECT = "connect"
     USE_RANKING_MODEL = "use_ranking_model"
@@ -252,7 +248,6 @@ class CheckSection(SectionCard):
         self.content.setSpacing(MEDIUM + 2)
 
     def show_state(self, state: DraftState, job: Job, around: Surroundings) -> None:
-        """Show the figures and problems of a draft, and whether it can be sent."""
         connection = next((each for each in around.connections if each.id == job.connection), None)
         kind = state.kind or job.kind
         title = title_words(connection.title) if connection else job.connection

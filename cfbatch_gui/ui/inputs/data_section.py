@@ -179,7 +179,6 @@ class DataSection(SectionCard):
         self.set_done(is_done)
 
     def show_progress(self, share: float) -> None:
-        """How much of the file has been read, between 0 and 1."""
         if self._state.is_reading:
             self.progress.show()
             self.progress.set_parts(round(share * 1000), 1000)
@@ -251,7 +250,6 @@ class DataSection(SectionCard):
             self.mapping_chosen.emit(replace(self._state.mapping, split=split))
 
     def open_layout_menu(self) -> QMenu:
-        """The layouts that this file can have, and what can be done with its texts."""
         menu = QMenu(self)
         state = self._state
         mapping, file = state.mapping, state.file

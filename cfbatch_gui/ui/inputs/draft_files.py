@@ -52,7 +52,6 @@ class DraftChoices(QObject):
             self._choose(job_id, replace(fresh, is_read=False))
 
     def choose_role(self, job_id: str, column: int, role: Role, *, second: bool = False) -> None:
-        """Give a column another role; `column` is its index."""
         state = self._drafts.state(job_id)
         if state.mapping is not None:
             mapping = with_role(state.mapping, column, role, second=second)
@@ -205,7 +204,6 @@ class DraftFiles:
         self._open(job_id, path, DEFAULT_OPTIONS, is_second=True)
 
     def open_queries(self, job_id: str, path: Path) -> None:
-        """Open a file with queries, for each of which the present file has the contexts."""
         if (texts := self._file(job_id, second=False)) is not None:
             second = texts.path, texts.options
             self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=path.name))
@@ -220,7 +218,6 @@ class DraftFiles:
             self._open(job_id, file.path, replace(options, sends_doubtful=False), is_second=second)
 
     def choose_doubtful(self, job_id: str, *, sends: bool) -> None:
-        """Send the doubtful rows of the files as they were read, or leave them out."""
         state = self._drafts.state(job_id)
         if state.file is None:
             self._drafts.on_error(UsageError(_tr("Choose the file again first: its rows have to be read for that.")))
@@ -320,7 +317,6 @@ class DraftFiles:
             self._name_after(job_id, opened.path, before.file.path if before.file is not None else None)
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
-        """Name the draft after its file, unless the user has given it a name."""
         given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}
         if self._drafts.job(job_id).name in given:
             self._settings.rename(job_id, name_of_file(path.stem))

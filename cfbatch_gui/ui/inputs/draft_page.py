@@ -139,7 +139,6 @@ class DraftPage(QWidget):
         return self.drafts.phase(job.id) if job.id in self.drafts else kept_phase(job)
 
     def is_taken(self, job_id: str) -> bool:
-        """Whether a draft has a file, also one that is still being recognised or read."""
         state = self.drafts.state(job_id)
         return bool(state.opening or state.has_data or state.is_reading)
 
@@ -151,7 +150,6 @@ class DraftPage(QWidget):
         self.open_paths([path])
 
     def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
-        """Open a file, or one with queries and one with contexts for each of them; as `Intake.open_paths` returns."""
         return self.intake.open_paths(paths)
 
     def paste_text(self, text: str) -> None:
@@ -176,7 +174,6 @@ class DraftPage(QWidget):
         self.acts.delete(self._job_id)
 
     async def close_work(self) -> None:
-        """Cancel all tasks of the page and its drafts, and wait for their end."""
         await self.tasks.close()
         await self.drafts.tasks.close()
 

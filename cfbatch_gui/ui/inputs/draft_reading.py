@@ -44,7 +44,6 @@ class DraftReading(QObject):
         self._threads: dict[str, asyncio.Future[Any]] = {}
 
     def start(self, job_id: str, state: DraftState) -> None:
-        """Set a draft's state, read its file unless `is_read` is set already, and examine the data."""
         state = replace(state, trouble="", opening="")
         if state.incomplete:
             self._drafts.tasks.cancel(f"read {job_id}")
@@ -159,7 +158,6 @@ class DraftSettings:
         connection: str | None = None,
         options: JobOptions | None = None,
     ) -> None:
-        """Change the settings that are given. A new model or new options examine the draft again."""
         change = partial(
             self._program.drafts.change, job_id, kind=kind, model=model, connection=connection, options=options
         )
@@ -190,8 +188,6 @@ _Subject = tuple[Path, int, CandidateRule | None, Kind, str]  # with the bytes o
 
 
 class DraftOffers(QObject):
-    """Sets the `offers` of a draft that was read, once for each file, kind of job and model, in a thread."""
-
     def __init__(self, program: Program, drafts: DraftStates) -> None:
         super().__init__(drafts)
         self._program, self._drafts = program, drafts

@@ -43,7 +43,6 @@ class OpenFile:
     seen_as: FileKind
 
     def guess(self, kind: Kind | None) -> Mapping:
-        """The suggested mapping for a kind of job; None stands for the likely kind."""
         return self.as_ranking if (kind or self.likely) is Kind.RANK else self.as_texts
 
     def with_chosen_encoding(self) -> "OpenFile":
@@ -159,7 +158,6 @@ class DraftStates(QObject):
         return job_id in self._states
 
     def state(self, job_id: str) -> DraftState:
-        """The state of a draft; an empty one for a draft that is not held."""
         return self._states.get(job_id, DraftState())
 
     def phase(self, job_id: str) -> DraftPhase:
@@ -183,7 +181,6 @@ class DraftStates(QObject):
             self.changed.emit(job_id)
 
     def forget(self, job_id: str) -> None:
-        """Drop a draft that was sent or deleted, and cancel what is read for it."""
         self.tasks.cancel(f"open {job_id}")
         self.tasks.cancel(f"read {job_id}")
         self.tasks.cancel(f"offers {job_id}")

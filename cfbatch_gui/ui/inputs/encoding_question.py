@@ -92,7 +92,6 @@ class EncodingChooser(QWidget):
         return self._rows.row(index.row()).codec if index.isValid() else ""
 
     def ask(self, question: EncodingQuestion | None) -> None:
-        """Show a question; None removes it."""
         if question == self._question:
             return
         self._question = question

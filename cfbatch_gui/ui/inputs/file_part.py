@@ -149,7 +149,6 @@ class FilePart(QWidget):
         return frozenset() if isinstance(found, str) else found.columns
 
     def show_name_only(self, name: str, facts: str) -> None:
-        """Show a file that is missing: its name and its number of rows, without a preview."""
         self._file = None
         self.name.setText(name)
         self.name.updateGeometry()

@@ -29,7 +29,6 @@ def _tr(text: str) -> str:
 
 
 def new_job_name() -> str:
-    """What a job is called until it has a name or a file; a file that is opened then gives it its own."""
     return _tr("New job")
 
 
@@ -66,7 +65,6 @@ def role_explained(role: Role) -> str:
 
 
 def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
-    """The roles that a column of the first or the second file may take."""
     common = (Role.ID, Role.LABEL, Role.KEEP, Role.IGNORE)
     if mapping.kind is Kind.EMBED:
         return (Role.TEXT, *common)
@@ -124,7 +122,6 @@ def header_words(source: Source) -> str:
 
 
 def count_range(low: int, high: int) -> str:
-    """A range of counts in one unit: "290–340 k", "1.2–1.5 M", "850"."""
     unit, name = next(((unit, name) for unit, name in ((1_000_000, "M"), (1_000, "k")) if high >= unit), (1, ""))
     shown_low, shown_high = _short(low / unit), _short(high / unit)
     figures = shown_high if shown_low == shown_high else f"{shown_low}–{shown_high}"
@@ -136,7 +133,6 @@ def _short(value: float) -> str:
 
 
 def share_of_day(share: float) -> str:
-    """A share of what is free in a day: "3.6 % of today's free use", "2.4 times a day's free use"."""
     if share >= 1.995:
         return _tr("{n} times a day's free use").format(n=display.number(share, ",.1f"))
     percent = share * 100

@@ -195,7 +195,6 @@ class DropPlace(QWidget):
         self.show_opening("")
 
     def show_opening(self, name: str) -> None:
-        """Say that a file is being opened; "" when none is."""
         self._title.setText(
             self.tr("Opening {name}…").format(name=name) if name else self.tr("Drop a file here, or a folder")
         )

@@ -199,8 +199,6 @@ class OptionsPanel(Card):
 
 
 class _Narrowing(Choice):
-    """A choice as wide as its texts, and narrower in a narrow window."""
-
     def minimumSizeHint(self) -> QSize:
         least = self.sizeHint()
         return least.boundedTo(QSize(_LEAST_LETTERS * self.fontMetrics().horizontalAdvance("x") + 40, least.height()))

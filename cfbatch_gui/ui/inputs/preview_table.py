@@ -164,7 +164,6 @@ class RoleHeader(QHeaderView):
             table.scrollTo(table.model().index(table.rowAt(0), section))
 
     def _describe(self) -> None:
-        """The column that the keys act on is the name, all columns are the description."""
         words = [
             self.tr("Column {name}: {role}").format(name=self._column(section), role=self._look(section)[1])
             for section in range(len(self._roles))
@@ -178,7 +177,6 @@ class RoleHeader(QHeaderView):
     # Painting
 
     def _look(self, section: int) -> tuple[str, str, bool]:
-        """Icon and words of a column's role, and whether it is more than kept."""
         role = self._roles[section]
         if section in self._joined and role in (Role.TEXT, Role.CONTEXT, Role.KEEP, Role.IGNORE):
             return "layers", self.tr("Joined"), True
@@ -293,7 +291,6 @@ class PreviewTable(TableView):
         self.updateGeometry()
 
     def role_of(self, column: int) -> Role | None:
-        """The role of a column, None for a table without roles."""
         return self._roles[column] if column < len(self._roles) else None
 
     def sizeHint(self) -> QSize:
@@ -313,7 +310,6 @@ class PreviewTable(TableView):
         return self.roles.height() + rows * scaled(PREVIEW_ROW_HEIGHT) + bar + 1
 
     def _measure(self, sample: Sequence[Row], source: Source) -> list[int]:
-        """The width of each column that shows its cells and its name whole, in pixels."""
         metrics = self.fontMetrics()
         widths = []
         for index, name in enumerate(source.columns[:_MEASURED_COLUMNS]):
@@ -343,8 +339,6 @@ class PreviewTable(TableView):
         self._is_fitting = False
 
     def _text_column(self, widths: Sequence[int]) -> int:
-        """The index of the widest column with texts that are sent, else of the widest column."""
-
         def says(index: int) -> tuple[bool, int, int]:
             return self.role_of(index) in (Role.TEXT, Role.CONTEXT), widths[index], index
 

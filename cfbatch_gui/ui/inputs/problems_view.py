@@ -23,7 +23,7 @@ from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import LINE_END, TAB, StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
-from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
+from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
@@ -77,7 +77,6 @@ class RowPanel(QWidget):
         self.setLayout(layout)
 
     def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
-        """Show a row; `columns` are the names of its cells."""
         self._shown = problem, columns
         self._fill()
         self._fit()
@@ -86,11 +85,9 @@ class RowPanel(QWidget):
         return self._raw.toPlainText()
 
     def cells(self) -> str:
-        """What was read from the row, one column on each line, as it is shown."""
         return self._cells.toPlainText()
 
     def reason(self) -> str:
-        """The number of the row and why it is doubted, as they are shown."""
         return self._reason.text()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -329,8 +326,6 @@ def _notes(found: Preflight, owner: QWidget) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ProblemRows:
-    """Rows of one kind of problem and the names of their columns."""
-
     kind: str
     rows: tuple[StoredProblem, ...]
     columns: tuple[str, ...]

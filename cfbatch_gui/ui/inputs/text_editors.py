@@ -230,12 +230,10 @@ class SplitEditor(Card):
 
 
 def whole_reading(metadata: ModelMetadata) -> Split:
-    """Parts that are nearly as long as the model reads, for texts that are longer."""
     return Split(metadata.max_tokens * 15 // 16, metadata.max_tokens // 16)
 
 
 def _rows_of(file: OpenFile, mapping: Mapping, *, second: bool) -> list[list[str]]:
-    """The texts of each row of the sample, up to _COUNTED characters in all."""
     roles = mapping.second_roles if second else mapping.roles
     columns = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)]
     template = read_template(mapping.template, file.source.columns) if mapping.template else ""

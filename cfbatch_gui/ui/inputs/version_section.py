@@ -10,16 +10,13 @@ from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, QPersistentMo
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
-from cfbatch_gui.core.jobs.plan.reuse_words import reuse_sentence
-from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
+from cfbatch_gui.core.jobs.reuse import NOTHING
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.versions.differences import Change
-from cfbatch_gui.core.versions.draft_version import ComparedRow, DraftVersion, look_at_version
-from cfbatch_gui.core.versions.predecessor import choose_predecessor
-from cfbatch_gui.core.versions.version_rows import VersionRow, new_words
+from cfbatch_gui.core.versions.differences import Change, VersionRow, new_words
+from cfbatch_gui.core.versions.draft_version import ComparedRow, DraftVersion, choose_predecessor, look_at_version
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
@@ -254,7 +251,6 @@ class VersionSection(SectionCard):
 
 
 def _can_be_chosen(other: Job, job: Job) -> bool:
-    """Whether a job has a file that this one may be the new version of."""
     return other.kind is job.kind and other.is_sent and other.id != job.id and not other.texts_forgotten_at
 
 
@@ -294,7 +290,6 @@ class DraftVersions(QObject):
         self._settings.change(job_id, options=replace(options, reuse=reuse))
 
     def compare_with(self, job_id: str, other: str) -> None:
-        """Compare with the job that the user has chosen, "" for none."""
         self._drafts.tasks.start(f"compare {job_id}", self._compare(job_id, other))
 
     def send_anew(self, job_id: str, items: Sequence[int], anew: bool) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QMenu, QPlainTextEdit, QWidg
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

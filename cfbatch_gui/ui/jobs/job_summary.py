@@ -13,8 +13,7 @@ from cfbatch_gui.core.jobs.account.shards import (
     most_batches,
     wants_account,
 )
-from cfbatch_gui.core.jobs.plan.past_times import past_times
-from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.plan.spending import Planned, past_times
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from cfbatch_gui.core.errors import Action, UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
@@ -21,7 +20,7 @@ from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.vectorize.client import IndexMissing, check_connection_kind
 from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, PushProgress, SearchResult
 from cfbatch_gui.core.vectorize.wire import VectorizeIndex
-from cfbatch_gui.core.versions.predecessor import find_predecessor
+from cfbatch_gui.core.versions.draft_version import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices, action_words

@@ -4,7 +4,7 @@ copy, which the user is asked once."""
 from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.jobs.store.folder_doubt import FolderAnswer
+from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import dialogs, display

@@ -17,7 +17,7 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.plan import cutting
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.program import Program
@@ -187,7 +187,7 @@ def rankings_file(tmp_path: Path) -> Path:
 @pytest.fixture
 async def scene(account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
     """A computer whose Worker is a stand-in, with small batches that are soon asked for."""
-    monkeypatch.setattr(cutting, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
     monkeypatch.setattr(address_book, "PRACTICE", replace(PRACTICE, first_check=FIRST_CHECK))
     async with WorkerStandIn(account.address).listening() as stand_in:
         computer = Computer(tmp_path / "computer", stand_in.url)

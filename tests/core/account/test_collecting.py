@@ -1,18 +1,32 @@
 """Batches are handed over once, and their answers come back from the account as from the service."""
 
+import asyncio
 import gzip
-from collections.abc import Awaitable, Callable
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from cfbatch_gui.core.errors import Unreachable, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.account.handing_over import order_of
 from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.account.taking_over import AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.worker_setup.worker_files import GUIDE, new_secret, save_worker
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import Account, Computer
+from tests.core.account.fault_scene import Scene
+from tests.core.account.worker_stand_in import Delivery, Exchange, Rule
+from tests.worker.collecting_runtime import CollectingRuntime, collecting_config
 
 NewComputer = Callable[..., Awaitable[Computer]]
 
@@ -28,9 +42,15 @@ async def sent(computer: Computer, path: Path, kind: Kind = Kind.EMBED) -> Job:
     return await computer.program.runner.wait(job.id)
 
 
-async def test_a_job_comes_back_from_the_account_bit_for_bit(new_computer: NewComputer, texts_file: Path) -> None:
+async def test_a_job_comes_back_from_the_account_bit_for_bit(
+    account: Account, new_computer: NewComputer, texts_file: Path
+) -> None:
     computer = await new_computer()
-    collected = await sent(computer, texts_file)
+    job = computer.draft(texts_file, Kind.EMBED)
+    with account.clock.held():
+        await computer.program.actions.send(job.id)
+        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
+    collected = await computer.program.runner.wait(job.id)
     assert collected.state is JobState.DONE
     assert len(collected.batches) == 3
     assert {batch.shard for batch in collected.batches} == {1}
@@ -99,3 +119,158 @@ async def test_a_name_that_is_taken_by_other_batches_is_left_to_them(
     done = await computer.program.runner.wait(job.id)
     assert done.state is JobState.DONE
     assert [batch.shard for batch in done.batches] == [2, 2, 2]
+
+
+@pytest.fixture
+def closed_address() -> Iterator[str]:
+    """An address at which nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
+async def handed_over(account: Account, computer: Computer, path: Path) -> Job:
+    """A job that the account has all of and collects, and that this computer does not watch."""
+    job = computer.draft(path, Kind.EMBED)
+    with account.clock.held():
+        await computer.program.actions.send(job.id)
+        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
+        return await computer.program.runner.pause(job.id)
+
+
+async def test_other_processes_can_read_what_waits_in_the_account(
+    account: Account, new_computer: NewComputer, texts_file: Path
+) -> None:
+    computer = await new_computer()
+    job = await handed_over(account, computer, texts_file)
+    await computer.stop()
+    seen = []
+
+    def compare(job: Job) -> None:
+        if account_progress(job).in_account:
+            with closing(Ledger.open_read_only(Paths(computer.folder))) as ledger:
+                seen.append((account_progress(ledger.job(job.id)), account_progress(job)))
+
+    await computer.start(on_change=compare)
+    await computer.program.runner.carry_on(job.id)
+    assert (await computer.program.runner.wait(job.id)).state is JobState.DONE
+    assert seen
+    assert all(on_disk == shown for on_disk, shown in seen)
+
+
+async def test_an_account_that_cannot_be_reached_is_said_until_it_can(
+    account: Account, new_computer: NewComputer, texts_file: Path, closed_address: str
+) -> None:
+    computer = await new_computer()
+    job = await handed_over(account, computer, texts_file)
+    await computer.change_connection(url=closed_address)
+    await computer.stop()  # it may have looked at the account before it was paused
+    await computer.start()
+    await computer.program.runner.carry_on(job.id)
+    failing = await computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
+    assert failing.state is JobState.WORKING
+    assert not computer.program.runner.account.has_looked(failing)
+    await computer.change_connection(url=account.address)
+    done = await computer.program.runner.wait(job.id)
+    assert (done.state, done.error, done.account_problem) == (JobState.DONE, "", "")
+
+
+async def test_a_program_at_the_end_of_its_patience_pauses_the_job_when_it_does_not_reach_the_account(
+    account: Account, new_computer: NewComputer, texts_file: Path, closed_address: str
+) -> None:
+    computer = await new_computer()
+    job = await handed_over(account, computer, texts_file)
+    await computer.change_connection(url=closed_address)
+    await computer.stop()
+    await computer.start(patience=2)
+    await computer.program.runner.carry_on(job.id)
+    paused = await computer.program.runner.wait(job.id)
+    assert paused.state is JobState.PAUSED
+    assert isinstance(computer.program.runner.pause_error(job.id), Unreachable)
+    await computer.change_connection(url=account.address)
+    await computer.program.runner.carry_on(job.id)
+    done = await computer.program.runner.wait(job.id)
+    assert (done.state, {batch.shard for batch in done.batches}) == (JobState.DONE, {1})
+
+
+async def test_a_look_that_is_under_way_does_not_undo_what_the_user_decides_meanwhile(scene: Scene) -> None:
+    job = await scene.send()
+    seen, decided = asyncio.Event(), asyncio.Event()
+
+    async def late(exchange: Exchange) -> Delivery:
+        answer = await exchange.pass_on()
+        seen.set()
+        await decided.wait()
+        return answer, None
+
+    scene.stand_in.follow(Rule("status", late))
+    with scene.account.clock.held():
+        scene.computer.program.runner.check_now(job.id)
+        await seen.wait()
+        await scene.computer.program.actions.collect_here(job.id)
+        decided.set()
+        before = scene.stand_in.count("ask")
+        while scene.stand_in.count("ask") < before + 3:  # the service itself is asked for all three
+            await asyncio.sleep(0.01)
+    assert {batch.direct_only for batch in scene.computer.program.ledger.job(job.id).batches} == {True}
+    job = await scene.end(job)
+    assert (job.state, scene.from_account(job)) == (JobState.DONE, 0)
+
+
+@pytest.fixture
+async def computer(new_computer: NewComputer, plain_door: str) -> Computer:
+    made = await new_computer()
+    await made.change_connection(url=plain_door)
+    return made
+
+
+async def test_its_jobs_are_asked_for_directly(computer: Computer, texts_file: Path) -> None:
+    job = computer.draft(texts_file, Kind.EMBED)
+    await computer.program.actions.send(job.id)
+    done = await computer.program.runner.wait(job.id)
+    assert (done.state, done.account_problem) == (JobState.DONE, NO_ROOM_SENTENCE)
+    assert not any(batch.handed_over_at for batch in done.batches)
+
+
+async def test_it_keeps_no_jobs(computer: Computer) -> None:
+    jobs, gone = computer.program.account_jobs, AccountJob("abcdefgh", "n", Kind.EMBED, "m", 1, (1,), 0.0, False)
+    for call in (jobs.listed(computer.connection_id), jobs.remove(computer.connection_id, gone)):
+        with pytest.raises(UsageError, match="no collecting room"):
+            await call
+    with pytest.raises(UsageError, match="no collecting room"):
+        await jobs.take_over(computer.connection_id, gone)
+    assert computer.program.ledger.jobs() == ()
+
+
+async def test_neither_does_the_practice_service(computer: Computer) -> None:
+    with pytest.raises(UsageError, match="not a Worker"):
+        await computer.program.account_jobs.listed(PRACTICE.id)
+
+
+async def test_the_saved_worker_collects_with_the_secret_of_the_guide(
+    account: Account, rankings_file: Path, tmp_path: Path
+) -> None:
+    """The runtime stands for `wrangler deploy`: it runs the saved module with the bindings of collect.jsonc."""
+    saved = await asyncio.to_thread(save_worker, tmp_path / "worker")
+    names = {path.relative_to(tmp_path / "worker").as_posix() for path in saved}
+    config = collecting_config()
+    assert {"collect.jsonc", "wrangler.jsonc", str(config["main"])} <= names
+    assert any(step.command.endswith("--config collect.jsonc") for step in GUIDE)
+    secret, main = new_secret(), tmp_path / "worker" / str(config["main"])
+    runtime = CollectingRuntime(account.practice.url, tmp_path / "cloudflare", secret=secret, main=main)
+    address = await asyncio.to_thread(runtime.start)
+    try:
+        computer = Computer(tmp_path / "computer", address)
+        program = await computer.start(secret=secret)
+        try:
+            results = await program.connections.check(computer.connection_id, "@cf/baai/bge-m3")
+            assert [result.ok for result in results] == [True] * 5
+            job = computer.draft(rankings_file, Kind.RANK)
+            await program.actions.send(job.id)
+            done = await program.runner.wait(job.id)
+            assert done.state is JobState.DONE
+            assert [batch.shard for batch in done.batches] == [1]
+        finally:
+            await computer.stop()
+    finally:
+        await asyncio.to_thread(runtime.stop)

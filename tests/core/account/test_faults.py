@@ -7,13 +7,15 @@ import pytest
 
 from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, NOT_HANDED_OVER, REMOVED, STOPPED
 from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.states import JobState
 from tests.core.account.fault_scene import Scene
 from tests.core.account.worker_stand_in import (
     DAY_USED_UP,
     EXCEEDED_CPU,
+    Call,
+    Do,
     Rule,
     changed,
-    cut_at,
     cut_in_the_head,
     lost_after,
     lost_before,
@@ -27,34 +29,20 @@ NO_ROOM = refuses(404, 7003, "There is nothing at this address.")
 ONCE = {
     "the layout does not arrive": Rule("layout", lost_before),
     "the layout arrives and its answer is lost": Rule("layout", lost_after),
-    "the answer to the layout is cut": Rule("layout", cut_at(3)),
-    "the hand-over does not arrive": Rule("hand over", lost_before),
     "the hand-over arrives and its answer is lost": Rule("hand over", lost_after),
-    "the answer to the hand-over is cut": Rule("hand over", cut_at(3)),
     "the answer to the hand-over is cut in its head": Rule("hand over", cut_in_the_head),
-    "a page in place of the layout's answer": Rule("layout", page),
     "a page in place of the hand-over's answer": Rule("hand over", page),
     "the hand-over is not confirmed": Rule("hand over", says(200, b"{}")),
     "the hand-over exceeds its computing time": Rule("hand over", EXCEEDED_CPU, times=2),
-    "the Worker's day is used up at the hand-over": Rule("hand over", DAY_USED_UP, times=2),
-    "the bucket has a fault at the hand-over": Rule("hand over", refuses(502, 0)),
     "the service is busy at the hand-over": Rule("hand over", refuses(429, 3040, retry_after="0")),
     "the shard is just being removed": Rule("hand over", refuses(409, 10409)),
-    "the status is cut": Rule("status", cut_at(7)),
     "the status is lost": Rule("status", lost_after, times=2),
     "a page in place of the status": Rule("status", page, times=3),
-    "the status is no JSON": Rule("status", says(200, b"{")),
     "the status is of an unknown kind": Rule("status", says(200, b'{"state":"resting"}')),
     "the status names a batch twice": Rule(
         "status",
         says(200, b'{"state":"collecting","batches":[{"number":1,"refused":true},{"number":1,"refused":true}]}'),
     ),
-    "the status has an impossible size": Rule(
-        "status", says(200, b'{"state":"collecting","batches":[{"number":1,"size":-1,"etag":"x"}]}')
-    ),
-    "the status exceeds its computing time": Rule("status", EXCEEDED_CPU, times=2),
-    "the Worker's day is used up at the status": Rule("status", DAY_USED_UP, times=2),
-    "the bucket has a fault at the status": Rule("status", refuses(502, 0)),
 }
 
 
@@ -83,10 +71,7 @@ def without_second(body: bytes) -> bytes:
 
 FOR_GOOD = {
     "the layout is too large for the Worker": Given((Rule("layout", refuses(413, 3006), times=0),), NOT_HANDED_OVER),
-    "the layout is refused": Given((Rule("layout", refuses(400, 5006), times=0),), NOT_HANDED_OVER),
-    "the hand-over is refused": Given((Rule("hand over", refuses(400, 5006), times=0),), NOT_HANDED_OVER),
     "the hand-over fails five times": Given((Rule("hand over", lost_after, times=5),), NOT_HANDED_OVER),
-    "the Worker's day is used up": Given((Rule("hand over", DAY_USED_UP, times=0),), NOT_HANDED_OVER),
     "the Worker's computing time is never enough": Given((Rule("hand over", EXCEEDED_CPU, times=0),), NOT_HANDED_OVER),
     "the Worker has no collecting room": Given(
         (Rule("layout", NO_ROOM, times=0), Rule("forget", NO_ROOM, times=0)), NO_ROOM_SENTENCE
@@ -94,9 +79,6 @@ FOR_GOOD = {
     "the Worker is put up again without its room": Given((Rule("status", NO_ROOM, number=2),), NO_ROOM_SENTENCE),
     "the workflow is over without a word": Given(
         (Rule("status", says(200, b'{"state":"failed","error":"gone","batches":[],"left":[]}'), number=2),), STOPPED
-    ),
-    "nobody collects": Given(
-        (Rule("status", says(200, b'{"state":"missing","error":"","batches":[],"left":[]}'), number=2),), STOPPED
     ),
     "the order is gone": Given((Rule("status", refuses(404, 10404), number=2),), REMOVED),
     "the account gives one batch up": Given((Rule("status", changed(without_second), times=0),), "", 2),
@@ -136,3 +118,75 @@ async def test_batches_are_handed_over_again_when_the_user_says_so(scene: Scene)
         await scene.computer.program.actions.collect_in_account(job.id)
         await scene.computer.until(lambda job: account_progress(job).lid_may_close, job.id)
     await scene.check_done(await scene.end(job), from_account=3)
+
+
+SAID = {
+    "its connection breaks": (lost_before, "The connection to My Worker broke."),
+    "a network wants a sign-in": (
+        page,
+        "Something other than My Worker answered. If this network wants you to sign in first, do so in a browser.",
+    ),
+    "its computing time is used up": (
+        EXCEEDED_CPU,
+        "My Worker, or something on the way to it, has a fault just now.",
+    ),
+    "its day is used up": (
+        DAY_USED_UP,
+        "Cloudflare lets no calls through to My Worker just now. On the Workers Free plan a Worker may be called "
+        "100,000 times a day, and a day ends at midnight UTC.",
+    ),
+    "its bucket fails": (
+        refuses(502, 0),
+        "My Worker has a fault of its own just now. The program goes on by itself.",
+    ),
+    "it is too busy": (
+        refuses(429, 3040, retry_after="1"),
+        "My Worker has no capacity for this model just now. The program goes on by itself.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "call"), [(name, ("status", "answer")[n % 2]) for n, name in enumerate(SAID)])
+async def test_why_an_answer_does_not_come_is_said_until_it_does(scene: Scene, name: str, call: Call) -> None:
+    do, sentence = SAID[name]
+    job = await scene.stored(Rule(call, do, times=0))
+    await scene.computer.program.runner.carry_on(job.id)
+    seen = await scene.computer.until(lambda job: bool(job.error), job.id)
+    assert (seen.state, seen.error) == (JobState.WORKING, sentence)
+    scene.stand_in.follow()
+    await scene.check_done(await scene.end(job), from_account=3)
+
+
+@pytest.mark.parametrize("do", [refuses(401, 10000), lost_before])
+async def test_copies_that_cannot_be_deleted_are_deleted_at_the_next_start(scene: Scene, do: Do) -> None:
+    job = await scene.end(await scene.send(Rule("forget", do)))
+    await scene.check_done(job, from_account=3, is_cleared=False)
+    await scene.computer.stop()
+    await scene.computer.start()
+    await scene.check_done(await scene.end(job), from_account=3)
+
+
+async def test_what_was_handed_over_without_a_word_is_deleted_too(scene: Scene) -> None:
+    """The answers were asked for before the hand-over was confirmed."""
+    job = scene.draft()
+    scene.stand_in.follow(Rule("hand over", lost_after, times=0))
+    await scene.computer.program.actions.send(job.id)
+    job = await scene.end(job)
+    assert [batch.handed_over_at for batch in job.batches] == [0.0, 0.0, 0.0]
+    await scene.check_done(job, problem=job.account_problem, from_account=0)
+
+
+async def test_a_worker_that_never_had_the_room_is_not_asked_again(scene: Scene) -> None:
+    no_room = refuses(404, 7003)
+    job = await scene.end(await scene.send(Rule("layout", no_room), Rule("forget", no_room, times=0)))
+    assert job.account_cleared_at > 0
+    await scene.computer.program.clear_copies()
+    assert scene.stand_in.count("forget") == 1
+
+
+async def test_what_is_half_here_is_removed_though_nothing_is_in_the_account_any_more(scene: Scene) -> None:
+    job = await scene.end(await scene.send())
+    left = scene.computer.program.folder(job.id).path / "replies" / "0001-0123456789ab.part"
+    left.write_bytes(b"{")
+    assert not await scene.computer.program.runner.account.clear(job.id)
+    assert scene.parts(job) == []

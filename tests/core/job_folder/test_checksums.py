@@ -1,7 +1,5 @@
 """Checksums of numbers: each change is noticed, in whatever order they are read and stored."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +14,11 @@ from cfbatch_gui.core.job_folder.checksums import (
     UNKNOWN,
     Summed,
     read_sums,
+    rows_in_words,
     score_checksums,
     vector_checksums,
     write_sums,
 )
-from cfbatch_gui.core.job_folder.damage import rows_in_words
 
 VECTORS = np.random.default_rng(1).standard_normal((6, 31)).astype(np.float32)
 
@@ -99,16 +97,6 @@ def test_data_is_written_as_durably_as_the_ledger(tmp_path: Path) -> None:
     schema.create(path)
     with schema.opened(path) as database:
         assert database.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
-
-
-def test_data_of_version_3_gets_the_tables(tmp_path: Path) -> None:
-    path = tmp_path / "data.db"
-    schema.create(path)
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript("DROP TABLE checksums; DROP TABLE replies; PRAGMA user_version = 3;")
-    with schema.opened(path) as database:
-        assert database.execute("SELECT count(*) FROM checksums").fetchone() == (0,)
-        assert database.execute("SELECT count(*) FROM replies").fetchone() == (0,)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.job_folder.write_queue import write_queue
+from cfbatch_gui.core.job_folder.schema import write_queue
 
 
 @pytest.fixture

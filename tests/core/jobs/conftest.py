@@ -14,13 +14,12 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
-from cfbatch_gui.core.jobs.reuse.earlier_results import EarlierResults
+from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.folder_doubt import FolderAnswer, settle_doubt
+from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer, open_or_recover, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.folder_identity import place_of
 from cfbatch_gui.core.system.paths import Paths

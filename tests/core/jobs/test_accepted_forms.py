@@ -218,7 +218,7 @@ def test_what_passes_the_checks_is_accepted(
     layout: Callable[[Path, list[str], list[str]], list[Path]], tmp_path: Path
 ) -> None:
     service = Service(tmp_path)
-    for number in range(tries(4, 300)):
+    for number in range(tries(2, 300)):
         chance = random.Random(f"{layout.__name__} {number}")
         folder = tmp_path / str(number)
         folder.mkdir()

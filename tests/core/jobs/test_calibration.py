@@ -13,8 +13,8 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
-from cfbatch_gui.core.jobs.plan.planned import read_planned
 from cfbatch_gui.core.jobs.plan.preflight import examine
+from cfbatch_gui.core.jobs.plan.spending import read_planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.row_problems import count_sent_rows, problems, row_problems, save_problems
-from cfbatch_gui.core.jobs.plan.planned import read_planned
+from cfbatch_gui.core.jobs.plan.spending import read_planned
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
 from tests.core.jobs.conftest import Bench

@@ -10,8 +10,7 @@ import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings

@@ -1,25 +1,38 @@
 """Packing sends every item once and in order, and no batch or request exceeds a limit."""
 
+import io
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan import packing
-from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.job_folder.packed_texts import TextPacker
+from cfbatch_gui.core.job_folder.schema import write_queue
+from cfbatch_gui.core.jobs.plan import packing, requests
+from cfbatch_gui.core.jobs.plan.packing import plan
+from cfbatch_gui.core.jobs.plan.preflight import examine
+from cfbatch_gui.core.jobs.plan.requests import too_long_texts
+from cfbatch_gui.core.jobs.run import submitting
+from cfbatch_gui.core.jobs.run.job_actions import sent
+from cfbatch_gui.core.jobs.run.submitting import Bodies
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobOptions, JobState
+from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 from tests.bodies import body_of
+from tests.core.jobs.conftest import Bench
 from tests.parsed_requests import parse_requests
 from tests.thorough import tries
 
@@ -32,7 +45,7 @@ def filled(path: Path, queries: list[tuple[str | None, list[str]]]) -> JobFolder
     folder.create()
     schema.create(folder.data)
     item = 0
-    with folder.open() as database, schema.transaction(database):
+    with schema.opened(folder.data, any_thread=True) as database, schema.transaction(database):
         for number, (query, texts) in enumerate(queries, 1):
             if query is not None:
                 database.execute("INSERT INTO queries VALUES(?, '', ?, ?)", (number, query, number))
@@ -43,6 +56,10 @@ def filled(path: Path, queries: list[tuple[str | None, list[str]]]) -> JobFolder
                     "INSERT INTO items(item_no, query_no, text_no, position) VALUES(?, ?, ?, ?)",
                     (item, number if query is not None else None, item, position),
                 )
+        with write_queue(database) as writes:
+            packer = TextPacker(writes, io.BytesIO())
+            packer.add([text for _, texts in queries for text in texts])
+            packer.write_all()
     return folder
 
 
@@ -145,3 +162,124 @@ def test_what_is_left_out_is_not_counted_off_from_what_is_cut(tmp_path: Path) ->
     fill(folder, source, suggest_mapping(source, Kind.EMBED, preview(source)))
     plan = packing.plan(folder, job(Kind.EMBED, truncate=False))
     assert (plan.left_out, plan.too_long - plan.left_out) == (3, 1)
+
+
+METADATA = replace(find_model(DEFAULT_MODEL), max_tokens=512)
+LONG, DOUBTFUL, SHORT = "word " * 600, "word " * 340, "word " * 200
+
+
+DENSE = "長い質問です。" * 100  # 700 tokens at most; far fewer with a vocabulary for Japanese
+RANKING = (
+    f"query,text,label\n{LONG},one,1\n{DENSE},two,0\n{DENSE},three,1\n{'7' * 1400},four,0\n"
+    f"short,{LONG}five,1\nshort,six,1\n"
+)
+
+
+def found(tmp_path: Path, *, split: Split | None = None, options: JobOptions | None = None) -> list[tuple[int, str]]:
+    path = tmp_path / "texts.csv"
+    path.write_text(f"sku,text\na,{SHORT}\nb,{LONG}\nc,{DOUBTFUL}\nd,{LONG}more\n")
+    source = open_source(path)
+    mapping = suggest_mapping(source, Kind.EMBED, preview(source))
+    folder = JobFolder(tmp_path / "job")
+    fill(folder, source, type(mapping)(mapping.kind, mapping.layout, mapping.roles, split=split))
+    job = Job("job", "Texts", Kind.EMBED, METADATA.name, "practice", 1.0, options=options or JobOptions())
+    preflight = examine(folder, job, METADATA)
+    rows = list(too_long_texts(folder, METADATA))
+    assert all(row.cells[0] in "bcd" for row in rows)
+    assert len(rows) == preflight.too_long
+    return [(row.row, row.reason) for row in rows]
+
+
+def test_each_with_its_row_and_its_length(tmp_path: Path) -> None:
+    rows = found(tmp_path)
+    assert [row for row, _ in rows] == [3, 4, 5]
+    assert rows[0][1] == "750 to 1,002 tokens; the model reads 512."
+    assert rows[1][1] == "Up to 569 tokens; the model reads 512."
+
+
+def test_not_those_that_are_left_out_or_go_in_parts(tmp_path: Path) -> None:
+    assert [row for row, _ in found(tmp_path, options=JobOptions(truncate_inputs=False))] == [4]
+    assert found(tmp_path, split=Split(200)) == []
+
+
+def ranked(tmp_path: Path, *, truncate: bool) -> list[tuple[int, str]]:
+    path = tmp_path / "pairs.csv"
+    path.write_text(RANKING, encoding="utf-8")
+    source = open_source(path)
+    folder = JobFolder(tmp_path / "job")
+    fill(folder, source, suggest_mapping(source, Kind.RANK, preview(source)))
+    job = Job("job", "Pairs", Kind.RANK, METADATA.name, "practice", 1.0, options=JobOptions(truncate_inputs=truncate))
+    preflight = examine(folder, job, METADATA)
+    rows = list(too_long_texts(folder, METADATA))
+    assert len(rows) == preflight.too_long
+    assert len(list(too_long_texts(folder, METADATA, limit=1))) == 1
+    assert all(row.cells == tuple(line.split(",")) for row in rows for line in [RANKING.split("\n")[row.row - 1]])
+    return [(row.row, row.reason) for row in rows]
+
+
+def test_queries_too_each_once_and_dense_ones_counted_closely(tmp_path: Path) -> None:
+    assert ranked(tmp_path, truncate=True) == [
+        (2, "The query: 750 to 1,002 tokens; the model reads 512."),
+        (3, "The query: up to 702 tokens; the model reads 512."),
+        (5, "The query: up to 702 tokens; the model reads 512."),
+        (6, "751 to 1,004 tokens; the model reads 512."),
+    ]
+
+
+def test_queries_that_only_may_be_too_long_are_sent_and_named(tmp_path: Path) -> None:
+    assert [row for row, _ in ranked(tmp_path, truncate=False)] == [3, 5]
+
+
+Write = Callable[[str, str], Path]
+TEXTS = "\n".join(f"text number {n}" for n in range(95))
+
+
+def planned(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> tuple[JobFolder, Job]:
+    """A planned job of five batches that has not been sent."""
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
+    job = bench.draft(write("texts.txt", TEXTS), Kind.EMBED)
+    folder = bench.store.folder(job.id)
+    return folder, sent(job, plan(folder, job), 0.0)(job)
+
+
+@pytest.mark.parametrize("room", [0, 3_000, 10_000_000])
+async def test_each_is_the_one_that_is_packed_alone(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    folder, job = planned(bench, write, monkeypatch)
+    monkeypatch.setattr(submitting, "TOGETHER_BYTES", room)
+    bodies = Bodies()
+    taken = [bodies.take(folder, job, batch.number) for batch in job.batches]
+    assert taken == [body_of(folder, job, batch.number) for batch in job.batches] and len(taken) == 5
+    assert bodies.take(folder, job, 2) == taken[1]  # sent again
+
+
+async def test_one_that_cannot_be_packed_keeps_only_itself_back(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, job = planned(bench, write, monkeypatch)
+    broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in job.batches)
+    bodies = Bodies()
+    taken = [bodies.take(folder, replace(job, batches=broken), number) for number in (1, 2)]
+    assert taken == [body_of(folder, job, number) for number in (1, 2)]
+    with pytest.raises(DataError, match="not laid out as they were"):
+        bodies.take(folder, replace(job, batches=broken), 3)
+
+
+async def test_only_what_is_to_leave_is_packed(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, job = planned(bench, write, monkeypatch)
+    bodies = Bodies()
+    states = {2: BatchState.DONE}
+    job = replace(job, batches=tuple(replace(b, state=states.get(b.number, b.state)) for b in job.batches))
+    bodies.take(folder, job, 1)
+    folder.data.unlink()
+    with pytest.raises(DataError):
+        bodies.take(folder, job, 3)
+
+
+async def test_every_text_is_sent_once(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
+    job = await bench.run(bench.draft(write("texts.txt", TEXTS), Kind.EMBED))
+    assert job.state is JobState.DONE and len(bench.faulty.submits) == 5
+    sent = [text for body in bench.accepted_bodies() for each in json.loads(body)["requests"] for text in each["text"]]
+    assert sent == TEXTS.splitlines()

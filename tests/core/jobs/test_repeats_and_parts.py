@@ -11,7 +11,6 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
@@ -96,12 +95,3 @@ def test_parts_of_a_text_for_vectors_are_items(tmp_path: Path, write: Write) -> 
     assert {name for _, _, _, name, _ in parts} == {"007"}
     assert "".join(text for *_, text in parts) == long_text
     assert plan.texts + plan.repeated == len(parts)
-
-
-def test_data_of_an_older_program_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "data.db"
-    schema.create(path)
-    with schema.opened(path) as database:
-        database.executescript("DROP TABLE repeats; DROP TABLE parts; PRAGMA user_version = 1;")
-    with schema.opened(path, read_only=True) as database:
-        assert database.execute("SELECT count(*) FROM parts").fetchone() == (0,)

@@ -1,25 +1,31 @@
 """What earlier jobs have is not sent again, and the job is the same, bit for bit, as one that sent everything."""
 
+import asyncio
 import json
 import random
 import shutil
+import tempfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.checksums import Summed, read_sums
-from cfbatch_gui.core.job_folder.fingerprints import fingerprints_path
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
 from cfbatch_gui.core.jobs.verify.job_check import Outcome, asked_for_again
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
-from tests.core.jobs.conftest import Bench
+from cfbatch_gui.core.practice.app import practice_app
+from tests.core.jobs.conftest import Bench, Clock
+from tests.support.faulty_service import FaultyService
+from tests.thorough import tries
 
 Write = Callable[[str, str], Path]
 
@@ -69,19 +75,19 @@ async def sent_whole(bench: Bench, path: Path, kind: Kind) -> Job:
 async def test_exactly_the_changed_texts_leave_and_the_vectors_are_those_of_a_whole_run(
     bench: Bench, write: Write
 ) -> None:
-    may = await bench.run(bench.draft(write("may.csv", catalogue(count=10_000)), Kind.EMBED))
+    may = await bench.run(bench.draft(write("may.csv", catalogue(count=2_000)), Kind.EMBED))
     assert may.state is JobState.DONE
-    changed = frozenset(random.Random(1).sample(range(10_000), 188))
-    path = write("june.csv", catalogue(changed, count=10_000))
+    changed = frozenset(random.Random(1).sample(range(2_000), 38))
+    path = write("june.csv", catalogue(changed, count=2_000))
     before = len(bench.accepted_bodies())
     june = bench.draft(path, Kind.EMBED)
     found = bench.drafts.examine(june.id)
     assert found.reuse is not None
-    assert (found.texts, found.sent_texts, found.reuse.texts) == (10_000, 188, 9_812)
-    assert [(each.job_id, each.texts) for each in found.reuse.sources] == [(may.id, 9_812)]
+    assert (found.texts, found.sent_texts, found.reuse.texts) == (2_000, 38, 1_962)
+    assert [(each.job_id, each.texts) for each in found.reuse.sources] == [(may.id, 1_962)]
     assert found.price_high.dollars < found.reuse.high.dollars / 20
     june = await bench.run(june)
-    assert (june.state, june.texts, june.reused) == (JobState.DONE, 10_000, 9_812)
+    assert (june.state, june.texts, june.reused) == (JobState.DONE, 2_000, 1_962)
     assert sent_texts(bench, before) == [f"Product number {n} with a new handle" for n in sorted(changed)]
     assert june.tokens < may.tokens / 20
     whole = await sent_whole(bench, path, Kind.EMBED)
@@ -200,13 +206,13 @@ async def test_the_hashes_are_made_anew_when_they_cannot_be_used(bench: Bench, w
     path = write("may.csv", catalogue(count=300))
     may = await bench.run(bench.draft(path, Kind.EMBED))
     other = await bench.run(bench.draft(write("other.csv", catalogue(frozenset(range(300)), count=300)), Kind.EMBED))
-    file = fingerprints_path(bench.drafts.folder(may.id))
+    file = bench.drafts.folder(may.id).fingerprints
     good = file.read_bytes()
     bad = {
         "missing": b"",
         "cut": good[:-9],
         "flipped": good[:100] + bytes([good[100] ^ 1]) + good[101:],
-        "of another job": fingerprints_path(bench.drafts.folder(other.id)).read_bytes(),
+        "of another job": bench.drafts.folder(other.id).fingerprints.read_bytes(),
     }[damage]
     file.write_bytes(bad)
     if damage == "missing":
@@ -252,9 +258,9 @@ async def test_texts_that_were_removed_are_known_no_more(bench: Bench, write: Wr
     path = write("may.csv", catalogue(count=50))
     may = await bench.run(bench.draft(path, Kind.EMBED))
     await bench.actions.forget_texts(may.id)
-    assert not fingerprints_path(bench.drafts.folder(may.id)).exists()
+    assert not bench.drafts.folder(may.id).fingerprints.exists()
     assert bench.drafts.examine(bench.draft(path, Kind.EMBED).id).sent_texts == 50
-    assert not fingerprints_path(bench.drafts.folder(may.id)).exists()
+    assert not bench.drafts.folder(may.id).fingerprints.exists()
 
 
 async def test_repeated_texts_and_parts_of_texts_are_taken_too(bench: Bench, write: Write) -> None:
@@ -323,3 +329,111 @@ async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
         assert vectors_of(bench, june) == vectors_of(bench, may)
     else:
         assert scores_of(bench, june) == scores_of(bench, may)
+
+
+WORDS = ("red", "blue", "lamp", "chair", "oak", "größe", "“quoted”", "x" * 30)
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+long_texts = st.builds(lambda word, count: " ".join([word] * count), st.sampled_from(WORDS[:5]), st.integers(60, 90))
+rows = st.lists(st.tuples(st.sampled_from("ABCDEF"), texts | long_texts), min_size=2, max_size=14)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a list of rows: `at` is where, in parts of 100 of its length."""
+
+    what: str
+    at: int
+    text: str
+
+    def done_to(self, before: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The rows after it; at least one is left."""
+        after, index = list(before), self.at * (len(before) - 1) // 100
+        if self.what == "change":
+            after[index] = (after[index][0], self.text)
+        elif self.what == "rename":
+            after[index] = ("Z", after[index][1])
+        elif self.what == "add":
+            after.insert(index, ("N", self.text))
+        elif self.what == "repeat":
+            after.append(after[index])
+        elif len(after) > 1:
+            del after[index]
+        return after
+
+
+edits = st.lists(
+    st.builds(
+        Edit, st.sampled_from(["change", "rename", "add", "repeat", "remove"]), st.integers(0, 100), texts | long_texts
+    ),
+    max_size=6,
+)
+
+
+def table(found: list[tuple[str, str]], kind: Kind) -> str:
+    if kind is Kind.EMBED:
+        return "\n".join(["id,text", *(f"{name},{text}" for name, text in found)]) + "\n"
+    return "\n".join(["query,text", *(f"question {name},{text}" for name, text in found)]) + "\n"
+
+
+@pytest.mark.thorough
+@settings(max_examples=tries(8, 1_000), deadline=None)
+@given(rows, edits, st.sampled_from(list(Kind)), st.sampled_from([None, Split(40, 5)]))
+def test_only_what_is_new_is_sent_and_the_results_are_those_of_a_whole_run(
+    before: list[tuple[str, str]], changes: list[Edit], kind: Kind, split: Split | None
+) -> None:
+    after = before
+    for change in changes:
+        after = change.done_to(after)
+    with tempfile.TemporaryDirectory() as name:
+        asyncio.run(_compare(Path(name), table(before, kind), table(after, kind), kind, split))
+
+
+async def _compare(root: Path, before: str, after: str, kind: Kind, split: Split | None) -> None:
+    clock = Clock()
+    service = practice_app(root / "service", seconds_queued=0.0, seconds_running=0.0, clock=clock.of_service)
+    async with FaultyService(service, clock=clock) as faulty:
+        bench = Bench(root / "data", faulty, clock, service_folder=root / "service")
+        try:
+            first = await bench.run(_draft(bench, root / "may.csv", before, kind, split))
+            assert first.state is JobState.DONE
+            known = _sent(bench, 0)
+            count = len(bench.accepted_bodies())
+            taken = await bench.run(_draft(bench, root / "june.csv", after, kind, split))
+            new = _sent(bench, count)
+            count = len(bench.accepted_bodies())
+            whole = await bench.run(_draft(bench, root / "june.csv", after, kind, split, reuse=False))
+            everything = _sent(bench, count)
+            assert (taken.state, whole.state, whole.reused) == (JobState.DONE, JobState.DONE, 0)
+            if split is None or kind is Kind.EMBED:  # a ranking takes a text in parts as a whole, or sends all of them
+                assert new == everything - known
+            else:
+                assert everything - known <= new <= everything
+            assert _results(bench, taken) == _results(bench, whole)
+        finally:
+            await bench.stop()
+
+
+def _draft(bench: Bench, path: Path, content: str, kind: Kind, split: Split | None, *, reuse: bool = True) -> Job:
+    path.write_text(content, encoding="utf-8")
+    job = bench.drafts.create(kind, path.stem, "@cf/baai/bge-m3", "cloudflare")
+    bench.drafts.change(job.id, options=replace(job.options, reuse=reuse))
+    source = open_source(path)
+    return bench.drafts.load(job.id, source, replace(suggest_mapping(source, kind, preview(source)), split=split))
+
+
+def _sent(bench: Bench, since: int) -> frozenset[tuple[str, str]]:
+    """Pairs of query and text, the query "" without one."""
+    found: set[tuple[str, str]] = set()
+    for body in bench.accepted_bodies()[since:]:
+        for request in json.loads(body)["requests"]:
+            texts = request.get("text") or [each["text"] for each in request["contexts"]]
+            found.update((request.get("query", ""), text) for text in ([texts] if isinstance(texts, str) else texts))
+    return frozenset(found)
+
+
+def _results(bench: Bench, job: Job) -> object:
+    folder = bench.drafts.folder(job.id)
+    if job.kind is Kind.EMBED:
+        return np.load(folder.vectors).tobytes()
+    with folder.open(read_only=True) as database:
+        return database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()

@@ -1,9 +1,7 @@
-"""Results behind the ledger, exchanged answers, jobs of older programs: found, and put right."""
+"""Results behind the ledger, exchanged answers, altered numbers: found, and put right."""
 
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +13,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run.attaching import name_texts
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.verify.job_check import Damage, Outcome, asked_for_again
-from cfbatch_gui.core.jobs.verify.last_written import check_last_written
-from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from cfbatch_gui.core.jobs.verify.verifying import check_last_written, verify_job
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench
@@ -33,14 +30,6 @@ def results(folder: JobFolder) -> list[object]:
         held += database.execute("SELECT request_no, state, error FROM requests ORDER BY request_no").fetchall()
         held += database.execute("SELECT * FROM checksums ORDER BY kind, block").fetchall()
     return [*held, folder.vectors.read_bytes() if folder.vectors.exists() else b""]
-
-
-def as_of_version_3(folder: JobFolder) -> None:
-    with closing(sqlite3.connect(folder.data)) as database:
-        database.executescript(
-            "DROP TABLE checksums; DROP TABLE replies; PRAGMA user_version = 3;"
-            "DELETE FROM facts WHERE name = 'checksums_are_complete';"
-        )
 
 
 async def done(bench: Bench, write: Write, kind: Kind) -> tuple[Job, JobFolder]:
@@ -61,7 +50,7 @@ async def test_results_behind_the_ledger_are_found_at_the_start_and_put_right(
         database.executescript(
             "UPDATE items SET score = NULL; UPDATE requests SET state = 'waiting';"
             "DELETE FROM checksums; DELETE FROM replies;"
-            "DELETE FROM facts WHERE name IN ('dimension', 'pooling', 'checksums_are_complete');"
+            "DELETE FROM facts WHERE name IN ('dimension', 'pooling');"
         )
     assert bench.ledger.job(job.id).state is JobState.DONE
     assert results(folder) != right
@@ -109,29 +98,6 @@ async def test_answers_in_each_others_place_are_recognised(bench: Bench, write: 
     shutil.copyfile(bench.store.folder(other.id).reply(1), folder.reply(1))
     check = verify_job(folder, one, mend=True)
     assert [(found.damage, found.outcome) for found in check.findings] == [(Damage.ANSWER, Outcome.WHOLE)]
-    assert results(folder) == right
-
-
-@pytest.mark.parametrize("kind", list(Kind))
-async def test_a_job_of_an_older_program_gets_checksums_when_it_is_found_whole(
-    bench: Bench, write: Write, kind: Kind
-) -> None:
-    job, folder = await done(bench, write, kind)
-    right = results(folder)
-    as_of_version_3(folder)
-    assert verify_job(folder, job).is_whole
-    assert results(folder) == right
-
-
-async def test_damage_to_a_job_of_an_older_program_is_put_right(bench: Bench, write: Write) -> None:
-    job, folder = await done(bench, write, Kind.RANK)
-    right = results(folder)
-    as_of_version_3(folder)
-    with folder.open() as database:
-        database.execute("UPDATE items SET score = 0.5 WHERE item_no = 7")
-    (found,) = verify_job(folder, job).findings
-    assert found.outcome is Outcome.HEALABLE and found.rows == (8,)
-    assert verify_job(folder, job, mend=True).is_mended
     assert results(folder) == right
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
 from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
-from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import Book, Shelf
 from cfbatch_gui.core.judgements.tables import disagreeing, newest, verdicts

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.verify.stored_results import ResultSums
 from cfbatch_gui.core.results.outcomes import JobMetadata
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
@@ -76,6 +77,7 @@ class Table:
             for pair, reason in skipped:
                 row = self._source(database, (pair.query, pair.text, pair.id, pair.label, *pair.kept))
                 self._problem(database, row, reason, None)
+            note_sums(database, self.folder)
         return self
 
     def embed(
@@ -154,6 +156,11 @@ class Table:
             "INSERT INTO problems(file, row, kind, reason, item_no) VALUES(1, ?, 'empty_text', ?, ?)",
             (row, reason, item),
         )
+
+
+def note_sums(database: sqlite3.Connection, folder: JobFolder) -> None:
+    """Store the checksums of the scores as they are now."""
+    ResultSums(database, folder, Kind.RANK, ()).write()
 
 
 def unit_vectors(count: int, dimension: int, seed: int = 1) -> NDArray[np.float32]:

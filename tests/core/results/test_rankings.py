@@ -14,7 +14,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, has_parts
 from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.ranks import RetrievalIds
-from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table
+from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table, note_sums
 
 
 def test_ties_share_a_rank_and_the_next_one_counts_them_all(mixed: Table) -> None:
@@ -101,6 +101,7 @@ def test_counts_know_what_came_back_since(table: Table) -> None:
     assert rankings.queries()[0].margin is None
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         database.execute("UPDATE items SET score = 0.75 WHERE score IS NULL")
+        note_sums(database, table.folder)
     assert rankings.counts(None, 0.6) == Kept(1, 2)
     assert rankings.queries()[0].margin == 0.25
 
@@ -112,6 +113,7 @@ def test_contexts_know_what_came_back_since(table: Table) -> None:
     assert [context.text for context in rankings.contexts(1)] == ["a", "b"]
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         database.execute("UPDATE items SET score = 0.75 WHERE score IS NULL")
+        note_sums(database, table.folder)
     assert [context.text for context in rankings.contexts(1)] == ["b", "a"]
 
 
@@ -119,6 +121,7 @@ def test_equal_scores_stand_as_in_the_input_whatever_their_numbers(table: Table)
     table.rank([Pair("q", "first", 0.5), Pair("q", "second", 0.5), Pair("r", "third", 0.5)])
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         database.execute("UPDATE items SET position = 3 - position WHERE query_no = 1")
+        note_sums(database, table.folder)
     fresh, known = Rankings(table.folder), Rankings(table.folder)
     known.queries()
     for rankings in (fresh, known):
@@ -129,6 +132,7 @@ def test_a_query_without_contexts_stands_among_the_others(table: Table) -> None:
     table.rank([Pair("q", "a", 0.5), Pair("alone", "b", 0.5), Pair("r", "c", 0.25)])
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         database.execute("DELETE FROM items WHERE query_no = 2")
+        note_sums(database, table.folder)
     found = Rankings(table.folder).queries()
     assert [(query.text, query.contexts, query.best) for query in found] == [
         ("q", 1, 0.5),
@@ -174,6 +178,7 @@ def test_shared_contexts_carry_the_cells_of_both_files(tmp_path: Path) -> None:
             INSERT INTO requests VALUES (1, 'a', 1, 0, 'done', ''), (2, 'b', 1, 1, 'done', '');
             INSERT INTO items VALUES (1, 1, 1, 1, 1, 0, 0.5), (2, 2, 1, 1, 2, 0, 0.25);
         """)
+        note_sums(database, folder)
     rankings = Rankings(folder)
     assert rankings.columns() == ("team", "stars", "team (original)")
     assert rankings.contexts(1)[0].cells == ("red", "5", "blue")
@@ -186,6 +191,7 @@ def test_a_writer_is_not_kept_waiting_between_blocks(mixed: Table) -> None:
     with closing(sqlite3.connect(mixed.folder.data, timeout=0)) as database, database:
         database.execute("UPDATE items SET score = 0.75 WHERE item_no = 7")
         database.execute("UPDATE requests SET state = 'done' WHERE state = 'waiting'")
+        note_sums(database, mixed.folder)
     rest = [context for block in blocks for context in block]
     assert len(rest) == 7
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.results.score_figures import LEAST_PAIRS, Baseline, score_figures
-from tests.core.results.folders import FAILED, WAITING, Pair, Table
+from tests.core.results.folders import FAILED, WAITING, Pair, Table, note_sums
 
 QUERIES = tuple(
     f"how do I {verb} it"
@@ -137,6 +137,7 @@ def test_the_same_question_under_two_ids_is_one_query(table: Table) -> None:
         database.execute("INSERT INTO queries VALUES(2, 'other', 'a', 2)")
         database.execute("UPDATE items SET query_no = 2 WHERE item_no > 20")
         database.execute("UPDATE texts SET text = 'text ' || (text_no - 21) WHERE text_no > 20")
+        note_sums(database, folder)
     assert score_figures(folder).baseline is Baseline.NO_TEXT_TWICE
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
-from cfbatch_gui.core.job_folder.forgetting import forget_texts
+from cfbatch_gui.core.job_folder.folder import forget_texts
 from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushOptions
 from cfbatch_gui.core.vectorize.record import IndexRecord
 from cfbatch_gui.core.vectorize.rows import is_plain_number, usual_key

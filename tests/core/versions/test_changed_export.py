@@ -9,8 +9,7 @@ import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import forget_texts
+from cfbatch_gui.core.job_folder.folder import JobFolder, forget_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.versions.changed_export import (
     ChangedSince,
@@ -19,7 +18,7 @@ from cfbatch_gui.core.versions.changed_export import (
     removed_list,
     removed_path,
 )
-from cfbatch_gui.core.versions.predecessor import choose_predecessor
+from cfbatch_gui.core.versions.draft_version import choose_predecessor
 from tests.core.versions.test_differences import filled, table
 
 

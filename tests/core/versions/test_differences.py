@@ -14,8 +14,15 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.versions.differences import Change, Differences, changes_of, compare_versions, share_in_common
-from cfbatch_gui.core.versions.version_rows import new_words, read_rows
+from cfbatch_gui.core.versions.differences import (
+    Change,
+    Differences,
+    changes_of,
+    compare_versions,
+    new_words,
+    read_rows,
+    share_in_common,
+)
 
 
 def filled(folder: Path, name: str, content: str, kind: Kind = Kind.EMBED) -> JobFolder:

@@ -9,9 +9,9 @@ import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_vectors import vectorize_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.vectorize.vectorize import vectorize_of
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
 from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage

@@ -44,7 +44,6 @@ class AsciiTable:
 
     @property
     def is_grid(self) -> bool:
-        """Whether all lines between two rules are one row, as in reStructuredText's grid tables."""
         return "=" in self.line and "+" in self.line
 
     @property
@@ -91,7 +90,6 @@ class AsciiTable:
         return [line[start + 1 : stop] for start, stop in pairwise(ends)]
 
     def goes_on(self, cells: Sequence[str]) -> list[bool]:
-        """For each cell of a line whether it goes on in the next."""
         if not self.marks_line_ends:
             return [False] * len(cells)
         edges = [-1, *self.cuts, self.width]
@@ -259,7 +257,6 @@ def _numbered(head: list[str], first: int, lines: Iterator[tuple[int, str]]) -> 
 
 
 def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str] | None]]:
-    """Yield the number of each row's first line with its cells, or with None for a line that is not a row."""
     held: list[list[str]] = []  # the cells of each line of an unfinished row
     opened = ""  # a line whose last bar has not been read yet
     began = 0

@@ -33,7 +33,6 @@ class TextStore:
         self._database.executemany("INSERT OR IGNORE INTO texts(id, text) VALUES(?, ?)", texts)
 
     def get(self, name: str) -> str | None:
-        """The text with this id, None when there is none."""
         found = self._database.execute("SELECT text FROM texts WHERE id = ?", (name,)).fetchone()
         return str(found[0]) if found else None
 
@@ -43,7 +42,6 @@ class TextStore:
         return int(self._database.execute("SELECT count(*) FROM numbered").fetchone()[0])
 
     def numbered_id(self, number: int) -> str:
-        """The id with a number that `number_ids` gave."""
         found = self._database.execute(
             "SELECT id FROM numbered JOIN texts ON texts.number = numbered.number WHERE numbered.rowid = ?", (number,)
         ).fetchone()
@@ -267,7 +265,6 @@ def settle_candidates(source: Source, rule: CandidateRule | None, read_file: Fil
 
 
 def _notices(parts: _Parts, rule: CandidateRule | None = None) -> tuple[str, ...]:
-    """The notice that names the files that are read."""
     said = message("Corpus: {corpus}. Queries: {queries}.", corpus=parts.corpus.name, queries=parts.queries.name)
     if parts.run:
         run = message("The candidates of each query come from {name}.", name=parts.run.name)
@@ -360,7 +357,6 @@ def read_collection_texts(source: Source, read_file: FileReader) -> CollectionTe
 def _documents(
     corpus: Path, wanted: set[str], read_file: FileReader, *, with_others: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the ids and texts of the documents in `wanted`, and of all others that are not empty."""
     for doc_id, title, text in _texts(corpus, _DOC_IDS, read_file):
         if doc_id in wanted or (with_others and (title + text).strip()):
             yield doc_id, f"{title} {text}" if title else text

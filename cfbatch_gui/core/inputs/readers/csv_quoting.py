@@ -185,7 +185,6 @@ def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
 
 
 def is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
-    """Whether a row repeats the header, as in concatenated files; one name may well come again as a text."""
     return len(header) > 1 and tuple(cells) == tuple(header)
 
 

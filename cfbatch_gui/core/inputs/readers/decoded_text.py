@@ -34,7 +34,6 @@ def text_lines(
 
 
 def lines_of_piece(piece: str) -> Iterator[str]:
-    """The lines of a piece of text, with their ends as they stand."""
     return io.StringIO(piece, newline="")
 
 

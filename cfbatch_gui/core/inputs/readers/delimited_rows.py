@@ -159,7 +159,6 @@ _MARKED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def marked_columns(source: Source) -> Source:
-    """The source with `marked` set, according to its manifest, to the columns with added apostrophes."""
     manifest = source.path.with_name(f"{source.path.name}.manifest.json")
     try:
         if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:
@@ -179,7 +178,6 @@ def marked_columns(source: Source) -> Source:
 
 
 def unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
-    """Remove the apostrophes before cells that look like formulas in these columns."""
     for row in rows:
         if any(cell.startswith("'") for cell in row.cells):
             cells = [
@@ -237,7 +235,6 @@ def read_records(file: BinaryIO, source: Source, progress: Progress = None) -> I
 
 
 def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple[str, ...]]) -> Iterator[Block | Row]:
-    """Yield the records; one that repeats the header, as in concatenated files, is a problem."""
     for found in records:
         names = header()
         if isinstance(found, Row):

@@ -65,7 +65,6 @@ def guessed_encoding(path: Path, most_files: int) -> Encoding | None:
 
 
 def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
-    """Yield the name, the size in bytes and a function to open each text file."""
     if is_folder(path):
         found = text_files(path)
         openers: dict[Path, _Opener] = {each: partial(open_bytes, each) for each in found.files}

@@ -37,7 +37,6 @@ _array_decoder = msgspec.json.Decoder(list[Fields], float_hook=Number)
 
 
 def objects_of_lines(text: str) -> list[Fields] | None:
-    r"""The objects of a text in which every line is one, all lines ending with \n or all with \r\n, or None."""
     try:
         objects = _lines_decoder.decode_lines(text)
     except (ValueError, RecursionError):
@@ -117,7 +116,6 @@ def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
 
 
 def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
-    """The row of a list of cells, as a problem if their number is not that of the columns."""
     row = Row(number, tuple(map(cell_text, cells)))
     return row if len(cells) == len(source.columns) else unusual_row(row, len(source.columns))
 
@@ -154,7 +152,6 @@ def values_of(file: BinaryIO, source: Source) -> Iterator[object]:
 
 
 def _values(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[object]:
-    """Yield what `values_of` yields, some of it as `_Objects`."""
     pieces = text_chunks(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
     text = _Text(pieces, source)
     is_first = True
@@ -178,7 +175,6 @@ def _values(file: BinaryIO, source: Source, progress: Callable[[int], None] | No
 
 
 def _elements(text: "_Text") -> Iterator[object]:
-    """Yield the elements of an array, some of them as `_Objects`."""
     text.take("[")
     if text.peek() == "]":
         text.take("]")
@@ -283,8 +279,6 @@ _OWN_LISTS = frozenset({"contexts", "candidates", "messages"})
 
 
 class _Text:
-    """A window on the text of the file, which is read as it is needed."""
-
     def __init__(self, pieces: Iterator[str], source: Source) -> None:
         self._pieces, self._source = pieces, source
         self._buffer, self._at = "", 0
@@ -365,7 +359,6 @@ class _Text:
             self._between = self._buffer[start : key.end()]
 
     def position(self, exc: json.JSONDecodeError) -> int:
-        """The position of an error in the file, in characters from 1."""
         return self._before + exc.pos + 1
 
     def check_size(self) -> None:
@@ -417,8 +410,6 @@ def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> G
 
 
 class _Lines:
-    """The lines of a file, in pieces, as rows with their numbers."""
-
     def __init__(self, source: Source) -> None:
         self._source = source
         self._empty = ("",) * len(source.columns)
@@ -426,7 +417,6 @@ class _Lines:
         self._number = self._blank = 0  # lines so far; those of them at the end that are blank
 
     def rows_of_objects(self, objects: Sequence[dict[str, Any]], piece: str) -> Iterator[Block | Row]:
-        """Yield the rows of the next lines, each of which is one of the objects."""
         yield from self._blank_lines()
         first = self._number + 1
         self._number += len(objects)

@@ -74,7 +74,6 @@ def with_index(index: Sequence[object], columns: Sequence[object], rows: Iterato
 
 
 def _are_rows(outer: Sequence[str], inner: Sequence[str]) -> bool:
-    """Whether the outer names are row names, which are more often numbers and usually more."""
     if _are_figures(outer) != _are_figures(inner):
         return _are_figures(outer)
     known = [sum(map(vocabulary.is_known, names)) / len(names) for names in (outer, inner)]
@@ -95,7 +94,6 @@ def shape_of(objects: Sequence[Fields]) -> Shape:
 
 
 def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
-    """The columns of the rows that `rows_of` makes."""
     match shape:
         case Shape.REQUESTS:
             ranks = sum("query" in fields for fields in objects)
@@ -112,7 +110,6 @@ def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
 
 
 def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
-    """The notice about values that are not read from objects of this shape, "" for none."""
     if shape is Shape.REQUESTS:
         settings = [key for key in ("truncate_inputs", "pooling") if any(key in fields for fields in objects)]
         if settings:
@@ -246,7 +243,6 @@ def _rank_llm(fields: Fields) -> list[tuple[str, ...]] | str:
 
 
 def _document_text(document: object) -> str:
-    """A document's title and text, joined by a space as BEIR does."""
     if not isinstance(document, dict):
         return cell_text(document)
     text = next((cell_text(document[key]) for key in _TEXT_KEYS if key in document), "")

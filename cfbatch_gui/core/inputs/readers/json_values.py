@@ -52,7 +52,6 @@ def parse_object(line: str) -> dict[str, Any] | str:
 
 
 def parse_array(line: str) -> list[Any] | None:
-    """The array in the line, None when there is none."""
     try:
         value = lenient_decoder.decode(line)
     except (ValueError, RecursionError):
@@ -61,7 +60,6 @@ def parse_array(line: str) -> list[Any] | None:
 
 
 def reason_of(exc: json.JSONDecodeError) -> str:
-    """What is wrong, in the form that fits within a sentence."""
     known = (reason for begin, reason in _REASONS.items() if exc.msg.startswith(begin))
     return next(known, exc.msg[:1].lower() + exc.msg[1:])
 

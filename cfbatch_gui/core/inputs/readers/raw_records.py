@@ -142,7 +142,6 @@ class _Piece:
         return self._lines
 
     def text_from(self, line: int) -> str:
-        """The text from a line on, which may be above or below the piece."""
         return self.text if line <= self.first else "".join(self.lines[line - self.first :])
 
 
@@ -246,11 +245,9 @@ class RawRecords:
         return self.raw(number, number + 1)
 
     def size_from(self, line: int) -> int:
-        """How many characters of what is kept stand on this line and below."""
         return sum(len(piece.text_from(line)) for piece in self._pieces if piece.stop > line)
 
     def rewind(self, line: int) -> None:
-        """Let `lines` begin again at a line that is kept."""
         kept = [piece.text_from(line) for piece in self._pieces if piece.stop > line]
         self._waiting += reversed(kept)
         self._pieces.clear()

@@ -60,7 +60,6 @@ _ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
 
 
 def _has_wrapped_lines(sample: str, separator: str) -> bool:
-    """Whether several lines are quoted as a whole and hold quoted cells."""
     cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
     lines = (WRAPPED_LINE.fullmatch(line) for line in io.StringIO(sample, newline=""))
     return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST_WRAPPED
@@ -273,7 +272,6 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
 
 
 def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> bool:
-    """Whether every quotation mark is where this quoting allows one."""
     text = sample if is_whole else sample[: sample.rfind("\n") + 1]
     try:
         for _ in csv_rows(io.StringIO(text, newline=""), separator, quoting, strict=True):

@@ -135,7 +135,6 @@ class HeaderJudgement:
 
     @property
     def is_close(self) -> bool:
-        """Whether it may well be otherwise, so that the user should be asked."""
         return abs(self.evidence) < _CLOSE
 
 
@@ -143,7 +142,6 @@ _NONE = HeaderJudgement(-_MOST_AGAINST)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first of the rows names the columns."""
     return judge_header(rows).is_header
 
 
@@ -223,7 +221,6 @@ def _of_name(cell: str) -> float:
 
 
 def _of_cell(cell: str, column: Sequence[str], *, is_first: bool, is_continued: bool) -> float:
-    """The evidence of one cell of the first row, given those below it."""
     values = [value for value in column if value and value not in _ABSENT]
     if not values:
         return 0.0
@@ -269,7 +266,6 @@ def _of_value(cell: str, values: Sequence[str]) -> float:
 
 
 def _of_length(cell: str, values: Sequence[str]) -> float:
-    """The evidence of a text's length, compared with those below by their mean and spread."""
     count = len(values)
     if count < 3:
         return 0.0

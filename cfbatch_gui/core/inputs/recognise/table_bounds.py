@@ -76,7 +76,6 @@ def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line:
 
 
 def _hides_row(lines: Sequence[str], line: int, width: int, separator: str, quoting: Quoting) -> bool:
-    """Whether the line below the line of this number is a row of this width by itself."""
     return line < len(lines) and width_of_line(lines[line], separator, quoting) == width
 
 
@@ -110,7 +109,6 @@ _QUOTING_NOTICES = {
 
 
 def without_empty_ends(records: Sequence[Record]) -> list[Record]:
-    """The records without the columns at the end that none of them fills."""
     widest = max((record.reach for record in records), default=0)
     if all(len(record.cells) <= widest for record in records):
         return list(records)
@@ -153,7 +151,6 @@ def _are_rows(records: Sequence[Record]) -> bool:
 
 
 def _below_comments(records: Sequence[Record]) -> int:
-    """The index of the record below comments, 0 for none; the last comment may name the columns: "# id,text"."""
     start = 0
     while start < min(_MOST_ABOVE, len(records) - 2) and _is_comment(records[start].cells):
         start += 1
@@ -193,7 +190,6 @@ def _is_title(record: Record) -> bool:
 
 
 def below_groups(records: Sequence[Record]) -> int:
-    """Return 1 if the first record names groups of columns and the second the columns, otherwise 0."""
     if len(records) < 3:
         return 0
     groups, head = records[0], records[1]
@@ -260,7 +256,6 @@ def _is_turned_round(table: Sequence[Record], below: Sequence[Record]) -> bool:
 
 
 def _differ_both_ways(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether one row has figures where the other has words, and the other way round."""
     kinds = {is_number_or_date(a) - is_number_or_date(b) for a, b in zip(one, other, strict=True)}
     return {1, -1} <= kinds
 
@@ -272,7 +267,6 @@ def _are_figures(rows: Sequence[Sequence[str]], index: int) -> float:
 
 
 def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a column that has only numbers or dates in `table` has only other texts in `below`."""
     columns = range(min(map(len, (*table, *below)), default=0))
     return len(table) >= 3 and any(
         all(is_number_or_date(row[index]) for row in table) and not any(is_number_or_date(row[index]) for row in below)

@@ -143,7 +143,6 @@ _LEAST_FULL = 0.8  # share of lines that are full
 
 
 def has_paragraphs(sample: str, *, is_whole: bool) -> bool:
-    """Whether a text consists of paragraphs; `is_whole` is whether the sample is all of it."""
     return _are_paragraphs(_whole_blocks(sample, is_whole=is_whole))
 
 
@@ -272,7 +271,6 @@ def open_json(source: Source, candidate: Candidate) -> Source:
 
 
 def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
-    """Return JSON or JSON_LINES for a text that is either, None for another."""
     is_named = suffix in FORMATS[FileFormat.JSON].all_suffixes + FORMATS[FileFormat.JSON_LINES].all_suffixes
     begin = sample.lstrip()
     lines = [line for line in sample.split("\n") if line.strip()]
@@ -383,7 +381,6 @@ def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
 
 
 def _of_arrays(source: Source, arrays: list[list[Any]], has_header: bool | None) -> Source:
-    """The source of rows that are lists of cells; the first list may name the columns."""
     rows = [tuple(map(cell_text, array)) for array in arrays]
     if len(rows) == 1 and has_header is None:
         has_header = False

@@ -34,7 +34,6 @@ class AccountProgress:
 
     @property
     def is_used(self) -> bool:
-        """Whether anything of the job is with the account."""
         return self.in_account + self.at_service > 0
 
     @property

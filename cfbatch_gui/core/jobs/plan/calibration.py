@@ -17,8 +17,8 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import put_metadata_value
-from cfbatch_gui.core.jobs.plan.planned import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, price
@@ -48,7 +48,6 @@ class Observation:
 
     @property
     def ratio(self) -> float:
-        """Tokens counted for each that was estimated."""
         return self.counted / (sum(self.estimated.values()) or 1.0)
 
 
@@ -201,7 +200,10 @@ def _share(estimated: Mapping[Script, float], script: Script) -> float:
 def _load(path: Path) -> tuple[Observation, ...]:
     """What was learned; a file that cannot be read is learned again."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Stored).observations
+        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+        if stored.version == VERSION:
+            return stored.observations
+        _log.warning("%s has version %s, not %s; it is not used", path, stored.version, VERSION)
     except FileNotFoundError:
         pass
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:

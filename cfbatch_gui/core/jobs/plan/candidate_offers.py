@@ -137,7 +137,6 @@ def _offer(rule: CandidateRule, kind: Kind, sizes: _Sizes, metadata: ModelMetada
 
 
 def _counts(rule: CandidateRule, labels: dict[str, str], sizes: _Sizes) -> tuple[int, int]:
-    """How many judged candidates a query has, and how many others."""
     judged = len(labels)
     if rule.pool is CandidatePool.JUDGED:
         return judged, 0

@@ -1,29 +1,329 @@
-"""The layout of a job, and the bytes that come of it: planned, written out, and laid out anew for what failed."""
+"""The layout of a job: which request and batch carries each of its texts, written to its data; the bytes that come of
+it; and the layout anew for what failed.
+"""
 
 import json
 import sqlite3
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
-from itertools import chain, count, groupby
+from dataclasses import dataclass, replace
+from itertools import chain, count, groupby, pairwise
 from operator import itemgetter
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import Action, DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import open_texts
-from cfbatch_gui.core.job_folder.schema import NOT_SENT, transaction
-from cfbatch_gui.core.jobs.plan.cutting import Request, cut_into_batches
-from cfbatch_gui.core.jobs.plan.layout_writer import forget_plan
-from cfbatch_gui.core.jobs.plan.planning import Plan, PlannedBatch, plan_items, planned_batch
-from cfbatch_gui.core.jobs.plan.request_bodies import Pieces, copied_elements, element_of
-from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, Reusable, note_service
-from cfbatch_gui.core.jobs.reuse.taking import take_results, would_be_taken
+from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_metadata_value, transaction
+from cfbatch_gui.core.jobs.plan.requests import (
+    Group,
+    Pieces,
+    Request,
+    SequenceArrays,
+    TextSequence,
+    copied_elements,
+    cut_by_bytes,
+    cut_by_tokens,
+    cut_into_batches,
+    element_of,
+    most_texts,
+    read_groups,
+    read_sequence,
+    reference_of,
+    with_close_estimates,
+    without_too_long,
+)
+from cfbatch_gui.core.jobs.plan.spending import TOKENS
+from cfbatch_gui.core.jobs.reuse import (
+    NOTHING,
+    NOTHING_TAKEN,
+    Reusable,
+    Taken,
+    note_service,
+    take_results,
+    would_be_taken,
+)
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
-from cfbatch_gui.core.workers_ai.requests import encode_batch
+from cfbatch_gui.core.workers_ai.requests import batch_size, encode_batch
+
+_BLOCK = 2_000  # rows that are written at a time
+
+
+class LayoutWriter:
+    """Writes requests, and which texts each holds, some thousand rows at a time."""
+
+    def __init__(
+        self, database: sqlite3.Connection, arrays: SequenceArrays, job_id: str, *, writes_positions: bool
+    ) -> None:
+        self._database, self._arrays, self._job_id = database, arrays, job_id
+        self._writes_positions = writes_positions
+        self._requests: list[tuple[int, str, int, int]] = []
+        self._runs: list[tuple[int, int, int, int]] = []
+        self._items: list[tuple[int, int, int, int]] = []
+        self._parts: list[tuple[int, int, int, int]] = []
+        self.last = 0  # the number of the last request that was added
+
+    def add(self, request: Request, batch: int, position: int) -> None:
+        number, start, stop = request.number, request.start, request.start + request.texts
+        self.last = number
+        self._requests.append((number, reference_of(self._job_id, number), batch, position))
+        pieces = self._arrays.pieces(start, stop)
+        has_parts = False
+        for first, last in pieces:
+            item_no, part = self._arrays.item[first], self._arrays.part[first]
+            if part:
+                has_parts = True
+                self._parts.append((number, first - start, item_no, part))
+            elif self._writes_positions:
+                self._items.append((number, item_no - (first - start), item_no, item_no + last - first - 1))
+        is_worth_it = len(pieces) <= max(1, (stop - start) // 4)
+        if not has_parts and (is_worth_it or not self._writes_positions):
+            self._runs.extend((number, first - start, self._arrays.text[first], last - first) for first, last in pieces)
+        if len(self._items) + len(self._parts) + len(self._runs) >= _BLOCK:
+            self._write()
+
+    def finish(self) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        self._database.executemany(
+            "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, ?, ?)", self._requests
+        )
+        self._database.executemany("INSERT INTO runs VALUES(?, ?, ?, ?)", self._runs)
+        self._database.executemany(
+            "UPDATE items SET request_no = ?, request_position = item_no - ? WHERE item_no BETWEEN ? AND ?",
+            self._items,
+        )
+        self._database.executemany(
+            "UPDATE parts SET request_no = ?, request_position = ? WHERE item_no = ? AND part = ?", self._parts
+        )
+        for written in (self._requests, self._runs, self._items, self._parts):
+            written.clear()
+
+
+def finish_positions(database: sqlite3.Connection) -> None:
+    """When all requests are written: the positions of what is answered with another, an item in parts or a repeated
+    one, and the index by which items are found.
+    """
+    database.execute(
+        "UPDATE items SET request_no = (SELECT min(request_no) FROM parts p WHERE p.item_no = items.item_no)"
+        " WHERE item_no IN (SELECT item_no FROM parts WHERE request_no IS NOT NULL)"
+    )
+    database.execute(
+        "UPDATE items SET (request_no, request_position) = (SELECT f.request_no, f.request_position FROM repeats r"
+        " JOIN items f ON f.item_no = r.first WHERE r.item_no = items.item_no)"
+        " WHERE item_no IN (SELECT item_no FROM repeats)"
+    )
+    database.execute(INDEX_OF_REQUESTS)
+
+
+def forget_plan(database: sqlite3.Connection) -> None:
+    """Take out an earlier plan, and the results that it took from other jobs; the caller commits."""
+    # Every item's position changes: an index is quicker made anew than kept.
+    database.execute("DROP INDEX IF EXISTS items_of_request")
+    if database.execute("SELECT 1 FROM requests LIMIT 1").fetchone():
+        database.execute(
+            "UPDATE items SET request_no = NULL, request_position = NULL, score = NULL"
+            " WHERE request_no IS NOT NULL OR score IS NOT NULL"
+        )
+    database.execute("UPDATE parts SET request_no = NULL, request_position = NULL, score = NULL")
+    for table in ("requests", "runs", "reused", "sources"):
+        database.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
+    database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
+    forget_checksums(database)
+    database.execute("DELETE FROM problems WHERE item_no IS NOT NULL")
+
+
+class QueryCounts:
+    """Tokens of queries, each as often as it is sent."""
+
+    def __init__(self) -> None:
+        self.low = self.high = 0
+
+    def added(self, parts: Iterable[Group]) -> Iterator[Group]:
+        for part in parts:
+            self.low += part[2].lower
+            self.high += part[2].upper
+            yield part
+
+    def with_texts(self, sequence: TextSequence, max_tokens: int) -> tuple[int, int]:
+        """Tokens of the queries so far and of all texts, by the low and the high estimate."""
+        low = self.low + int(np.minimum(sequence.lower, max_tokens).sum())
+        return low, self.high + int(np.minimum(sequence.upper, max_tokens).sum())
+
+
+class ReusedRequests:
+    """`sequence` is what was taken of all that could be sent."""
+
+    def __init__(
+        self, database: sqlite3.Connection, sequence: TextSequence, taken: Taken, job: Job, metadata: ModelMetadata
+    ) -> None:
+        self._database, self._job, self._metadata = database, job, metadata
+        source = taken.source[np.searchsorted(taken.item, sequence.item)]
+        order = np.argsort(source, kind="stable")
+        self._sequence, self._source = sequence.at(order), source[order]
+        self._arrays = SequenceArrays(self._sequence, metadata.max_tokens)
+        self._counts = QueryCounts()
+
+    def count_tokens(self) -> tuple[int, int]:
+        """What sending these would take, by the low and the high estimate."""
+        for _, groups in self._by_source():
+            for _ in groups:
+                pass
+        return self._counts.with_texts(self._sequence, self._metadata.max_tokens)
+
+    def write(self, after: int) -> tuple[int, int]:
+        """Write the requests, with numbers after this one; the tokens as `count_tokens`."""
+        writer = LayoutWriter(self._database, self._arrays, self._job.id, writes_positions=True)
+        position = 0
+        for source, groups in self._by_source():
+            for request in self._requests(groups):
+                number = after + position + 1
+                writer.add(replace(request, number=number), NOT_SENT, position)
+                self._database.execute("INSERT INTO reused VALUES(?, ?)", (number, source))
+                position += 1
+        writer.finish()
+        self._database.execute("UPDATE requests SET state = 'done' WHERE batch = ?", (NOT_SENT,))
+        return self._counts.with_texts(self._sequence, self._metadata.max_tokens)
+
+    def _by_source(self) -> Iterator[tuple[int, Iterator[Group]]]:
+        ends = np.flatnonzero(np.diff(self._source)) + 1
+        bounds = [0, *ends.tolist(), len(self._source)] if len(self._source) else []
+        for start, stop in pairwise(bounds):
+            yield int(self._source[start]), self._counts.added(self._groups(start, stop))
+
+    def _groups(self, start: int, stop: int) -> Iterator[Group]:
+        one = self._sequence.at(np.arange(start, stop))
+        groups = read_groups(self._database, one, self._job.kind, self._metadata.max_tokens)
+        shifted = ((start + first, start + last, query) for first, last, query in groups)
+        return cut_by_tokens(self._arrays, shifted, most_texts(self._job.kind, self._metadata), self._metadata)
+
+    def _requests(self, groups: Iterable[Group]) -> Iterator[Request]:
+        return cut_by_bytes(self._arrays, groups, self._job.id, self._job.options, self._metadata.body_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBatch:
+    """One body to be: its number from 1, its requests, the texts in them, its exact size in bytes."""
+
+    number: int
+    requests: int
+    texts: int
+    bytes: int
+    at_once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be sent. Tokens are estimates of what is counted, without padding; `too_long` texts are cut by the
+    service (`truncate_inputs`) or were left out."""
+
+    batches: tuple[PlannedBatch, ...]
+    queries: int
+    texts: int
+    tokens_low: int
+    tokens_high: int
+    too_long: int
+    left_out: int
+    repeated: int = 0  # items that get the answer of another with the same text
+    saved_tokens: int = 0  # that these would have taken, by the high estimate
+    reused: int = 0  # items that get the result of an earlier job, and those that repeat one of them
+    reused_queries: int = 0  # queries of which nothing is sent
+    reused_low: int = 0  # tokens that sending these would have taken, by both estimates
+    reused_high: int = 0
+
+
+def plan_items(
+    database: sqlite3.Connection,
+    job: Job,
+    metadata: ModelMetadata,
+    *,
+    taken: Taken = NOTHING_TAKEN,
+    is_trial: bool = False,
+) -> Plan:
+    """Lay out all items, within a transaction of the caller's, who has called `forget_plan`; runs long for many items.
+
+    Items that are `taken` from earlier jobs are not sent. In a trial nothing is written of them, and the rows of texts
+    without queries do not say which request they go with, only runs of texts do.
+    """
+    whole, lengths = read_sequence(database, job.kind)
+    is_taken = np.isin(whole.item, taken.item)
+    texts = most_texts(job.kind, metadata)
+    sequence = with_close_estimates(database, whole.only(~is_taken), metadata.max_tokens, metadata.padded_tokens, texts)
+    sendable = without_too_long(database, sequence, job, metadata)
+    sequence = sendable.sequence
+    arrays, counts = SequenceArrays(sequence, metadata.max_tokens), QueryCounts()
+    groups = read_groups(database, sequence, job.kind, metadata.max_tokens)
+    parts = counts.added(cut_by_tokens(arrays, groups, texts, metadata))
+    requests = cut_by_bytes(arrays, parts, job.id, job.options, metadata.body_bytes)
+    bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=job.options.at_once)
+    writes_positions = not is_trial or job.kind is Kind.RANK
+    writer = LayoutWriter(database, arrays, job.id, writes_positions=writes_positions)
+    batches = tuple(_written(bundles, writer, job))
+    low, high = counts.with_texts(sequence, metadata.max_tokens)
+    reused = ReusedRequests(database, whole.only(is_taken), taken, job, metadata)
+    reused_low, reused_high = reused.count_tokens() if is_trial else reused.write(after=writer.last)
+    if writes_positions:
+        finish_positions(database)
+    put_metadata_value(database, "model", job.model)
+    put_metadata_value(database, "asked_pooling", job.options.pooling)
+    put_metadata_value(database, TOKENS, (low, high))
+    repeated, taken_again, saved = _repeats(database, lengths.upper, metadata.max_tokens, taken)
+    queries = sequence.count_queries()
+    return Plan(
+        batches,
+        queries,
+        len(sequence),
+        low,
+        high,
+        sendable.too_long,
+        sendable.left_out,
+        repeated,
+        saved,
+        reused=len(taken) + taken_again,
+        reused_queries=whole.count_queries() - queries,
+        reused_low=reused_low,
+        reused_high=reused_high,
+    )
+
+
+def _written(bundles: Iterable[list[Request]], writer: LayoutWriter, job: Job) -> Iterator[PlannedBatch]:
+    for number, requests in enumerate(bundles, start=1):
+        for position, request in enumerate(requests):
+            writer.add(request, number, position)
+        yield planned_batch(number, requests, at_once=job.options.at_once)
+    writer.finish()
+
+
+def planned_batch(number: int, requests: list[Request], *, at_once: bool = False) -> PlannedBatch:
+    """What a batch of these requests comes to; one that is run at once goes without what makes it a batch."""
+    sizes = [request.size for request in requests]
+    texts = sum(request.texts for request in requests)
+    return PlannedBatch(number, len(requests), texts, sizes[0] if at_once else batch_size(sizes), at_once)
+
+
+def _repeats(
+    database: sqlite3.Connection, upper: NDArray[np.uint32], max_tokens: int, taken: Taken
+) -> tuple[int, int, int]:
+    """How many items repeat one that is sent, how many one that is taken, and the tokens that sending the first would
+    take, by the high estimate.
+    """
+    rows = database.execute(
+        "SELECT r.first, f.text_no, count(*) FROM repeats r JOIN items f ON f.item_no = r.first"
+        " WHERE r.first NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL) GROUP BY r.first"
+    ).fetchall()
+    first, text, count_of = np.array(rows, np.int64).reshape(-1, 3).T
+    is_taken = np.isin(first, taken.item)
+    tokens = np.minimum(upper[text - 1].astype(np.int64), max_tokens) * count_of
+    return int(count_of[~is_taken].sum()), int(count_of[is_taken].sum()), int(tokens[~is_taken].sum())
+
 
 _encode = msgspec.json.Encoder().encode
 _OPENING, _CLOSING = encode_batch(())[:-2], encode_batch(())[-2:]  # of the body around its elements

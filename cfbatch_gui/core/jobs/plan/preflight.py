@@ -9,7 +9,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
-from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, Reusable
+from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, find_model, price
@@ -84,17 +84,14 @@ class Preflight:
 
     @property
     def requests(self) -> int:
-        """Elements of `requests[]`, in all batches."""
         return sum(batch.requests for batch in self.batches)
 
     @property
     def largest_bytes(self) -> int:
-        """Of the largest body."""
         return max((batch.bytes for batch in self.batches), default=0)
 
     @property
     def total_bytes(self) -> int:
-        """Of all bodies."""
         return sum(batch.bytes for batch in self.batches)
 
 
@@ -248,3 +245,38 @@ def _count(folder: JobFolder) -> tuple[ProblemCount, ...]:
     for kind, count in counts.most_common():
         found.append(ProblemCount(ProblemKind(kind), count, _SENTENCES[ProblemKind(kind)].filled(n=count)))
     return tuple(found)
+
+
+def reuse_sentence(found: Preflight, kind: Kind) -> Message | str:
+    """How many of the texts have results, where, and how many are new; "" when there is nothing to say."""
+    reuse = found.reuse
+    if reuse is None:
+        return ""
+    if kind is Kind.RANK:
+        many = counted_message(
+            found.texts,
+            "{done:,} of {n:,} text was ranked before, {where}.",
+            "{done:,} of {n:,} texts were ranked before for the same query, {where}.",
+            done=reuse.texts,
+            where=_where(reuse),
+        )
+    else:
+        many = counted_message(
+            found.texts,
+            "{done:,} of {n:,} text was turned into a vector before, {where}.",
+            "{done:,} of {n:,} texts were turned into vectors before, {where}.",
+            done=reuse.texts,
+            where=_where(reuse),
+        )
+    if not found.sent_texts:
+        return message("{sentence} Nothing is sent, and nothing is paid.", sentence=many)
+    new = counted_message(found.sent_texts, "{n:,} is new and will be sent.", "{n:,} are new and will be sent.")
+    return message("{sentence} {next}", sentence=many, next=new)
+
+
+def _where(reuse: Reuse) -> Message:
+    first = message("in “{name}”", name=reuse.sources[0].name)
+    others = len(reuse.sources) - 1
+    if not others:
+        return first
+    return counted_message(others, "{first} and in {n:,} other job", "{first} and in {n:,} other jobs", first=first)

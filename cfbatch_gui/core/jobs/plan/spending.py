@@ -1,12 +1,17 @@
-"""What was spent today, and whether one more job, or a part of one that is sent again, stays within the budget."""
+"""What a job's plan came to, read back from its data; what was spent today; whether one more job, or a part of one that
+is sent again, stays within the budget; and how long jobs took. Without what makes plans.
+"""
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from cfbatch_gui.core.errors import DataError, OverBudget
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.planned import read_estimate
-from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job
+from cfbatch_gui.core.job_folder.schema import metadata_value
+from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job, JobState
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, ModelMetadata, Price, next_reset, price
@@ -62,7 +67,7 @@ def price_again(job: Job, folder: JobFolder, metadata: ModelMetadata, numbers: C
         texts = sum(map(_failed_texts, job.batches))
     before = [each for batch in job.batches for each in batch.billable]
     spent = price(_tokens(job, before, folder), metadata)
-    return price(_estimated(job, texts, folder), metadata), Spent(spent.neurons, spent.dollars)
+    return price(_tokens_of_texts(job, texts, folder), metadata), Spent(spent.neurons, spent.dollars)
 
 
 def _failed_texts(batch: Batch) -> float:
@@ -74,11 +79,10 @@ def _failed_texts(batch: Batch) -> float:
 
 def _tokens(job: Job, recent: list[Attempt], folder: JobFolder) -> int:
     counted = sum(attempt.tokens for attempt in recent)
-    return counted + _estimated(job, sum(attempt.texts for attempt in recent if not attempt.tokens), folder)
+    return counted + _tokens_of_texts(job, sum(attempt.texts for attempt in recent if not attempt.tokens), folder)
 
 
-def _estimated(job: Job, some: float, folder: JobFolder) -> int:
-    """Tokens of so many of the job's texts, from above."""
+def _tokens_of_texts(job: Job, some: float, folder: JobFolder) -> int:
     texts = sum(batch.texts for batch in job.batches)
     if not some or not texts or not folder.data.exists():
         return 0
@@ -151,3 +155,92 @@ def _shown(amount: float, budget: Budget) -> Message:
         return message("$0")
     digits = next((digits for digits in (2, 3, 4, 5) if amount >= 10**-digits), 6)
     return _DOLLARS[digits].filled(amount=amount)
+
+
+TOKENS = "estimated_tokens"  # stored by planning: low, high
+LEARNED = "learned_tokens"  # stored by calibration: that low and high, and the ones to take instead
+_EACH = """
+SELECT min(contexts), max(contexts) FROM (
+    SELECT count(*) AS contexts FROM items WHERE request_no IS NOT NULL AND query_no IS NOT NULL GROUP BY query_no)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """`tokens` is the estimate from low to high, None when there is none. `contexts_each` is how many contexts every
+    query has, 0 when they have different numbers. `by_rules` is the estimate before anything that was learned.
+    `doubtful` rows were left out because they may have been misread, `doubtful_sent` were sent so.
+    """
+
+    tokens: tuple[int, int] | None = None
+    contexts_each: int = 0
+    by_rules: tuple[int, int] | None = None
+    doubtful: int = 0
+    doubtful_sent: int = 0
+
+
+def read_planned(folder: JobFolder) -> Planned:
+    """Quick, but not for the loop: counts the items. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        found = _estimate(database)
+        least, most = database.execute(_EACH).fetchone()
+        counts = dict(database.execute("SELECT kind, count(*) FROM problems GROUP BY kind"))
+    return replace(
+        found,
+        contexts_each=int(least or 0) if least == most else 0,
+        doubtful=counts.get(ProblemKind.DOUBTFUL_ROW, 0),
+        doubtful_sent=counts.get(ProblemKind.DOUBTFUL_SENT, 0),
+    )
+
+
+def read_estimate(folder: JobFolder) -> Planned:
+    """The tokens alone, which takes no time however large the job is. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        return _estimate(database)
+
+
+def _estimate(database: sqlite3.Connection) -> Planned:
+    found, learned = metadata_value(database, TOKENS), metadata_value(database, LEARNED)
+    by_rules = (int(found[0]), int(found[1])) if isinstance(found, list) else None
+    tokens = by_rules
+    if isinstance(learned, list) and tuple(learned[:2]) == by_rules:  # not of another plan
+        tokens = (int(learned[2]), int(learned[3]))
+    return Planned(tokens, by_rules=by_rules)
+
+
+_ALIKE: Final = 3  # a job is of the same size when it has a third to three times as many texts
+_FEW: Final = 5  # durations of which none is left away
+
+
+@dataclass(frozen=True, slots=True)
+class PastTimes:
+    """From sending to the last answer, in seconds, without the outliers; and how many jobs say so."""
+
+    shortest: float
+    longest: float
+    jobs: int
+
+
+def past_times(
+    jobs: Sequence[Job], kind: Kind, connection: str, texts: int, *, synchronous: bool = False, without: str = ""
+) -> PastTimes | None:
+    """What finished jobs of this kind, connection, size and way took; None while there were none.
+
+    `without` is the id of a job that does not count.
+    """
+    took = sorted(
+        job.finished_at - job.sent_at
+        for job in jobs
+        if job.id != without
+        and (job.kind, job.connection, job.state) == (kind, connection, JobState.DONE)
+        and job.options.at_once is synchronous
+        and job.finished_at > job.sent_at
+        and texts <= job.texts * _ALIKE
+        and job.texts <= texts * _ALIKE
+    )
+    if not took:
+        return None
+    count = len(took)
+    if count > _FEW:
+        took = took[count // 10 : count - count // 10]
+    return PastTimes(took[0], took[-1], count)

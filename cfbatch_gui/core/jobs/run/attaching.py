@@ -16,8 +16,8 @@ import msgspec
 
 from cfbatch_gui.core.errors import ReplyError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.filling import context_name, fill_named, query_name, text_name
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.named_texts import context_name, fill_named, query_name, text_name
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
@@ -209,7 +209,6 @@ def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], refere
 
 
 def _fill(folder: JobFolder, kind: Kind, requests: Sequence[tuple[int, str]]) -> None:
-    """Name the texts. `requests`: how many texts each has, and its reference."""
     fill_named(folder, kind, _named(kind, requests))
 
 

@@ -20,7 +20,6 @@ from cfbatch_gui.core.job_folder.checksums import (
     UNKNOWN,
     Summed,
     Sums,
-    begin_checksums,
     note_reply,
     read_items,
     read_sums,
@@ -87,7 +86,6 @@ def store(
 ) -> Collected:
     """`collect` within the caller's transaction."""
     numbers, expected = sent_requests(database, kind, batch)
-    begin_checksums(database)
     before = _items_of(database, kind, batch)
     with ExitStack() as files:  # closed, and on the disk, before the transaction is committed
         collected = _Collecting(database, folder, numbers, files, known).run(finished, expected)

@@ -10,20 +10,23 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.job_folder.forgetting import check_has_texts, forget_texts
+from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
+from cfbatch_gui.core.job_folder.folder import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.account.shards import check_is_worker
+from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
-from cfbatch_gui.core.jobs.reuse.earlier_results import NOTHING, EarlierResults
+from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
+from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.run.watching import check_account
 from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK
+from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK, write_manifest
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
@@ -340,3 +343,37 @@ def _fresh(batch: Batch, now: float) -> Batch:
     accepted before and what since."""
     fresh = Batch(batch.job_id, batch.number, BatchState.PLANNED, batch.requests, batch.texts, batch.bytes)
     return replace(fresh, at_once=batch.at_once, changed_at=now, earlier=batch.billable)
+
+
+async def add_job(
+    store: JobStore,
+    drafts: Drafts,
+    actions: JobActions,
+    *,
+    connection_id: str,
+    pasted: str,
+    usual_model: str,
+    name: str,
+    inputs: AttachedInput | None,
+    now: float,
+) -> Job:
+    """Add the job and have it watched; `usual_model` counts where the answer names none, and `now` for its name.
+
+    `now` is in seconds since 1970. With `inputs` its rows are matched by the ids of the answer, without them texts get
+    names. Raises UserError; no job is left then.
+    """
+    found = read_pasted_job(pasted)
+    kind = inputs.mapping.kind if inputs else Kind.RANK
+    source_name = inputs.source.path.stem if inputs else ""
+    name = name or source_name or f"Added job, {datetime.fromtimestamp(now):%Y-%m-%d %H:%M}"
+    job = await store.on_disk(drafts.create, kind, name, found.model or usual_model, connection_id)
+    try:
+        if inputs is not None:
+            await asyncio.to_thread(drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
+        else:
+            await asyncio.to_thread(name_texts, store.folder(job.id))
+        return await actions.attach(job.id, found.request_id)
+    except BaseException:
+        if not store.job(job.id).is_sent:
+            await store.on_disk(drafts.delete, job.id)
+        raise

@@ -22,8 +22,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.jobs.account.collection import AccountCollection
 from cfbatch_gui.core.jobs.account.shards import has_copies
-from cfbatch_gui.core.jobs.run.submitting import Submitter
-from cfbatch_gui.core.jobs.run.synchronous import SynchronousCalls
+from cfbatch_gui.core.jobs.run.submitting import Submitter, SynchronousCalls
 from cfbatch_gui.core.jobs.run.watching import Watcher
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -112,7 +111,6 @@ class Runner:
         return self._store.job(job_id)
 
     async def pause_all(self, connection_id: str, because: str) -> None:
-        """`pause` for every job of a connection."""
         for job in self._store.jobs():
             if job.connection == connection_id and job.is_sent:
                 await self.pause(job.id, because)
@@ -225,7 +223,6 @@ class Runner:
         await self._store.change(job_id, lambda known: replace(known, paused_because=error.message))
 
     def _is_settled(self, job: Job) -> bool:
-        """Nothing more happens by itself."""
         waits = {BatchState.OUTCOME_UNKNOWN} | ({BatchState.PLANNED} if self._store.holds_back else set())
         unsettled = (batch for batch in job.batches if not batch.state.is_final)
         return bool(job.paused_because) or all(batch.state in waits for batch in unsettled)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, Job
-from cfbatch_gui.core.jobs.store.folder_doubt import folder_id, submissions_elsewhere
+from cfbatch_gui.core.jobs.store.data_folder import folder_id, submissions_elsewhere
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
 from cfbatch_gui.core.system.paths import Paths
@@ -67,7 +67,6 @@ class JobStore:
         return any(batch.request_id == request_id for job in of_connection for batch in job.batches)
 
     def folder(self, job_id: str) -> JobFolder:
-        """The folder of a job."""
         return JobFolder(self.paths.job(job_id))
 
     def client(self, job: Job) -> "WorkersAI":
@@ -151,7 +150,6 @@ class JobStore:
         await self.on_disk(self.write_down, submission)
 
     def show(self, job: Job) -> None:
-        """Call `on_change`."""
         self._on_change(job)
 
     def show_batch(self, batch: Batch) -> None:

@@ -18,7 +18,7 @@ from cfbatch_gui.core.errors import DataError, DataInUse, DiskFull, LedgerDamage
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.jobs.states import Batch, Job, ListedJob
 from cfbatch_gui.core.jobs.store import ledger_tables
-from cfbatch_gui.core.jobs.store.ledger_tables import HAS_ALL_ATTEMPTS, IS_IN_USE, put_metadata
+from cfbatch_gui.core.jobs.store.ledger_tables import IS_IN_USE, put_metadata
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import (
@@ -130,7 +130,7 @@ class Ledger:
     def open(cls, paths: Paths) -> "Ledger":
         """Open for reading and writing; there is one writer at a time.
 
-        Raises DataError: see WriterLock, and when it is damaged, or was written by a newer version.
+        Raises DataError: see WriterLock, and when it is damaged or of another version.
         """
         lock = WriterLock(paths.lock)
         reserve = ReserveFile(paths.reserve_file)
@@ -161,7 +161,7 @@ class Ledger:
         try:
             database = connect_durably(paths.ledger, read_only=True)
             try:
-                ledger_tables.check_version(database)
+                ledger_tables.check_version(database, paths.ledger)
                 return cls(database, paths.ledger, None)
             except BaseException:
                 database.close()
@@ -176,7 +176,7 @@ class Ledger:
             return ()
         try:
             with closing(connect_durably(paths.ledger, read_only=True)) as database:
-                ledger_tables.check_version(database)
+                ledger_tables.check_version(database, paths.ledger)
                 found = ledger_tables.load_list(database)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise _opening_failed(error, paths.ledger) from error
@@ -189,7 +189,6 @@ class Ledger:
         return tuple(sorted(found, key=_created, reverse=True))
 
     def deleted_jobs(self) -> tuple[Job, ...]:
-        """Jobs whose folder is still there."""
         with self._guard:
             return tuple(job for job in self._jobs.values() if job.deleted_at)
 
@@ -300,7 +299,6 @@ class Ledger:
             return job
 
     def remove(self, job_id: str) -> None:
-        """Forget a job for good."""
         with self._writing:
             self._commit(lambda: ledger_tables.forget(self._database, job_id))
             with self._guard:
@@ -321,11 +319,6 @@ class Ledger:
         with self._writing:
             self._commit(put)
 
-    @property
-    def has_all_attempts(self) -> bool:
-        """Whether `attempts` is complete; a ledger of an earlier version did not keep them."""
-        return bool(self.metadata(HAS_ALL_ATTEMPTS))
-
     def attempts(self) -> frozenset[str]:
         """The ids of all attempts to send that were ever committed here, or learned from submissions.jsonl."""
         with self._writing:
@@ -333,20 +326,14 @@ class Ledger:
 
     def learn_attempts(self, attempts: Collection[tuple[str, str]]) -> None:
         """Add attempts of submissions.jsonl, each with its job's id. Raises DiskFull and DataError."""
-
-        def learn() -> None:
-            ledger_tables.add_attempts(self._database, attempts)
-            put_metadata(self._database, HAS_ALL_ATTEMPTS, 1)
-
         with self._writing:
-            self._commit(learn)
+            self._commit(lambda: ledger_tables.add_attempts(self._database, attempts))
 
     def make_room(self) -> bool:
         """On a full disk: delete the reserve file. False when there was none to delete."""
         return self._reserve is not None and self._reserve.delete()
 
     def close(self) -> None:
-        """Close the file and release the writer's lock."""
         with self._writing:
             if self._is_in_use:
                 with suppress(sqlite3.Error), transaction(self._database):

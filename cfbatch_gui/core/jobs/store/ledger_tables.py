@@ -1,14 +1,13 @@
-"""The tables of the ledger: rows with checksums, sums over them, and the upgrades of older versions.
+"""The tables of the ledger: rows with checksums, and sums over them.
 
 Each job, each batch and each attempt to send is a row. A row's checksum tells whether it is as it was written; the sums
 tell whether rows are missing, or whether a part of the file is older than the rest.
 """
 
 import gc
-import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,31 +19,27 @@ from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.schema import transaction
 from cfbatch_gui.core.jobs.states import Batch, Job, ListedBatch, ListedJob
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
 
-VERSION = 2
+VERSION = 1  # of the tables. A ledger of another version is refused; `prepare` is where the first migration goes
 DAMAGED = message("The list of your jobs is damaged.")
 T = TypeVar("T")
 
-_TABLES_OF_1 = """
-CREATE TABLE jobs(id TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
+# `batches` and `sum`: how many rows a job has in `batches`, and the sum of their checksums. `attempts`: every attempt
+# that was ever committed, also those that a batch does not show any more.
+_TABLES = """
+CREATE TABLE jobs(
+    id TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL, batches INTEGER NOT NULL, sum INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE batches(
     job_id TEXT NOT NULL, number INTEGER NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY(job_id, number)) WITHOUT ROWID;
-"""
-# `batches` and `sum`: how many rows a job has in `batches`, and the sum of their checksums. `attempts`: every attempt
-# that was ever committed, also those that a batch does not show any more.
-_SINCE_2 = """
-ALTER TABLE jobs ADD COLUMN batches INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE jobs ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE attempts(attempt TEXT PRIMARY KEY, job_id TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE metadata(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+CREATE TABLE metadata(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID
 """
 
 SUM = "sum"  # over all rows of `jobs` (checksum, batches and sum) and of `attempts`
 WRITTEN_BY = "version"  # as SQLite's user_version, of which one bit may be damaged unnoticed
 IS_IN_USE = "is_in_use"  # 1 from the first write until the ledger is closed
-HAS_ALL_ATTEMPTS = "has_all_attempts"  # 1 once `attempts` has those of submissions.jsonl too
 
 _decoders: dict[type, msgspec.json.Decoder[Any]] = {
     kind: msgspec.json.Decoder(kind) for kind in (Job, Batch, ListedJob, ListedBatch)
@@ -54,32 +49,31 @@ BatchRow = tuple[str, int, bytes, int]
 
 
 def prepare(database: sqlite3.Connection, path: Path) -> None:
-    """Create the tables, or upgrade those of an older version, of which a copy is kept. Raises DataError."""
-    version = check_version(database)
-    if version == 0:
+    """Create the tables of a new ledger. Raises DataError for one of another version, which is left as it is."""
+    if check_version(database, path) == 0:
         with transaction(database):
-            _execute(database, _TABLES_OF_1)
-            for number in range(2, VERSION + 1):
-                _upgrade(database, number)
-            put_metadata(database, HAS_ALL_ATTEMPTS, 1)
-    for number in range(max(version, 1) + 1, VERSION + 1) if version else ():
-        copy = path.with_name(f"{path.name}.before-{number}")
-        shutil.copy2(path, copy)
-        flush_to_disk(copy)
-        flush_folder(copy.parent)
-        with transaction(database):
-            _upgrade(database, number)
+            for statement in _TABLES.split(";\n"):  # executescript would commit the transaction first
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {VERSION}")
+            put_metadata(database, WRITTEN_BY, VERSION)
+            put_metadata(database, SUM, 0)
 
 
-def check_version(database: sqlite3.Connection) -> int:
-    """The version of the tables, 0 without any. Raises LedgerDamaged, and DataError for a newer one."""
+def check_version(database: sqlite3.Connection, path: Path) -> int:
+    """The version of the tables, 0 without any. Raises LedgerDamaged, and DataError for another version."""
     version: int = database.execute("PRAGMA user_version").fetchone()[0]
-    tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if (version == 0 and tables) or (version > 1 and metadata(database, WRITTEN_BY) != version):
+    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+    noted = metadata(database, WRITTEN_BY) if "metadata" in tables else version
+    if noted != version or (version == 0 and tables):
         raise LedgerDamaged(DAMAGED, detail=f"its version is not {version}")
-    if version > VERSION:
+    if version not in (0, VERSION):
         raise DataError(
-            message("Your jobs were written by a newer version of CF Batch. Update to open them; nothing was changed.")
+            message(
+                "Your jobs were written by another version of CF Batch, which alone can open them; nothing was changed."
+                " They are in “{folder}”.",
+                folder=path.parent,
+            ),
+            detail=f"{path.name}: version {version}",
         )
     return version
 
@@ -92,35 +86,6 @@ def check_after_crash(database: sqlite3.Connection) -> bool:
     if found != "ok":
         raise LedgerDamaged(DAMAGED, detail=str(found))
     return True
-
-
-def _upgrade(database: sqlite3.Connection, number: int) -> None:
-    MIGRATIONS[number](database)
-    database.execute(f"PRAGMA user_version = {number}")
-    put_metadata(database, WRITTEN_BY, number)
-
-
-def _to_version_2(database: sqlite3.Connection) -> None:
-    _execute(database, _SINCE_2)
-    database.execute(
-        "UPDATE jobs SET batches = (SELECT count(*) FROM batches b WHERE b.job_id = jobs.id),"
-        " sum = (SELECT coalesce(sum(checksum), 0) FROM batches b WHERE b.job_id = jobs.id)"
-    )
-    database.execute(
-        "INSERT OR IGNORE INTO attempts SELECT json_extract(CAST(value AS TEXT), '$.attempt') AS attempt, job_id"
-        " FROM batches WHERE attempt <> ''"
-    )
-    put_metadata(database, SUM, _sum_of_all(database))
-
-
-# Version reached → what lifts the one before.
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {2: _to_version_2}
-
-
-def _execute(database: sqlite3.Connection, statements: str) -> None:
-    # executescript would commit the transaction first.
-    for statement in statements.strip().split(";\n"):
-        database.execute(statement)
 
 
 def metadata(database: sqlite3.Connection, name: str) -> object:
@@ -178,8 +143,7 @@ def add_attempts(database: sqlite3.Connection, attempts: Iterable[tuple[str, str
 def load(database: sqlite3.Connection) -> dict[str, Job]:
     """All jobs with their batches. Raises LedgerDamaged for a row or a sum that is not as it was written."""
     with _snapshot(database), paused_collection():
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        if version < 1:
+        if not database.execute("PRAGMA user_version").fetchone()[0]:
             return {}
         batches: dict[str, list[Batch]] = {}
         sums: dict[str, int] = {}
@@ -201,8 +165,7 @@ def load(database: sqlite3.Connection) -> dict[str, Job]:
             jobs[job_id] = job
         if batches.keys() - jobs.keys():
             raise LedgerDamaged(DAMAGED, detail="batches without a job")
-        if version > 1:
-            check_sums(database, {job_id: (len(job.batches), sums.get(job_id, 0)) for job_id, job in jobs.items()})
+        check_sums(database, {job_id: (len(job.batches), sums.get(job_id, 0)) for job_id, job in jobs.items()})
         return jobs
 
 
@@ -254,7 +217,6 @@ def decoded(value: object, checksum: int, kind: type[T]) -> T:
 
 @contextmanager
 def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
-    """Several reads of one state: another process may be writing."""
     database.execute("BEGIN")
     try:
         yield

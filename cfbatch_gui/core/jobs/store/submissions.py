@@ -3,13 +3,12 @@ of it.
 
 The service has no list of jobs: a request id that is lost is a paid job lost. The ids are here even if the ledger is
 not, and an older ledger that is put back learns here what was sent after it was copied. Each line is a JSON object
-whose last value is the CRC-32 of the bytes before it; lines of earlier versions, which have none, are all before the
-first that has one.
+whose last value is the CRC-32 of the bytes before it.
 """
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -150,33 +149,24 @@ def _encode_all(lines: Sequence[Submission]) -> bytes:
 
 def _parsed(data: bytes) -> Written:
     *whole, rest = data.split(b"\n")
-    numbered: Iterable[tuple[int, bytes]] = enumerate(whole, 1)
     found: list[Submission] = []
     damaged: list[DamagedLine] = []
-    is_checked = False
-    for number, line in numbered:
-        checked = _CHECKED.fullmatch(line)
-        is_checked = is_checked or checked is not None
-        submission = _read(line, checked, may_lack_checksum=not is_checked)
-        if submission is not None:
+    for number, line in enumerate(whole, 1):
+        if (submission := _read(line)) is not None:
             found.append(submission)
         elif line.strip():
             damaged.append(_read_damaged(number, line))
-    last = _read(rest, _CHECKED.fullmatch(rest), may_lack_checksum=False)
-    if last is not None:  # all of it but the end of the line
+    if (last := _read(rest)) is not None:  # all of it but the end of the line
         found.append(last)
     return Written(tuple(found), tuple(damaged))
 
 
-def _read(line: bytes, checked: re.Match[bytes] | None, *, may_lack_checksum: bool) -> Submission | None:
-    if checked is not None:
-        line = checked[1] + b"}"
-        if zlib.crc32(line) != int(checked[2], 16):
-            return None
-    elif not may_lack_checksum:
+def _read(line: bytes) -> Submission | None:
+    checked = _CHECKED.fullmatch(line)
+    if checked is None or zlib.crc32(value := checked[1] + b"}") != int(checked[2], 16):
         return None
     try:
-        return msgspec.json.decode(line, type=Submission)
+        return msgspec.json.decode(value, type=Submission)
     except (ValueError, RecursionError):  # also for bytes that are not UTF-8
         return None
 

@@ -1,10 +1,14 @@
 """What a check of a job's data has found."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib import import_module
 
 from cfbatch_gui.core.job_folder.schema import NOT_SENT
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import message
 
 
@@ -68,16 +72,13 @@ class JobCheck:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was damaged."""
         return not self.findings
 
     @property
     def is_mended(self) -> bool:
-        """Whether nothing is damaged any more."""
         return all(finding.outcome is Outcome.HEALED for finding in self.findings)
 
     def with_finding(self, finding: Finding) -> "JobCheck":
-        """With one more."""
         return replace(self, findings=(*self.findings, finding))
 
 
@@ -113,3 +114,23 @@ def asked_for_again(job: Job, check: JobCheck) -> Job:
         reused_lost=job.reused_lost + taken,
         batches=tuple(map(changed, job.batches)),
     )
+
+
+async def check_results(store: JobStore, jobs: Sequence[Job]) -> list[str]:
+    """Put right what can be, and have the rest asked for again; sentences about what was lost on the disk.
+
+    To be called before jobs are resumed. What checks is imported in a thread, which takes longer than a window may
+    stand still.
+    """
+    last_written = await asyncio.to_thread(import_module, "cfbatch_gui.core.jobs.verify.verifying")
+    checks: tuple[JobCheck, ...] = await asyncio.to_thread(last_written.check_last_written, jobs, store.folder)
+    for check in checks:
+        if check.lost:
+            await store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
+    return [
+        message("{job}: {sentence}", job=check.name, sentence=found.sentence)
+        for check in checks
+        if not check.is_mended
+        for found in check.findings
+        if found.is_lost
+    ]

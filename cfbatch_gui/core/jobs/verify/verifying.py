@@ -1,13 +1,10 @@
-"""A job's data held against its raw answers and its checksums, and put right from the answers.
+"""What can be checked of a job's data without its answers: the file of SQLite, and the texts by what was sent."""
 
-What is trusted: an answer whose gzip checksum fits, and that is by its noted checksum, or by the references in it, the
-answer to its batch. Where an answer is missing or damaged, the checksums of the results decide whether they are whole.
-"""
-
+import hashlib
 import logging
 import sqlite3
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Literal
 
@@ -17,25 +14,121 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError, ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import vector_file
-from cfbatch_gui.core.job_folder.checksums import are_complete, note_reply, trailer_of
-from cfbatch_gui.core.job_folder.damage import (
+from cfbatch_gui.core.job_folder.checksums import (
     ROWS,
     ROWS_AT_START,
     TEXTS,
     TEXTS_AT_START,
+    note_reply,
     one_moment,
     rows_in_words,
     rows_of_items,
+    trailer_of,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.jobs.plan.packing import body_of_tables
 from cfbatch_gui.core.jobs.run.collecting import store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.verify.data_checks import indexes, inputs, structure, unreadable
 from cfbatch_gui.core.jobs.verify.job_check import Damage, Finding, JobCheck, Lost, Outcome
-from cfbatch_gui.core.jobs.verify.kept_answers import Compared, KeptAnswer, compare, kept_answer, wrong_by_their_parts
-from cfbatch_gui.core.jobs.verify.result_sums import ResultSums, forget_results
+from cfbatch_gui.core.jobs.verify.stored_results import (
+    Compared,
+    KeptAnswer,
+    ResultSums,
+    compare,
+    forget_results,
+    items_of_batch,
+    kept_answer,
+    wrong_by_their_parts,
+)
 from cfbatch_gui.core.messages import message
+
+_SCORE_COLUMNS = (" in items.score", " in parts.score")
+_INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique entry in index")
+
+
+def unreadable(job: Job, detail: str) -> Finding:
+    """What is beyond mending here; it says what can be done instead."""
+    if job.attached:
+        again = message("Add it again by its request ID.")
+    elif job.taken_over:
+        again = message("Delete it, and take it over again if it is still in your account.")
+    else:
+        again = (
+            message(
+                "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job; it"
+                " was “{path}”.",
+                path=job.source_path,
+            )
+            if job.source_path
+            else message(
+                "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job."
+            )
+        )
+    words = message("This job's data cannot be read, or is damaged inside. {cure}", cure=again)
+    return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
+
+
+def indexes(folder: JobFolder, job: Job, check: JobCheck, *, mend: bool) -> JobCheck:
+    """Whether rows are found by their indexes, which can be made anew; to be asked before anything is looked up.
+
+    With `mend`, what is broken otherwise is a finding at once: writing to it might break more.
+    """
+    with folder.open(read_only=not mend) as database:
+        problems = _problems(database)
+        others = [problem for problem in problems if not any(words in problem for words in _INDEX_ONLY)]
+        broken = [problem for problem in others if not problem.endswith(_SCORE_COLUMNS)]
+        if mend and broken:
+            return check.with_finding(unreadable(job, broken[0]))
+        if not problems or others:
+            return check
+        if mend:
+            database.execute("REINDEX")
+    outcome = Outcome.HEALED if mend else Outcome.HEALABLE
+    words = message("An index of this job's data is damaged.")
+    return check.with_finding(Finding(Damage.DATA, 0, (), outcome, words, problems[0]))
+
+
+def structure(folder: JobFolder, job: Job, check: JobCheck) -> JobCheck:
+    """What SQLite itself finds, but for what has been found by other means; to be asked after mending."""
+    with folder.open(read_only=True) as database:
+        problems = _problems(database)
+    known = {found.detail for found in check.findings}
+    is_named = any(found.damage is Damage.RESULTS for found in check.findings)
+    others = [
+        problem for problem in problems if problem not in known and not (is_named and problem.endswith(_SCORE_COLUMNS))
+    ]
+    if not others or all(any(words in problem for words in _INDEX_ONLY) for problem in others):
+        return check
+    return check.with_finding(unreadable(job, others[0]))
+
+
+def _problems(database: sqlite3.Connection) -> list[str]:
+    found = [str(row[0]).replace("\n", " ")[:200] for row in database.execute("PRAGMA integrity_check(20)")]
+    return [] if found == ["ok"] else found
+
+
+def inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> JobCheck:
+    """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""
+    with folder.open(read_only=True) as database:
+        if job.attached or job.has_named_texts:
+            return check
+        for batch in done:
+            try:
+                body = body_of_tables(database, job, batch)
+            except DataError:
+                continue  # requests that failed are in another batch now
+            if batch.sha256 and hashlib.sha256(body).hexdigest() != batch.sha256:
+                rows = rows_of_items(database, items_of_batch(database, batch.number).tolist())
+                words = message(
+                    "Batch {number}: of {rows}, a text or the order is damaged; it is not what was sent. Its results"
+                    " are left as they are.",
+                    number=batch.number,
+                    rows=rows_in_words(rows, most=50),
+                )
+                check = check.with_finding(Finding(Damage.INPUTS, batch.number, tuple(rows), Outcome.LOST, words))
+    return check
+
 
 Progress = Callable[[int, int], None]  # batches done, and in all
 
@@ -74,8 +167,6 @@ def verify_job(
             check = verifying.run(done, progress)
         if batches is None:
             check = structure(folder, job, check)
-        if not mend and batches is None and check.is_whole and job.state.value == "done":
-            _add_checksums(folder, job, done)
     except DataError as error:
         if type(error) is not DataError:
             raise
@@ -92,18 +183,6 @@ def verify_job(
 def _at_once(database: sqlite3.Connection, *, mend: bool) -> Iterator[None]:
     with transaction(database) if mend else one_moment(database):
         yield
-
-
-def _add_checksums(folder: JobFolder, job: Job, done: list[Batch]) -> None:
-    """A job of an older program has been found right: from now on it is known by its checksums."""
-    with folder.open() as database:
-        if are_complete(database):
-            return
-        with transaction(database):
-            ResultSums(database, folder, job.kind, [batch.number for batch in done]).write()
-            for batch in done:
-                if trailer := trailer_of(folder.reply(batch.number)):
-                    note_reply(database, batch.number, trailer)
 
 
 _MENDED = message("They were put right from the answer.")
@@ -140,7 +219,6 @@ class _Verifying:
         self._mend, self._is_whole_job = mend, is_whole_job
         self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
         self._what: Literal["scores", "vectors"] = "scores" if job.kind is Kind.RANK else "vectors"
-        self._is_complete = are_complete(database)
         self._unproven: dict[int, str] = {}  # batches without an answer to go by, and what is wrong with it
         self._not_to_touch = {each.batch for each in check.findings if each.damage is Damage.INPUTS}
         self._right_scores: dict[int, float] = {}
@@ -199,7 +277,6 @@ class _Verifying:
         self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
 
     def _without_dimension(self) -> None:
-        """The length of the vectors is stored with the first of them."""
         if not self._database.execute("SELECT 1 FROM requests WHERE state = 'done' LIMIT 1").fetchone():
             return  # every batch that is done will be found without its results
         if self._mend and (vectors := self._vectors()) is not None:
@@ -269,12 +346,11 @@ class _Verifying:
         trailer = trailer_of(self._folder.reply(batch.number))
         if self._mend and trailer is not None:
             note_reply(self._database, batch.number, trailer)
-        if self._is_complete:
-            words = message(
-                "Batch {number}: the checksum of its answer is missing or damaged; the answer is whole.",
-                number=batch.number,
-            )
-            self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
+        words = message(
+            "Batch {number}: the checksum of its answer is missing or damaged; the answer is whole.",
+            number=batch.number,
+        )
+        self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
 
     def _check_parts(self, done: list[Batch]) -> None:
         wrong = set(wrong_by_their_parts(self._database)) - self._wrong
@@ -314,27 +390,21 @@ class _Verifying:
             if number == NOT_SENT:
                 self._taken_from_earlier(damaged)
             else:
-                self._without_answer(by_number[number], problem, damaged, sums.is_complete)
-        if judged.are_sums_wrong and sums.is_complete:
+                self._without_answer(by_number[number], problem, damaged)
+        if judged.are_sums_wrong:
             words = message("Checksums are missing or damaged; the results are whole.")
             self._add(Damage.CHECKSUMS, 0, (), self._outcome, words)
         if self._mend:
             sums.write()
 
-    def _without_answer(self, batch: Batch, problem: str, damaged: list[int], is_complete: bool) -> None:
+    def _without_answer(self, batch: Batch, problem: str, damaged: list[int]) -> None:
         name = self._folder.reply(batch.number).name
         about = message(
             "Batch {number}: its answer, replies/{name}, {problem}.", number=batch.number, name=name, problem=problem
         )
         if not damaged:
-            proof = (
-                message("The results are whole.")
-                if is_complete
-                else message("The results have no checksums and cannot be checked.")
-            )
-            self._add(
-                Damage.ANSWER, batch.number, (), Outcome.WHOLE, message("{sentence} {next}", sentence=about, next=proof)
-            )
+            words = message("{sentence} {next}", sentence=about, next=message("The results are whole."))
+            self._add(Damage.ANSWER, batch.number, (), Outcome.WHOLE, words)
             return
         may_ask = bool(batch.request_id) and not batch.at_once and self._has_all_requests(batch)
         if self._mend:
@@ -372,3 +442,47 @@ class _Verifying:
         if job.attached or job.taken_over:
             return message("They were sent from elsewhere, and cannot be sent again from here.")
         return message("“cfbatch resume {id} --failed” sends these again, which is paid for again.", id=job.id)
+
+
+_LAST_BATCHES, _LAST_BYTES = 8, 20_000_000  # of answers as they are kept, compressed
+
+
+def check_last_written(
+    jobs: Iterable[Job],
+    folder_of: Callable[[str], JobFolder],
+    *,
+    most_batches: int = _LAST_BATCHES,
+    most_bytes: int = _LAST_BYTES,
+) -> tuple[JobCheck, ...]:
+    """Check what was stored last, which is what a power cut can have taken, and put it right.
+
+    For a thread at the start, before the runner goes on with these jobs.
+
+    The time it takes is bounded, unless damage is found: then all of that job is checked. Returns the jobs in which
+    something was damaged, also when all of it was put right; what was lost is for `asked_for_again`. Raises nothing.
+    """
+    done = [(batch, job) for job in jobs for batch in job.batches if batch.state is BatchState.DONE]
+    done.sort(key=lambda pair: pair[0].changed_at, reverse=True)
+    chosen: dict[str, tuple[Job, set[int]]] = {}
+    size = 0
+    for batch, job in done[:most_batches]:
+        with suppress(OSError):
+            size += folder_of(job.id).reply(batch.number).stat().st_size
+        if size > most_bytes and chosen:
+            break
+        chosen.setdefault(job.id, (job, set()))[1].add(batch.number)
+    checks = (_checked_at_start(folder_of(job.id), job, numbers) for job, numbers in chosen.values())
+    return tuple(check for check in checks if not check.is_whole)
+
+
+def _checked_at_start(folder: JobFolder, job: Job, batches: set[int]) -> JobCheck:
+    check = JobCheck(job.id, job.name)
+    try:
+        check = verify_job(folder, job, batches=batches)
+        if not check.is_whole:
+            check = verify_job(folder, job, mend=True)
+    except DataError as error:
+        _log.warning("job %s could not be checked: %s (%s)", job.id, error.message, error.detail)
+    for finding in check.findings:
+        _log.warning("job %s: %s %s", job.id, finding.sentence, finding.detail)
+    return check

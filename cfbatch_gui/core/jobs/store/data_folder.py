@@ -1,20 +1,27 @@
-"""When the ledger is lost, damaged or older than what was sent: jobs put together again from their folders and from
-`submissions.jsonl`.
+"""The data folder as a whole: opened, put together again when the ledger is lost, damaged or older than what was sent,
+held back when it was moved, copied or put back, and backed up.
 
-For that each folder has a `job.json`: the job as it was filled and planned. The ledger is the record.
+What was sent from a copy, or after a backup was made, is not in this folder: nothing is sent from it before the user
+has said what happened. To put jobs together again each folder has a job.json: the job as it was filled and planned. The
+ledger is the record.
 """
 
 import logging
+import shutil
+import sqlite3
 import time
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
 
 import msgspec
 
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, folder_id, keep_place, lines_kept_elsewhere, reason_to_doubt
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import (
     Event,
@@ -24,16 +31,160 @@ from cfbatch_gui.core.jobs.store.submissions import (
     read_submissions,
 )
 from cfbatch_gui.core.messages import counted_message, message
-from cfbatch_gui.core.system.files import move_file, write_own_file
-from cfbatch_gui.core.system.folder_identity import Place
+from cfbatch_gui.core.system.files import atomic_writer, make_own_folder, move_file, temporary_folder, write_own_file
+from cfbatch_gui.core.system.folder_identity import Identity, Place, new_id, read_identity, write_identity
 from cfbatch_gui.core.system.paths import Paths
+
+FROM_COPY = message(
+    "This job comes from a copy. What it shows as not sent may have been sent from the other one, or after the "
+    "copy was made; carry on to send it, which is then paid for again."
+)
+FROM_BACKUP = message(
+    "This job comes from a backup. What it shows as not sent may have been sent after the backup was made; "
+    "carry on to send it, which is then paid for again."
+)
+WAITS_FOR_WORD = frozenset({FROM_BACKUP, FROM_COPY})  # reasons to pause; such a job goes on only when it is named
+HELD_BACK = message(
+    "Nothing is sent from this data folder before you have said whether it was copied or restored from a "
+    "backup: what waits here may have been sent already."
+)
+FOLDER, GENERATION = "folder", "generation"  # in the ledger's metadata
+
+_log = logging.getLogger(__name__)
+
+
+class Doubt(StrEnum):
+    """What does not fit."""
+
+    PLACE = "place"  # it was opened in another folder or on another computer before
+    OLDER = "older"  # something newer than this folder, or than its ledger, was here before
+    FOREIGN = "foreign"  # its ledger is that of another folder
+
+
+class FolderAnswer(StrEnum):
+    """What the user says."""
+
+    MOVED = "moved"  # nothing else uses it, and it is not older than what was sent
+    COPIED = "copied"  # or restored from a backup
+
+
+def reason_to_doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
+    """What does not fit, None when all does, or when nothing waits here to be sent.
+
+    `is_new`: the ledger was created at this start. `learned`: it did not know of attempts that were written down.
+    """
+    doubt = _doubt(ledger, paths, here, is_new=is_new, learned=learned)
+    if doubt is None or any(map(_would_send, ledger.jobs())):
+        return doubt
+    _log.info("The data folder was moved, copied or restored (%s); nothing in it waits to be sent.", doubt.value)
+    settle_doubt(ledger, paths, here, FolderAnswer.COPIED)
+    return None
+
+
+def keep_place(ledger: Ledger, paths: Paths, here: Place) -> None:
+    """Count this start, in the ledger first and then beside it: a crash in between must not look like an old ledger.
+
+    A failure is logged only: a full disk must not keep the program from starting.
+    """
+    kept = read_identity(paths.identity)
+    folder = _text(ledger.metadata(FOLDER)) or (kept.id if kept else "") or new_id()
+    elsewhere = _elsewhere(paths, folder)
+    counted = [each.generation for each in (kept, elsewhere) if each is not None and each.id == folder]
+    identity = Identity(folder, here, max((_number(ledger.metadata(GENERATION)), *counted)) + 1)
+    try:
+        _keep(ledger, paths, identity)
+    except DataError as error:
+        _log.warning("This start was not counted: %s", error.detail or error.message)
+
+
+def settle_doubt(ledger: Ledger, paths: Paths, here: Place, answer: FolderAnswer) -> tuple[Job, ...]:
+    """Do what the user's answer means; the jobs that were paused. Raises DiskFull and DataError.
+
+    A copy gets an id of its own, and what it would send waits for the user's word, job by job.
+    """
+    paused = []
+    if answer is FolderAnswer.COPIED:
+        paused = [ledger.change(job.id, _held_back) for job in ledger.jobs() if _would_send(job)]
+        _keep(ledger, paths, Identity(new_id(), here, 1))
+    else:
+        keep_place(ledger, paths, here)
+    return tuple(paused)
+
+
+def lines_kept_elsewhere(ledger: Ledger, paths: Paths) -> Sequence[Submission]:
+    """What was written down of this folder outside of it; () when nothing was, or it cannot be read."""
+    kept = read_identity(paths.identity)
+    found: list[Submission] = []
+    for folder in {_text(ledger.metadata(FOLDER)), kept.id if kept else ""} - {""}:
+        path = submissions_elsewhere(paths, folder)
+        if path is not None:
+            with suppress(DataError):
+                found += read_submissions(path).lines
+    return found
+
+
+def submissions_elsewhere(paths: Paths, folder: str) -> Path | None:
+    """The second copy of `submissions.jsonl`, outside of the data folder; None where the system has no place for it."""
+    return paths.state / f"{folder}.jsonl" if paths.state is not None and folder else None
+
+
+def folder_id(ledger: Ledger) -> str:
+    """The id of the data folder, "" while it has none."""
+    return _text(ledger.metadata(FOLDER))
+
+
+def _doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
+    kept = read_identity(paths.identity)
+    folder = _text(ledger.metadata(FOLDER))
+    if kept is not None and folder and folder != kept.id:
+        return Doubt.FOREIGN
+    elsewhere = _elsewhere(paths, folder or (kept.id if kept else ""))
+    if (kept is not None and kept.place != here) or (kept is None and folder):
+        return Doubt.PLACE
+    if elsewhere is not None and elsewhere.place != here:
+        return Doubt.PLACE
+    counted = [each.generation for each in (kept, elsewhere) if each is not None]
+    is_older = not is_new and _number(ledger.metadata(GENERATION)) < max(counted, default=0)
+    return Doubt.OLDER if is_older or (learned and not is_new) else None
+
+
+def _keep(ledger: Ledger, paths: Paths, identity: Identity) -> None:
+    ledger.put_metadata({FOLDER: identity.id, GENERATION: identity.generation})
+    write_identity(paths.identity, identity)
+    if paths.state is not None:
+        with suppress(OSError, DataError):  # a home that is read-only: the folder's own file is there
+            make_own_folder(paths.state)
+            write_identity(paths.state / f"{identity.id}.json", identity)
+
+
+def _elsewhere(paths: Paths, folder: str) -> Identity | None:
+    if paths.state is None or not folder:
+        return None
+    return read_identity(paths.state / f"{folder}.json")
+
+
+def _would_send(job: Job) -> bool:
+    """Whether something of a job leaves at a start or when all jobs are carried on, without a word about this job."""
+    is_waiting = any(each.state is BatchState.PLANNED for each in job.batches)
+    return job.is_sent and is_waiting and job.paused_because not in WAITS_FOR_WORD
+
+
+def _held_back(job: Job) -> Job:
+    return replace(job, paused_because=FROM_COPY)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
 
 PUT_TOGETHER = message(
     "This job was put together again after its record was lost. Carry on to collect what is at the service."
 )
 MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and billed, so it is not sent again by itself.")
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +206,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
 
     A ledger that was put back from an older copy learns what was sent since, so that nothing of it is sent twice.
     `here` is where the folder is; None does not ask whether it was moved, copied or restored. Raises DataError when
-    another process holds it, or when it was written by a newer version.
+    another process holds it, or when it was written by another version.
     """
     damage: list[str] = []
     is_new = not paths.ledger.exists()
@@ -73,8 +224,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
             )
         )
         ledger, is_new = Ledger.open(paths), True
-    # One without the folder's id that keeps its attempts was made anew, by this start or by one that was cut short.
-    is_new = is_new or (not folder_id(ledger) and ledger.has_all_attempts)
+    is_new = is_new or not folder_id(ledger)  # made anew, by this start or by one that was cut short
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
         doubt = None
@@ -102,12 +252,9 @@ class _Recovering:
         lines = _by_batch(written.lines)
         unknown = {job_id for (job_id, _), each in lines.items() if any(line.attempt not in known for line in each)}
         self.recovered = self._adopt_unknown_folders(lines, unknown)
-        if self._ledger.has_all_attempts:
-            self._learn(lines, known)
-        else:
-            self._learn_by_time(lines)
+        self._learn(lines, known)
         new = {line.attempt: line.job_id for line in written.lines if line.attempt not in known}
-        if new or not self._ledger.has_all_attempts:
+        if new:
             self._ledger.learn_attempts(tuple(new.items()))
         return self
 
@@ -203,16 +350,6 @@ class _Recovering:
                 if learned is not batch:
                     self._ledger.save_batch(learned)
 
-    def _learn_by_time(self, lines: "_Lines") -> None:
-        """For a ledger of an earlier version, which did not keep its attempts."""
-        for job in self._ledger.jobs():
-            for batch in job.batches:
-                accepted = _accepted_of(lines.get((job.id, batch.number), ()))
-                if batch.state is not BatchState.PLANNED or accepted is None or batch.at_once:
-                    continue
-                if 0 < batch.changed_at < accepted.time:
-                    self._ledger.save_batch(_accepted(batch, accepted))
-
 
 _Lines = dict[tuple[str, int], list[Submission]]  # by job and number of the batch
 
@@ -293,3 +430,56 @@ def read_manifest(folder: JobFolder) -> Job | None:
         return None
     name = folder.path.name  # of a copied folder it is another than the job's, whose batches are not to be touched
     return replace(job, id=name, batches=tuple(replace(batch, job_id=name) for batch in job.batches))
+
+
+_DATABASES = {".db"}
+_LEFT_BEHIND = {".part", ".db-journal"}
+_TEXT_FILES = "texts-*.json"  # a job's texts once more, for speed: without them the same bodies come from its data
+
+
+def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+    """Write the ledger, the request ids, all job folders and all judgements into a zip file; how many files went in.
+
+    Databases are copied through SQLite, so that one that is being written is whole in the copy. Put back by unpacking
+    it as the data folder; jobs that have something to send wait there for the user's word. There is no token in it, but
+    all texts are: only this user can read the file, also when it replaces one that others could.
+    `progress` gets files done and in all. Raises DiskFull, ExportError.
+    """
+    folders = (paths.jobs, paths.judgements)
+    found = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+    files = [paths.ledger, paths.submissions, *found]
+    files = [
+        path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND and not path.match(_TEXT_FILES)
+    ]
+    with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, path in enumerate(files, 1):
+            name = path.relative_to(paths.root).as_posix()
+            if path.suffix in _DATABASES:
+                _copy_database(path, archive, name, is_ledger=path == paths.ledger)
+            else:
+                with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as entry:
+                    shutil.copyfileobj(source, entry)
+            progress(number, len(files))
+    return len(files)
+
+
+def _copy_database(path: Path, archive: zipfile.ZipFile, name: str, *, is_ledger: bool) -> None:
+    with temporary_folder() as folder:
+        copy = folder / path.name
+        with closing(sqlite3.connect(path)) as original, closing(sqlite3.connect(copy)) as copied:
+            original.backup(copied)
+        if is_ledger:
+            _hold_back(Paths(folder))
+        archive.write(copy, name)
+
+
+def _hold_back(paths: Paths) -> None:
+    """Pause what would be sent by itself: it will have been sent by the time that a backup is put back."""
+    with closing(Ledger.open(paths)) as ledger:
+        for job in ledger.jobs():
+            if any(batch.state is BatchState.PLANNED for batch in job.batches):
+                ledger.change(job.id, _waiting_for_word)
+
+
+def _waiting_for_word(job: Job) -> Job:
+    return replace(job, paused_because=FROM_BACKUP)

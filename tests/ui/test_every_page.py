@@ -1,19 +1,22 @@
-"""Every page and dialog in a language that nobody speaks: whatever is still English cannot be translated.
+"""Every page and dialog: no word is cut, covered or out of sight where it is hardest, and none cannot be translated.
 
-What a widget says besides words of the program's own is data: names of jobs and files, texts, addresses. Its words are
-known from the files of the walk; all others have to stand between the brackets of the language.
+The language that nobody speaks shows what is still English. What a widget says besides words of the program's own is
+data: names of jobs and files, texts, addresses. Its words are known from the files of the walk; all others have to
+stand between the brackets of the language. `make sheets` goes through all combinations of look and size.
 """
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QDialog,
     QGroupBox,
     QLabel,
     QLineEdit,
@@ -28,15 +31,23 @@ from PySide6.QtWidgets import (
 from cfbatch_gui.core.system.languages import languages
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
+from tests.screen.fits import faults, reaches
 from tests.screen.look import Language, Look, put_on
 from tests.screen.pseudo_language import BEGIN, END
 from tests.screen.stage import Stage
-from tests.screen.tour import Past, Tour
+from tests.screen.tour import Past, Tour, settled
 from tests.support.faulty_service import ThreadedService
 
+HARDEST = (
+    (Look(Language.GERMAN), (800, 500)),
+    (Look(Language.PSEUDO, doubled=True), (1024, 640)),
+)
+
 _WORD = re.compile(r"[^\W\d_]{2,}")
-# Tags, addresses, paths, request ids and hashes, and the keys behind an entry of a menu.
-_NO_WORDS = re.compile(r"<[^<>]*>|https?://\S+|/\S*/\S*|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-\w{12}\b|\b[0-9a-f]{32,}\b|\t.*")
+# Tags, addresses, paths, request ids and hashes, the keys behind an entry of a menu, and a word that was cut short.
+_NO_WORDS = re.compile(
+    r"<[^<>]*>|https?://\S+|/\S*/\S*|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-\w{12}\b|\b[0-9a-f]{32,}\b|\t.*|\w*…"
+)
 _OF_THE_WALK = ("notices", "ask-text")  # stops with sentences that the walk itself says
 _NAMES = """
 CF Batch Cloudflare Workers AI Worker Gateway Python Qt PySide curl Excel CSV TSV JSON Lines Parquet NumPy npy npz TREC
@@ -95,31 +106,45 @@ def _said(widget: QWidget) -> Iterator[str]:
                     yield str(rows.headerData(column, Qt.Orientation.Horizontal, role) or "")
 
 
-async def test_all_that_the_window_says_can_be_translated(tmp_path: Path, qapp: QApplication, theme: Theme) -> None:
+@pytest.mark.parametrize(("look", "size"), HARDEST, ids=str)
+async def test_all_words_have_their_room_and_can_be_translated(
+    tmp_path: Path, qapp: QApplication, theme: Theme, look: Look, size: tuple[int, int]
+) -> None:
     found: dict[str, str] = {}
     stops = set()
+
+    def translated(stage: Stage, name: str, window: QWidget) -> None:
+        jobs = [f"{job.id} {job.name}" for job in stage.program.ledger.jobs()]
+        own = names | {word.casefold() for words in jobs for word in _WORD.findall(words)}
+        for widget in (window, *window.findChildren(QWidget)):
+            if widget.isVisible() and widget.window() is window:
+                for text in _said(widget):
+                    if english := _english(text, own):
+                        found.setdefault(f"{type(widget).__name__}: {text[:160]}", f"{name}: {' '.join(english[:6])}")
+
+    async def visit(stage: Stage, name: str, window: QWidget) -> None:
+        stops.add(name)
+        main = stage.workspace.window
+        if isinstance(window, QDialog):
+            window.resize(window.size().boundedTo(main.size()))
+            await settled(stage)
+        for fault in faults(window, may_scroll_sideways=look.may_scroll_sideways(size[0])):
+            found.setdefault(fault, name)
+        if look.language is Language.PSEUDO and name not in _OF_THE_WALK:
+            translated(stage, name, window)
+        assert main.size().toTuple() == size
+        assert reaches(main.library.foot, main)
+        if not isinstance(window, QDialog | QMenu):
+            for button in (stage.workspace._draft.check.send_button, stage.workspace._job.export_button):
+                assert not button.isVisible() or reaches(button, main), name
 
     with ThreadedService(tmp_path / "service").opened() as service:
         past = Past(tmp_path / "past", service)
         await past.make()
         names = _own_names(past)
-
-        async def visit(stage: Stage, name: str, window: QWidget) -> None:
-            stops.add(name)
-            if name in _OF_THE_WALK:
-                return
-            jobs = [f"{job.id} {job.name}" for job in stage.program.ledger.jobs()]
-            own = names | {word.casefold() for words in jobs for word in _WORD.findall(words)}
-            for widget in (window, *window.findChildren(QWidget)):
-                if not widget.isVisible() or widget.window() is not window:
-                    continue
-                for text in _said(widget):
-                    if english := _english(text, own):
-                        found.setdefault(f"{type(widget).__name__}: {text[:160]}", f"{name}: {' '.join(english[:6])}")
-
-        with put_on(Look(Language.PSEUDO), qapp, theme):
+        with put_on(look, qapp, theme):
             async with past.opened(theme) as stage:
-                stage.workspace.window.resize(1366, 768)
+                stage.workspace.window.resize(*size)
                 await Tour(stage, past, visit).go()
     assert not found, "\n".join(f"{what} ({where})" for what, where in found.items())
     assert len(stops) >= 55
