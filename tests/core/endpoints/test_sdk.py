@@ -48,17 +48,6 @@ def test_its_way_to_run_a_model_is_refused_as_by_the_real_service(client: Cloudf
     assert {error.code for error in caught.value.errors} == {7000, 7003}
 
 
-def test_synchronous_texts(client: Cloudflare) -> None:
-    answer = run(client, {"text": ["one", "two"]})
-    assert answer["shape"][0] == 2 and len(answer["data"]) == 2
-
-
-def test_a_synchronous_ranking(client: Cloudflare) -> None:
-    answer = run(client, {"query": "an orange cloud", "contexts": CLOUDS})
-    scores = {each["id"]: each["score"] for each in answer["response"]}
-    assert max(scores, key=scores.__getitem__) == 0 and len(scores) == 3
-
-
 def test_a_batch_from_submit_to_its_answer(client: Cloudflare) -> None:
     requests = [{"query": "a llama", "contexts": CLOUDS, "external_reference": "r1"}, {"text": ["a", "b"]}]
     queued = run(client, {"requests": requests}, queued=True)
@@ -67,11 +56,6 @@ def test_a_batch_from_submit_to_its_answer(client: Cloudflare) -> None:
     by_id = {element["id"]: element for element in answer["responses"]}
     assert by_id[0]["external_reference"] == "r1" and len(by_id[0]["result"]["response"]) == 3
     assert by_id[1]["result"]["shape"][0] == 2 and answer["usage"]["total_tokens"] > 0
-
-
-def test_pooling(client: Cloudflare) -> None:
-    answer = run(client, {"text": "one", "pooling": "cls"}, model="@cf/baai/bge-small-en-v1.5")
-    assert answer["pooling"] == "cls"
 
 
 def test_the_list_of_models_and_a_schema(client: Cloudflare) -> None:

@@ -100,16 +100,6 @@ def test_its_own_way_to_upload_is_refused_as_by_the_real_service(client: Cloudfl
     assert caught.value.request.headers["content-type"] == "application/json"
 
 
-def test_it_cannot_send_a_file_although_its_types_allow_one(client: Cloudflare, tmp_path: Path) -> None:
-    path = tmp_path / "vectors.ndjson"
-    path.write_bytes(LINES)
-    call: Any = client.vectorize.indexes.upsert
-    with path.open("rb") as file, pytest.raises(TypeError):
-        call(INDEX, account_id=ACCOUNT, body=file)
-    with pytest.raises(TypeError):
-        call(INDEX, account_id=ACCOUNT, body=("vectors.ndjson", LINES, "application/x-ndjson"))
-
-
 def test_its_post_sends_a_form(client: Cloudflare) -> None:
     answer: Any = client.post(
         f"/accounts/{ACCOUNT}/vectorize/v2/indexes/{INDEX}/upsert",
@@ -119,16 +109,6 @@ def test_its_post_sends_a_form(client: Cloudflare) -> None:
     )
     info: Any = client.vectorize.indexes.info(INDEX, account_id=ACCOUNT)
     assert info.vector_count == 3 and info.processed_up_to_mutation == answer["result"]["mutationId"]
-
-
-def test_unparsable_lines(client: Cloudflare) -> None:
-    indexes = client.vectorize.indexes
-    body = b"not JSON\n" + LINES
-    with pytest.raises(BadRequestError, match="not expected format"):
-        indexes.upsert(INDEX, account_id=ACCOUNT, body=body, extra_headers=HEADERS)
-    indexes.upsert(INDEX, account_id=ACCOUNT, body=body, unparsable_behavior="discard", extra_headers=HEADERS)
-    info = indexes.info(INDEX, account_id=ACCOUNT)
-    assert info is not None and info.vector_count == 3
 
 
 def test_refusals_of_indexes_arrive_as_the_clients_errors(client: Cloudflare) -> None:

@@ -3,14 +3,12 @@
 import json
 import math
 import random
-import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import httpx
 import pytest
 
-from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_BYTES
 from tests.core.practice.conftest import ACCOUNT, Practice, refusal
 from tests.support.practice import accepted_vectors
 
@@ -147,12 +145,6 @@ async def test_upsert_replaces_and_insert_keeps_the_first(quick: Index) -> None:
     assert await quick.read("a") == {"a": vector("a", 4)}
 
 
-async def test_numbers_are_kept_as_float32(quick: Index) -> None:
-    numbers = [0.1, -1 / 3, 1e-45, 3.4e38, -0.0, 16_777_217, *[0.0] * 26]
-    result(await quick.put({"id": "a", "values": numbers}))
-    assert (await quick.read("a"))["a"]["values"] == list(struct.unpack("32f", struct.pack("32f", *numbers)))
-
-
 async def test_the_forms_of_an_upload(quick: Index) -> None:
     result(await quick.put(content=b"\r\n" + lines([vector("a")]).replace(b"\n", b"\r\n"), kind=f"{NDJSON}; charset=x"))
     field = ("v.ndjson", lines([vector("b")]), NDJSON)
@@ -191,21 +183,6 @@ async def test_a_line_that_is_no_vector_refuses_all_or_is_left_out(quick: Index,
 async def test_a_vector_over_a_limit_refuses_all(quick: Index, line: Json, code: int) -> None:
     assert refusal(await quick.put(vector("first"), line)) == (400, code)
     assert (await quick.info())["vectorCount"] == 0
-
-
-async def test_limits_of_an_upload_and_of_a_call(quick: Index) -> None:
-    vectors = [vector(f"{number}") for number in range(5_001)]
-    assert refusal(await quick.put(*vectors)) == (400, 40001)
-    result(await quick.put(*vectors[:5_000]))
-    line = lines([vector("a")]).rstrip()
-    most = line + b" " * (MAX_UPLOAD_BYTES - len(line) - 1) + b"\n"
-    result(await quick.put(content=most))
-    assert refusal(await quick.put(content=most + b"\n")) == (413, 40001)
-    ids = [f"{number}" for number in range(101)]
-    assert len(await quick.read(*ids[:20])) == 20
-    assert refusal(await quick.post("get_by_ids", {"ids": ids[:21]})) == (400, 40007)
-    assert refusal(await quick.post("delete_by_ids", {"ids": ids})) == (400, 40007)
-    assert refusal(await quick.post("get_by_ids", {"ids": [None]})) == (400, 40026)
 
 
 async def test_pages_of_ids(quick: Index) -> None:
@@ -295,23 +272,3 @@ async def test_only_vectors_put_later_are_indexed(practice: Practice, index: Ind
     for number in range(10):
         result(await index.post("metadata_index/create", {"propertyName": f"p{number}", "indexType": "string"}))
     assert refusal(await index.post("metadata_index/create", new)) == (400, 40001)
-
-
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ({"vector": unit(0, 31)}, 40006),
-        ({}, 40026),
-        ({"vector": unit(0), "topK": 101}, 40025),
-        ({"vector": unit(0), "topK": 51, "returnValues": True}, 40025),
-        ({"vector": unit(0), "topK": 0}, 40026),
-    ],
-)
-async def test_a_query_that_is_refused(quick: Index, query: Json, code: int) -> None:
-    assert refusal(await quick.post("query", query)) == (400, code)
-
-
-async def test_addresses_that_are_none(quick: Index) -> None:
-    assert (await quick.client.put(f"{quick.base}/texts", json={})).status_code == 405
-    assert (await quick.get("/nothing")).status_code == 404
-    assert refusal(await quick.client.get(f"{quick.base}/none")) == (404, 3000)

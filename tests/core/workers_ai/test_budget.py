@@ -53,13 +53,6 @@ async def test_a_block_is_waited_out() -> None:
     assert clock.now >= 400
 
 
-def test_a_header_that_is_not_understood_changes_nothing() -> None:
-    limited = budget(Clock())
-    for header in ("", "nonsense", '"default";r=x;t=30', "r=1"):
-        limited.heed(header)
-    assert limited.left == 5
-
-
 async def test_an_urgent_call_does_not_stand_in_line() -> None:
     async def sleep_for_ever(_: float) -> None:
         await asyncio.Event().wait()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.workers_ai.catalogue import MODELS, ModelMetadata, find_model, next_reset, price
+from cfbatch_gui.core.workers_ai.catalogue import MODELS, find_model, price
 from cfbatch_gui.core.workers_ai.estimate import Script, answer_bytes, script_of, tokens_lower, tokens_upper
 
 characters = st.characters(codec=None)  # includes lone surrogates
@@ -49,14 +49,6 @@ def test_a_price_is_in_neurons_dollars_and_free_days() -> None:
     assert price(0, find_model("@cf/baai/bge-m3")).dollars == 0
 
 
-@pytest.mark.parametrize(
-    ("now", "reset"),
-    [(0.0, 86_400.0), (86_399.5, 86_400.0), (86_400.0, 172_800.0), (1_785_585_600.0, 1_785_628_800.0)],
-)
-def test_free_neurons_are_counted_anew_at_the_next_midnight_of_utc(now: float, reset: float) -> None:
-    assert next_reset(now) == reset
-
-
 def test_an_answer_is_expected_to_be_no_smaller_than_it_is() -> None:
     frame = {"id": 1_000, "result": {}, "success": True, "external_reference": "x" * 40}
     vector = [-0.023254394531250013] * 1_024
@@ -91,25 +83,6 @@ def test_an_answer_is_expected_to_be_no_smaller_than_it_is() -> None:
 )
 def test_script(text: str, script: Script) -> None:
     assert script_of(text) is script
-
-
-def test_bge_m3_ranks_and_has_the_limits_of_its_page() -> None:
-    metadata = find_model("@cf/baai/bge-m3")
-    assert metadata.can_rank
-    assert metadata.batch
-    assert (metadata.dimension, metadata.max_tokens, metadata.padded_tokens) == (1_024, 8_192, 60_000)
-    assert (metadata.texts_per_request, metadata.poolings, metadata.neurons_per_million) == (100, (), 1_075)
-
-
-def test_the_english_models_embed_with_a_choice_of_pooling() -> None:
-    def metadata(size: str) -> ModelMetadata:
-        return find_model(f"@cf/baai/bge-{size}-en-v1.5")
-
-    assert [metadata(size).dimension for size in ("small", "base", "large")] == [384, 768, 1_024]
-    assert [metadata(size).neurons_per_million for size in ("small", "base", "large")] == [1_841, 6_058, 18_582]
-    assert {metadata(size).poolings for size in ("small", "base", "large")} == {("mean", "cls")}
-    assert not any(metadata(size).can_rank for size in ("small", "base", "large"))
-    assert {metadata(size).max_tokens for size in ("small", "base", "large")} == {512}
 
 
 def test_a_model_that_is_not_listed_gets_cautious_metadata() -> None:

@@ -13,7 +13,6 @@ from cfbatch_gui.core.workers_ai.requests import (
     Request,
     batch_size,
     encode_batch,
-    encode_poll,
     encode_request,
 )
 from tests.parsed_requests import parse_requests
@@ -60,10 +59,6 @@ def test_an_element_is_compact_utf8_with_only_what_was_set(request_: Request, se
     assert encode_request(request_) == sent.encode()
 
 
-def test_a_poll_asks_for_the_request_id() -> None:
-    assert encode_poll('768f"15b7') == b'{"request_id":"768f\\"15b7"}'
-
-
 @given(st.lists(requests, max_size=8))
 def test_the_size_is_known_without_building_the_body(batch: list[Request]) -> None:
     elements = [encode_request(request) for request in batch]
@@ -75,12 +70,6 @@ def test_what_is_sent_reads_back_as_it_was(batch: list[Request]) -> None:
     body = encode_batch(encode_request(request) for request in batch)
     assert len(json.loads(body)["requests"]) == len(batch)
     assert parse_requests(body) == tuple(batch)
-
-
-@pytest.mark.parametrize("request_", [RankRequest("\ud800", ("a",)), EmbedRequest(("\udfff",))])
-def test_a_lone_surrogate_is_a_bug_of_the_caller(request_: Request) -> None:
-    with pytest.raises(ValueError, match="surrogates"):
-        encode_request(request_)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +87,3 @@ def test_a_lone_surrogate_is_a_bug_of_the_caller(request_: Request) -> None:
 def test_a_request_that_the_schema_forbids_cannot_be_built(build: Callable[[], Request]) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         build()
-
-
-def test_what_the_answer_must_hold() -> None:
-    assert (RankRequest("q", ("a", "b")).answer_kind, RankRequest("q", ("a", "b")).count) == ("scores", 2)
-    assert RankRequest(None, ("a",)).answer_kind == "embeddings"
-    assert (EmbedRequest(("a",)).answer_kind, EmbedRequest(("a",)).count) == ("embeddings", 1)
