@@ -31,7 +31,7 @@ LINES = line("a", 0, colour="red") + line("b", 1, colour="blue") + line("c", 2, 
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[Cloudflare]:
+def indexed(tmp_path: Path) -> Iterator[Cloudflare]:
     with (
         PracticeServer(tmp_path, token=TOKEN) as server,
         Cloudflare(api_token=TOKEN, base_url=server.url, max_retries=0) as made,
@@ -42,8 +42,8 @@ def client(tmp_path: Path) -> Iterator[Cloudflare]:
         yield made
 
 
-def test_indexes(client: Cloudflare) -> None:
-    indexes: Any = client.vectorize.indexes
+def test_indexes(indexed: Cloudflare) -> None:
+    indexes: Any = indexed.vectorize.indexes
     (listed,) = indexes.list(account_id=ACCOUNT)
     found = indexes.get(INDEX, account_id=ACCOUNT)
     assert found == listed and (found.name, found.description) == (INDEX, "of a job")
@@ -53,8 +53,8 @@ def test_indexes(client: Cloudflare) -> None:
     assert list(indexes.list(account_id=ACCOUNT)) == []
 
 
-def test_vectors_from_upsert_to_deletion(client: Cloudflare) -> None:
-    indexes: Any = client.vectorize.indexes
+def test_vectors_from_upsert_to_deletion(indexed: Cloudflare) -> None:
+    indexes: Any = indexed.vectorize.indexes
     colour = indexes.metadata_index.create(INDEX, account_id=ACCOUNT, property_name="colour", index_type="string")
     put = indexes.upsert(INDEX, account_id=ACCOUNT, body=LINES, extra_headers=HEADERS)
     info = indexes.info(INDEX, account_id=ACCOUNT)
@@ -82,8 +82,8 @@ def test_vectors_from_upsert_to_deletion(client: Cloudflare) -> None:
     assert indexes.get_by_ids(INDEX, account_id=ACCOUNT, ids=["a"]) == []
 
 
-def test_metadata_indexes(client: Cloudflare) -> None:
-    calls: Any = client.vectorize.indexes.metadata_index
+def test_metadata_indexes(indexed: Cloudflare) -> None:
+    calls: Any = indexed.vectorize.indexes.metadata_index
     assert calls.create(INDEX, account_id=ACCOUNT, property_name="price", index_type="number").mutation_id
     (listed,) = calls.list(INDEX, account_id=ACCOUNT).metadata_indexes
     assert (listed.property_name, listed.index_type) == ("price", "number")
@@ -92,27 +92,27 @@ def test_metadata_indexes(client: Cloudflare) -> None:
 
 
 @pytest.mark.parametrize("verb", ["upsert", "insert"])
-def test_its_own_way_to_upload_is_refused_as_by_the_real_service(client: Cloudflare, verb: str) -> None:
-    call: Any = getattr(client.vectorize.indexes, verb)
+def test_its_own_way_to_upload_is_refused_as_by_the_real_service(indexed: Cloudflare, verb: str) -> None:
+    call: Any = getattr(indexed.vectorize.indexes, verb)
     with pytest.raises(BadRequestError) as caught:
         call(INDEX, account_id=ACCOUNT, body=LINES)
     assert [(error.code, error.message) for error in caught.value.errors] == [(1005, "vectorize.unknown_content_type")]
     assert caught.value.request.headers["content-type"] == "application/json"
 
 
-def test_its_post_sends_a_form(client: Cloudflare) -> None:
-    answer: Any = client.post(
+def test_its_post_sends_a_form(indexed: Cloudflare) -> None:
+    answer: Any = indexed.post(
         f"/accounts/{ACCOUNT}/vectorize/v2/indexes/{INDEX}/upsert",
         cast_to=object,
         files={"vectors": ("vectors.ndjson", LINES, "application/x-ndjson")},
         options={"headers": {"Content-Type": "multipart/form-data"}},
     )
-    info: Any = client.vectorize.indexes.info(INDEX, account_id=ACCOUNT)
+    info: Any = indexed.vectorize.indexes.info(INDEX, account_id=ACCOUNT)
     assert info.vector_count == 3 and info.processed_up_to_mutation == answer["result"]["mutationId"]
 
 
-def test_refusals_of_indexes_arrive_as_the_clients_errors(client: Cloudflare) -> None:
+def test_refusals_of_indexes_arrive_as_the_clients_errors(indexed: Cloudflare) -> None:
     with pytest.raises(NotFoundError, match=r"vectorize\.index\.not_found"):
-        client.vectorize.indexes.get("none", account_id=ACCOUNT)
+        indexed.vectorize.indexes.get("none", account_id=ACCOUNT)
     with pytest.raises(BadRequestError, match=r"vectorize\.index\.duplicate_name"):
-        client.vectorize.indexes.create(account_id=ACCOUNT, name=INDEX, config={"dimensions": 32, "metric": "cosine"})
+        indexed.vectorize.indexes.create(account_id=ACCOUNT, name=INDEX, config={"dimensions": 32, "metric": "cosine"})

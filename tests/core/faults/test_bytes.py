@@ -76,16 +76,6 @@ async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
     assert accepted(tmp_path) == []
 
 
-async def test_a_question_that_breaks_does_not_break_the_others(faulty: FaultyService, client: WorkersAI) -> None:
-    """Polls share kept connections, which are closed when one of them fails."""
-    request_id = (await client.submit(MODEL, BODY)).request_id
-    faulty.follow(
-        faults.stall(on="poll", times=3, seconds=0.1, billed=True),
-        faults.reset_after_body(on="poll", times=3, billed=True),
-    )
-    answers = await asyncio.gather(*(client.ask(MODEL, request_id) for _ in range(6)), return_exceptions=True)
-    assert all(isinstance(answer, Reply | Unreachable) for answer in answers)
-    assert isinstance(await client.ask(MODEL, request_id), Reply)
 
 
 MEASURED = """

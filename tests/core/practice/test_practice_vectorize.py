@@ -133,25 +133,8 @@ async def test_changes_count_after_their_time_in_the_order_of_acceptance(practic
     assert changes[1:] == [("delete", ("a", "never-there")), ("upsert", ("b",))]
 
 
-async def test_upsert_replaces_and_insert_keeps_the_first(quick: Index) -> None:
-    one = vector("a", 0, metadata={"n": 1}, namespace="one")
-    result(await quick.put(one))
-    result(await quick.put(vector("a", 1), vector("b", 2), vector("b", 3), verb="insert"))
-    assert await quick.read("a", "b") == {"a": one, "b": vector("b", 2)}
-    result(await quick.put(vector("a", 1)))
-    assert await quick.read("a") == {"a": vector("a", 1)}
-    result(await quick.post("delete_by_ids", {"ids": ["a"]}))
-    result(await quick.put(vector("a", 4), verb="insert"))
-    assert await quick.read("a") == {"a": vector("a", 4)}
 
 
-async def test_the_forms_of_an_upload(quick: Index) -> None:
-    result(await quick.put(content=b"\r\n" + lines([vector("a")]).replace(b"\n", b"\r\n"), kind=f"{NDJSON}; charset=x"))
-    field = ("v.ndjson", lines([vector("b")]), NDJSON)
-    result(await quick.client.post(f"{quick.base}/texts/upsert", files=[("vectors", field)]))
-    assert (await quick.info())["vectorCount"] == 2
-    for kind in ("application/json", "", "application/octet-stream"):
-        assert refusal(await quick.put(vector("a"), kind=kind)) == (400, 1005)
 
 
 @pytest.mark.parametrize(
@@ -171,32 +154,8 @@ async def test_a_line_that_is_no_vector_refuses_all_or_is_left_out(quick: Index,
     assert (await quick.read("first", "last")).keys() == {"first", "last"}
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        (vector("ä" * 33), 40008),
-        ({"id": "a", "values": unit(0, 33)}, 40012),
-        (vector("a", namespace="n" * 65), 40001),
-        (vector("a", metadata={"t": "x" * 10_240}), 40001),
-    ],
-)
-async def test_a_vector_over_a_limit_refuses_all(quick: Index, line: Json, code: int) -> None:
-    assert refusal(await quick.put(vector("first"), line)) == (400, code)
-    assert (await quick.info())["vectorCount"] == 0
 
 
-async def test_pages_of_ids(quick: Index) -> None:
-    ids = [f"id {number:03} ü/&" for number in range(7)]
-    result(await quick.put(*(vector(each) for each in reversed(ids))))
-    found: list[str] = []
-    page: Json = {"nextCursor": ""}
-    while "nextCursor" in page:
-        query = {"count": "3", "cursor": str(page["nextCursor"])}
-        page = result(await quick.client.get(f"{quick.base}/texts/list", params=query))
-        found += [each["id"] for each in page["vectors"]]
-        assert page["totalCount"] == 7 and page["isTruncated"] == ("nextCursor" in page)
-    assert found == ids
-    assert len(result(await quick.get("/list?count=many"))["vectors"]) == 7
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot-product"])
