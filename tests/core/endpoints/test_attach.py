@@ -71,7 +71,6 @@ async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program
 
 
 async def post(endpoints: Endpoints, body: object, *, through: str = "Account", model: str = MODEL) -> str:
-    """Post a batch as curl would, and return the answer."""
     if through == "Mine":
         url, secret = f"{endpoints.worker_url}/ai/run/{model}", SECRET
     else:

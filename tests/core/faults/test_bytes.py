@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
+from cfbatch_gui.core.errors import OutcomeUnknown
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimits, RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
@@ -74,8 +74,6 @@ async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
         with pytest.raises(OutcomeUnknown):
             await client.submit(MODEL, BODY)
     assert accepted(tmp_path) == []
-
-
 
 
 MEASURED = """

@@ -58,8 +58,6 @@ async def test_a_call_waits_as_long_as_it_is_told(
         assert least <= gaps(polls)[0] <= seconds + SLACK
 
 
-
-
 async def test_in_a_block_nothing_asks_and_everything_is_said(open_bench: Open) -> None:
     async with open_bench() as bench:
         bench.faulty.follow(faults.block(on="check", told=True))

@@ -29,8 +29,6 @@ def lines(vectors: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 class Index:
-    """Makes the calls of one client about the index “texts”."""
-
     def __init__(self, client: httpx.AsyncClient) -> None:
         self.client, self.base = client, f"/accounts/{ACCOUNT}/vectorize/v2/indexes"
 
@@ -133,10 +131,6 @@ async def test_changes_count_after_their_time_in_the_order_of_acceptance(practic
     assert changes[1:] == [("delete", ("a", "never-there")), ("upsert", ("b",))]
 
 
-
-
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -152,10 +146,6 @@ async def test_a_line_that_is_no_vector_refuses_all_or_is_left_out(quick: Index,
     assert (await quick.info())["vectorCount"] == 0
     result(await quick.put(content=content, verb="upsert?unparsable-behavior=discard"))
     assert (await quick.read("first", "last")).keys() == {"first", "last"}
-
-
-
-
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot-product"])

@@ -1,6 +1,8 @@
 """The Worker is put into an account: whole, twice, cut at any call, and beside what others have there."""
 
+import logging
 from dataclasses import replace
+from pathlib import Path
 
 import keyring.backends.fail
 import pytest
@@ -28,17 +30,19 @@ from cfbatch_gui.core.worker_setup.account import (
 from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, SecretWouldBeLost, Stopped, TakenDown, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
-from tests.canary import OTHER_TOKEN, SECRET, TOKEN
+from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
+from tests.canary_search import Search
 from tests.core.test_credentials import MemoryKeyring
 from tests.core.worker_setup.conftest import URL, Bench, shipped_files
+from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults
+from tests.support.faults import Fault
 
 CALLS = [call for call in setting_up_calls(names_of(), "{account}") if call.step is not Step.VERIFY_TOKEN]
 CHANGES = [call.words for call in CALLS if call.method != "GET"]
 
 
 def end_state() -> tuple[object, ...]:
-    """What an account has after a set-up that nothing disturbed."""
     metadata = {
         "main_module": "collect.js",
         "compatibility_date": shipped_files().compatibility_date,
@@ -300,7 +304,6 @@ MADE = (REMOVALS - 2) + 3 * 2 + 2 + len(STORED)
 
 @pytest.fixture
 async def standing(bench: Bench) -> Bench:
-    """A Worker that was set up, with answers in its bucket."""
     await bench.set_up()
     bench.account.store(*STORED)
     bench.account.calls.clear()
@@ -400,3 +403,71 @@ async def test_a_missing_permission_is_named_before_anything_is_taken_away(stand
         await standing.take_down()
     assert isinstance(caught.value.reason, TokenRefused)
     assert Step.READ_BUCKET.value in standing.states() and standing.account.changes == []
+
+
+PUT = "PUT workers/scripts/cf-batch-door"
+FAULTS: dict[str, Fault] = {
+    "reset": faults.reset_after_body(on="any", number=6, times=0),
+    "reset in the body": faults.reset_in_body(on="any", number=6, times=0, byte=400),
+    "cut": faults.cut_reply(on="any", number=6, times=0),
+    "fault": faults.refusal(on="any", number=6, times=0, status=502, envelope=False),
+}
+
+
+@pytest.fixture
+async def known(bench: Bench, caplog: pytest.LogCaptureFixture) -> Bench:
+    """A Worker whose secret is one that the search knows; everything that any library logs is kept."""
+    for name in ("", "httpcore", "httpx", "asyncio"):
+        caplog.set_level(logging.DEBUG, name)
+    await bench.program.connections.save(SavedConnection("", "Berlin", "worker", url=URL), secret=SECRET)
+    return bench
+
+
+def is_silent(bench: Bench, error: BaseException | None, caplog: pytest.LogCaptureFixture) -> bool:
+    told = everything_told(error) if error is not None else ""
+    logged = "\n".join(f"{each.getMessage()} {each.args} {each.exc_text}" for each in caplog.records)
+    search = Search()
+    search.folder(bench.program.paths.root)
+    shown = "\n".join(repr(each) for each in bench.shown)
+    return not search.hits and not holds_token(f"{told}\n{logged}\n{shown}\n{bench.setup!r}")
+
+
+async def test_all_goes_well(known: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    await known.set_up()
+    await known.take_down()
+    assert is_silent(known, None, caplog)
+    assert known.keyring.stored.keys() == {("CF Batch", known.saved[0].id)}, "the token is not in the keyring"
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+async def test_the_upload_fails(known: Bench, fault: Fault, caplog: pytest.LogCaptureFixture) -> None:
+    known.faulty.follow(fault)
+    with pytest.raises(Stopped) as caught:
+        await known.set_up()
+    assert "worker_setup" in everything_told(caught.value)
+    assert is_silent(known, caught.value, caplog)
+
+
+@pytest.mark.parametrize("call", ["GET workers/subdomain", PUT, "POST workers/scripts/cf-batch-door/subdomain"])
+@pytest.mark.parametrize("status", [400, 403])
+async def test_the_service_repeats_both(known: Bench, call: str, status: int, caplog: pytest.LogCaptureFixture) -> None:
+    said = Refused(status, 10021, f"cannot read Bearer {TOKEN} and {SECRET} in your upload")
+    known.account.refuse_first[call] = [said] * 9
+    with pytest.raises(Stopped) as caught:
+        await known.set_up()
+    told = everything_told(caught.value)
+    assert TOKEN not in told
+    if call == PUT:
+        assert "in your upload" in caught.value.detail
+        assert is_silent(known, caught.value, caplog)
+
+
+async def test_a_token_that_is_refused(known: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(Stopped) as caught:
+        await known.set_up(token=OTHER_TOKEN)
+    assert is_silent(known, caught.value, caplog)
+
+
+async def test_a_client_that_is_made_for_it_keeps_the_token_to_itself(bench: Bench, tmp_path: Path) -> None:
+    client = bench.program.address_book.account_client(ACCOUNT, Token(TOKEN))
+    assert CORE not in repr(client) + repr(vars(client)) + repr(vars(bench.program.address_book))

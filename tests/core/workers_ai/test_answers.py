@@ -55,7 +55,6 @@ def run(elements: list[Any], expected: list[Expected], dimension: int | None = N
 
 
 def plain(results: list[Matched]) -> list[Any]:
-    """Results as values that can be compared with `==`."""
     return [
         (r.index, r.error)
         if isinstance(r, Refused)

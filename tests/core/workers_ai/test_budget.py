@@ -24,8 +24,6 @@ def budget(clock: Clock, *, calls: int = 5, window: float = 10.0) -> RateBudget:
     return RateBudget(calls=calls, window=window, clock=clock, sleep=clock.sleep)
 
 
-
-
 async def test_the_services_word_shrinks_it() -> None:
     clock = Clock()
     limited = budget(clock, calls=800, window=300)

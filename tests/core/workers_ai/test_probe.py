@@ -107,7 +107,6 @@ class Call:
         self.content = {"result": None, "success": False, "errors": errors, "messages": []}
 
     def list_as(self, name: str, value: object) -> None:
-        """Change a property of the model in the service's list."""
         for entry in self.result if self.is_for_the_model else ():
             for each in entry["properties"]:
                 if each["property_id"] == name:
@@ -124,7 +123,6 @@ GONE = "00000000-1111-4111-8111-000000000000"
 
 
 def breaking(assumption: str) -> Break:
-    """What breaks one assumption, and no other."""
     seen: set[str] = set()
 
     def change(call: Call) -> None:
@@ -224,8 +222,7 @@ def breaking(assumption: str) -> Break:
     return change
 
 
-def unbroken(call: Call) -> None:
-    """The practice service as it is."""
+def unbroken(call: Call) -> None: ...
 
 
 def changed(inner: Application, change: Break) -> Application:
