@@ -184,3 +184,55 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
     click(page.done_button)
     assert window.pages.currentWidget() is workspace._settings.page
+
+
+async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    lost = replace(
+        job.batches[0], state=BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came."
+    )
+    await driver.show(driver.pretend(replace(job, finished_at=0.0), [lost]))
+    (card,) = driver.page.progress.cards.values()
+    assert not card.id_field.isVisible() and not card.adopt_button.isVisible()
+    assert card.again_button.isVisible() and card.dismiss_button.isVisible()
+    await driver.idle()
+
+
+async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
+    stage: Stage, service: FaultyService, until: Until, tmp_path: Path
+) -> None:
+    shared = ("Choose a new password", "Invoices")
+    body = {"requests": [{"query": query, "contexts": [{"text": text} for text in shared]} for query in QUERIES]}
+    queries, contexts, folder = tmp_path / "queries.csv", tmp_path / "answers.csv", tmp_path / "texts"
+    queries.write_text("question\n" + "".join(f"{query}\n" for query in QUERIES), encoding="utf-8")
+    contexts.write_text("answer\n" + "".join(f"{text}\n" for text in shared), encoding="utf-8")
+    folder.mkdir()
+    for number, text in enumerate(shared):
+        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
+    request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
+    stage.workspace.window.attach.emit()
+    dialog = await attach_dialog(until)
+    await until(lambda: dialog.connection.count() == 2)
+    dialog.text.setPlainText(request_id)
+    files = dialog.files
+    files.open(folder)
+    await until(files.inputs)
+    assert files.kind.value() == Kind.EMBED and files.names[0].whole_text() == "texts"
+    click(files.removes[0])
+    assert files.choose_folder.isVisible() and files.inputs() is None and dialog.add_button.isEnabled()
+    files.open(queries)
+    await until(files.inputs)
+    files.kind.set_value(Kind.RANK)
+    files.kind.picked.emit(Kind.RANK)
+    await until(files.missing)
+    await until(lambda: not dialog.tasks.is_running("choose"))
+    assert files.missing() and not dialog.add_button.isEnabled() and files.add_second.isVisible()
+    files.open(queries, contexts)
+    await until(files.inputs)
+    assert [name.whole_text() for name in files.names] == ["queries.csv", "answers.csv"]
+    click(dialog.add_button)
+    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
+    (job,) = stage.program.ledger.jobs()
+    assert (job.queries, job.texts) == (2, 4)
+    await until(lambda: stage.person.sees("cancel an order"))
+    await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
