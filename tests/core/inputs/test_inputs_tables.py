@@ -66,18 +66,6 @@ def test_of_several_tables_the_first_is_read(tmp_path: Path) -> None:
     assert said == ()
 
 
-def test_other_ways_of_quoting(tmp_path: Path) -> None:
-    rows, source = read(tmp_path, "a.csv", 'id,text\n1,"say \\"hi\\", please"\n2,"b, c"\n3,"d"\n')
-    assert [row.cells for row in rows] == [("1", 'say "hi", please'), ("2", "b, c"), ("3", "d")]
-    assert source.quoting is Quoting.ESCAPED
-    rows, _ = read(tmp_path, "b.csv", "id,text\n1,'a, b'\n2,'c, d'\n3,'e, f'\n")
-    assert [row.cells[1] for row in rows] == ["a, b", "c, d", "e, f"]
-    rows, _ = read(tmp_path, "c.tsv", 'id\ttext\n1\t"quoted" at first\n2\t5" pipe\n3\tplain\n')
-    assert [row.cells[1] for row in rows] == ['"quoted" at first', '5" pipe', "plain"]
-    rows, _ = read(tmp_path, "d.csv", "id,text\n1,it's one\n2,it's two\n3,'tis three\n")
-    assert [row.cells[1] for row in rows] == ["it's one", "it's two", "'tis three"]
-
-
 def test_postgresql_copy(tmp_path: Path) -> None:
     rows, source = read(tmp_path, "a.tsv", 'id\ttext\n1\ta\\tb "c\n2\t\\N\n3\tback\\\\slash\\nline\n\\.\n')
     assert [row.cells for row in rows] == [("1", 'a\tb "c'), ("2", ""), ("3", "back\\slash\nline")]
@@ -100,10 +88,6 @@ def test_mysql_outfile(tmp_path: Path, separator: str) -> None:
         (str(n), text or "", "2024-05-01", "", "10:20:00") for n, text in enumerate(texts)
     ]
     assert [row.number for row in rows] == [1, 3, 4, 5, 6, 7, 8, 9, 11]
-    assert source.quoting is Quoting.OUTFILE
-    rows, source = read(tmp_path, "b.csv", data * 300, ReadOptions(has_header=False))
-    assert len(rows) == 300 * len(texts)
-    assert {row.cells[3] for row in rows} == {""}
     assert source.quoting is Quoting.OUTFILE
 
 
@@ -147,15 +131,6 @@ def test_comments_above_a_table_are_left_aside_but_for_the_names(tmp_path: Path)
     assert open_source(path).columns == ("#id", "text")
 
 
-def test_a_separator_at_the_end_of_every_line_makes_no_data_of_the_names(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("time,warmth,\n10:00,3.5,\n11:00,4.5,\n")
-    assert open_source(path).columns == ("time", "warmth")
-    path.write_text("id,text,note,\n1,one,a\n2,two,b\n3,three,\n")
-    rows, said = notices(tmp_path, "a.csv", path.read_text())
-    assert (rows, said) == ([("1", "one", "a"), ("2", "two", "b"), ("3", "three", "")], ())
-
-
 def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None:
     rows = "".join(f"{n},Ann,text {n},a note\n" for n in range(5))
     for names in ("idname,text", "id,na,me,text,note", "id,,name,text,note"):
@@ -166,18 +141,6 @@ def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None
     _, said = notices(tmp_path, "a.csv", f"idname,text,note\n{rows}")
     assert len(said) == 1
     assert said[0].endswith("R writes tables so, and then the first column has no name.")
-
-
-def test_the_names_of_empty_columns_at_the_end_of_short_rows_stay(tmp_path: Path) -> None:
-    """A crowd-working site writes no separators for the columns at the end that are empty."""
-    head = "id,query,answer,approve,reject\n"
-    rows, said = notices(
-        tmp_path, "a.csv", head + "".join(f'{n},"what is {n}; and why; here","an answer"\n' for n in range(1, 6))
-    )
-    assert rows == [(str(n), f"what is {n}; and why; here", "an answer", "", "") for n in range(1, 6)]
-    assert said == (
-        "The first row names 5 columns, but the rows have 3 cells. Check that each name is above its own texts.",
-    )
 
 
 @pytest.mark.parametrize(
@@ -241,39 +204,3 @@ def test_lines_that_were_taken_for_cells(tmp_path: Path, is_header_wrapped: bool
         (number, cells, "") for number, cells in enumerate(table, 2)
     ]
     assert source.quoting is Quoting.WRAPPED
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        '"Smith, John"\n"Byron, Ada"\n"Turing, Alan"\n',
-        '"He said ""no"", and left"\n"She said ""yes"", and stayed"\n"I said ""so"", and wrote"\n',
-    ],
-)
-def test_quoted_texts_stay_texts(tmp_path: Path, data: str) -> None:
-    rows, source = read(tmp_path, "a.csv", data, ReadOptions(has_header=False))
-    assert [row.cells for row in rows] == [tuple(cells) for cells in csv.reader(io.StringIO(data))]
-    assert source.quoting is Quoting.DOUBLED
-
-
-@pytest.mark.parametrize(
-    ("data", "columns", "last"),
-    [
-        ('id text note\n0 "text 0" a\n1 "text 1" b\n2 "text 2" c\n', ("id", "text", "note"), ("2", "text 2", "c")),
-        ("Year Value\n2010 0.5\n2011 1.5\n2012 2.5\n", ("Year", "Value"), ("2012", "2.5")),
-    ],
-)
-def test_cells_may_be_separated_by_spaces(tmp_path: Path, data: str, columns: tuple[str, ...], last: object) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(data)
-    source = open_source(path)
-    assert (source.separator, source.columns) == (" ", columns)
-    assert [row.cells for row in read_rows(source)][-1] == last
-    assert source.notices == ("The cells are separated by spaces.",)
-
-
-def test_a_second_table_is_noticed_without_a_blank_line_above_it(tmp_path: Path) -> None:
-    data = "id,text\n" + "".join(f"{n},text {n}\n" for n in range(5)) + "city,people\nUlm,5\nBonn,6\nOslo,7\n"
-    rows, said = notices(tmp_path, "a.csv", data)
-    assert len(rows) == 5
-    assert said[0].startswith("The file has several tables. Only the first is read, down to line 6.")
