@@ -39,7 +39,6 @@ class BudgetFields(QWidget):
         )
 
     def show_budget(self, budget: Budget) -> None:
-        """Show a budget without a signal."""
         self._budget = budget
         self.unit.set_value(budget.unit)
         for field, amount in ((self.a_job, budget.a_job), (self.a_day, budget.a_day)):

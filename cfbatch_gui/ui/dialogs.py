@@ -152,7 +152,6 @@ async def save_file(
 
 
 async def choose_folder(parent: QWidget, title: str, *, folder: Folder) -> Path | None:
-    """Ask for a folder; None when the user cancels."""
     dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)

@@ -38,12 +38,10 @@ def figures(text: str) -> str:
 
 
 def score_text(score: float) -> str:
-    """A score, similarity, margin, metric or mean of these, with four decimals."""
     return number(score, ".4f")
 
 
 def vector_value_text(value: float) -> str:
-    """The length of a vector or one of its values, with four decimals."""
     return number(value, ".4f")
 
 
@@ -61,7 +59,6 @@ def plural(count: int, one: str, many: str) -> str:
 
 
 def listed(things: Sequence[str]) -> str:
-    """A list as text: "a", "a and b", "a, b and c"; "" for an empty one."""
     if len(things) < 2:
         return "".join(things)
     return tr("{some} and {last}").format(some=", ".join(things[:-1]), last=things[-1])

@@ -38,8 +38,6 @@ _LINE = 120.0  # percent of the usual height of a line
 
 
 class Topic(StrEnum):
-    """The pages, by the names of their files, in the order of the list."""
-
     FIRST_JOB = "first-job"
     FILES = "files"
     SENDING = "sending"
@@ -75,7 +73,6 @@ class HelpWindow(QDialog):
         return QSize(scaled(_WIDTH), scaled(_HEIGHT))
 
     def show_topic(self, topic: Topic) -> None:
-        """Open the window, or bring it to the front, with this page."""
         self.topics.setCurrentRow(list(Topic).index(topic))
         self._read(topic)
         self.show()
@@ -297,7 +294,6 @@ class ShortcutsDialog(QDialog):
         )
 
     def shortcuts(self) -> tuple[tuple[str, str], ...]:
-        """The keys, as Qt names them, and what they do."""
         return (
             ("Ctrl+N", self.tr("New job")),
             ("Ctrl+O", self.tr("Open a file in a new job")),

@@ -29,7 +29,6 @@ def pixmap(name: str, colour_role: str, size: int, ratio: float) -> QPixmap:
 
 
 def paint_icon(painter: QPainter, rect: QRect, name: str, colour_role: str) -> None:
-    """Paint the icon into `rect`, for delegates and painted widgets."""
     ratio = painter.device().devicePixelRatio() if painter.device() is not None else 1.0
     painter.drawPixmap(rect, _render(name, theme.colour(colour_role), rect.size(), ratio))
 
@@ -62,8 +61,6 @@ def _render(name: str, colour: QColor, size: QSize, ratio: float) -> QPixmap:
 
 
 class _LineEngine(QIconEngine):
-    """Renders one drawing in the requested mode and size, in the colour of the current theme."""
-
     def __init__(self, name: str, colour_role: str) -> None:
         super().__init__()
         _drawing(name)  # a name that does not exist fails here, not inside a paint event

@@ -25,7 +25,6 @@ def control_name(platform: str = sys.platform) -> str:
 
 
 def in_help(text: str, platform: str = sys.platform) -> str:
-    """A page of the help with the keys of macOS where it is read there."""
     if platform != "darwin":
         return text
     return _IN_HELP.sub(lambda found: f"**⌘{found[1] or ''}**", text)

@@ -43,7 +43,6 @@ class Undos(QObject):
         self._offers: list[Undo] = []
 
     def offer(self, words: str, act: Callable[[], None]) -> Undo:
-        """Offer to undo what was just done."""
         undo = Undo(words, act)
         self._offers.append(undo)
         self.changed.emit()
@@ -56,11 +55,9 @@ class Undos(QObject):
             self.changed.emit()
 
     def latest(self) -> Undo | None:
-        """What Ctrl+Z would undo."""
         return self._offers[-1] if self._offers else None
 
     def is_offered(self, undo: Undo) -> bool:
-        """Whether it was neither taken nor withdrawn."""
         return undo in self._offers
 
     def take(self, undo: Undo) -> None:
@@ -70,7 +67,6 @@ class Undos(QObject):
             undo.act()
 
     def undo(self) -> None:
-        """Undo the latest, if there is any."""
         if self._offers:
             self.take(self._offers[-1])
 
@@ -144,7 +140,6 @@ _LEAST_SECONDS, _SECONDS_A_LETTER = 8.0, 0.08  # before a bar fades; slow reader
 
 
 def show_folder_of(path: Path) -> None:
-    """Open the folder of a file in the desktop's file manager."""
     _open(path.parent)
 
 
@@ -153,8 +148,6 @@ def _open(path: Path) -> None:
 
 
 def action_words(action: Action) -> str:
-    """The text of an action's button, "" for actions without a button."""
-
     def tr(text: str) -> str:
         return QCoreApplication.translate("notices", text)
 
@@ -226,7 +219,6 @@ class Notices(QWidget):
         self.place()
 
     def place(self) -> None:
-        """Stand at the bottom of the parent, above the foot of its page."""
         area = self.parentWidget()
         if area is None or not self._bars:
             return
@@ -240,15 +232,12 @@ class Notices(QWidget):
         self.raise_()
 
     def past(self) -> list[PastNotice]:
-        """The notices of this session, newest first, as many as are kept."""
         return list(reversed(self._past))
 
     def unseen(self) -> int:
-        """How many notices have faded since the list was looked at."""
         return self._unseen
 
     def mark_seen(self) -> None:
-        """The list was looked at."""
         self._unseen = 0
         self.changed.emit()
 
@@ -344,7 +333,6 @@ class Notices(QWidget):
         return bar
 
     def dismiss(self, bar: NoticeBar) -> None:
-        """Remove a bar, if it is still shown."""
         if bar in self._bars:
             self._bars.remove(bar)
             self._left.pop(bar, None)
@@ -359,11 +347,9 @@ class Notices(QWidget):
         self.place()
 
     def texts(self) -> list[str]:
-        """The sentences that are shown, oldest first."""
         return [bar.text() for bar in self._bars]
 
     def bars(self) -> list[NoticeBar]:
-        """The bars, oldest first."""
         return list(self._bars)
 
     def _bar(self, text: str, level: Level) -> NoticeBar:
@@ -394,7 +380,6 @@ class Notices(QWidget):
                 self.undos.withdraw(oldest.undo)
 
     def _drop_undone(self) -> None:
-        """Remove the bars of what was undone by the keyboard, or from the list."""
         for bar, undo in list(self._undo_of.items()):
             if not self.undos.is_offered(undo):
                 self.dismiss(bar)

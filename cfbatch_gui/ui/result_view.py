@@ -48,8 +48,6 @@ def row_choices(*named: tuple[str, Iterable[int]], proposed: str = "") -> tuple[
 
 
 class ResultView(QWidget):
-    """A view of the results of one job at a time."""
-
     tasks: Tasks
 
     # ABCMeta cannot be combined with Qt's metaclass; the type checker treats the method as abstract without it.
@@ -94,14 +92,12 @@ class LateView(ResultView, Generic[V]):
 
     @property
     def view(self) -> V:
-        """The view, made now if it was not."""
         if self._view is None:
             self._view = self._make()
             self.setLayout(column(self._view, gap=0))
         return self._view
 
     def made(self) -> V | None:
-        """The view if it was made."""
         return self._view
 
     def show_job(self, job: Job) -> None:
@@ -118,7 +114,6 @@ class LateView(ResultView, Generic[V]):
         return self._has_something(job)
 
     async def close_work(self) -> None:
-        """Stop what the view is doing."""
         await self.tasks.close()
         if self._view is not None:
             await self._view.tasks.close()

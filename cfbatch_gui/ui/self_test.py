@@ -165,7 +165,6 @@ _SCRIPTS = (
 
 
 def _qt_checks(app: "QApplication", *, has_screen: bool) -> tuple[Check, ...]:
-    """They need the application to be there."""
     return (
         Check(message("Window"), lambda: _platform(app, has_screen=has_screen)),
         *((Check(message("Ways to a screen"), lambda: _screen_plugins(app)),) if sys.platform == "linux" else ()),

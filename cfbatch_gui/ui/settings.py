@@ -62,15 +62,12 @@ class SettingsPage(QWidget):
         self.setLayout(content)
 
     def choose(self, key: str) -> None:
-        """Show one of the tabs."""
         self.tabs.choose(key)
 
     def choose_connections(self) -> None:
-        """Show the tab of connections."""
         self.choose(CONNECTIONS)
 
     def shows_connections(self) -> bool:
-        """Whether that tab is chosen."""
         return self.tabs.current() == CONNECTIONS
 
     def showEvent(self, event: QShowEvent) -> None:

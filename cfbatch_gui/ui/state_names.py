@@ -23,8 +23,6 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """The name of a state with its icon and colour role."""
-
     text: str
     icon: str
     role: Role
@@ -40,8 +38,6 @@ class DraftPhase(StrEnum):
 
 
 class AnswerPlace(StrEnum):
-    """Where an answer is that the user's account collects."""
-
     AT_SERVICE = "at_service"
     IN_ACCOUNT = "in_account"
     HERE = "here"
@@ -53,17 +49,14 @@ def kept_phase(job: Job) -> DraftPhase:
 
 
 def kind_icon(kind: Kind) -> str:
-    """The icon of a kind of job."""
     return "list-ordered" if kind is Kind.RANK else "waypoints"
 
 
 def kind_words(kind: Kind) -> str:
-    """The name of what a kind of job makes."""
     return _tr("Ranking") if kind is Kind.RANK else _tr("Vectors")
 
 
 def batch_words(state: BatchState) -> StateWords:
-    """The name, icon and colour of a batch's state."""
     texts: dict[BatchState, tuple[str, str, Role]] = {
         BatchState.PLANNED: (_tr("Waiting to be sent"), "circle-dashed", "quiet"),
         BatchState.SENDING: (_tr("Sending"), "send", "accent"),
@@ -80,7 +73,6 @@ def batch_words(state: BatchState) -> StateWords:
 
 
 def place_words(place: AnswerPlace) -> StateWords:
-    """The name, icon and colour of where an answer is."""
     texts: dict[AnswerPlace, tuple[str, str, Role]] = {
         AnswerPlace.AT_SERVICE: (_tr("At the service"), "cloud", "quiet"),
         AnswerPlace.IN_ACCOUNT: (_tr("Waiting in your account"), "inbox", "accent"),
@@ -90,12 +82,10 @@ def place_words(place: AnswerPlace) -> StateWords:
 
 
 def is_collected(job: Job) -> bool:
-    """Whether the user's account was handed anything of a job."""
     return any(batch.handed_over_at for batch in job.batches)
 
 
 def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
-    """The state of a batch; where its answer is, in a job that the user's account collects."""
     if batch.is_handed_over and batch.state is not BatchState.COLLECTING:
         return place_words(AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE)
     if in_collected_job and batch.state is BatchState.DONE:
@@ -104,7 +94,6 @@ def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
 
 
 def draft_words(phase: DraftPhase) -> StateWords:
-    """The name, icon and colour of a draft."""
     texts: dict[DraftPhase, tuple[str, str, Role]] = {
         DraftPhase.EMPTY: (_tr("Draft"), "pencil", "quiet"),
         DraftPhase.READING: (_tr("Reading"), "loader", "quiet"),
@@ -115,7 +104,6 @@ def draft_words(phase: DraftPhase) -> StateWords:
 
 
 def job_words(state: JobState, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
-    """The name, icon and colour of a job's state; `phase` is that of a draft."""
     if state is JobState.DRAFT:
         return draft_words(phase)
     texts: dict[JobState, tuple[str, str, Role]] = {
@@ -180,7 +168,6 @@ def short_model(job: Job) -> str:
 
 
 def connection_of(program: Program, job: Job) -> Connection | None:
-    """The job's connection as it is set up now; None when it was removed."""
     try:
         return program.address_book.connection(job.connection)
     except UserError:
@@ -188,7 +175,6 @@ def connection_of(program: Program, job: Job) -> Connection | None:
 
 
 def connection_title(program: Program, job: Job) -> str:
-    """The title of the job's connection; its id, capitalised, when the connection was removed."""
     connection = connection_of(program, job)
     return connection.title if connection is not None else job.connection.capitalize()
 

@@ -39,7 +39,6 @@ class Tasks:
         return task
 
     def cancel(self, name: str) -> None:
-        """Cancel the task of this name, if there is one."""
         task = self._running.pop(name, None)
         if task is not None:
             self._ending.add(task)
@@ -53,7 +52,6 @@ class Tasks:
         return name in self._running
 
     def running(self) -> tuple[str, ...]:
-        """The names of all tasks that are not done."""
         return (*self._running, *(task.get_name() for task in self._ending))
 
     async def close(self) -> None:

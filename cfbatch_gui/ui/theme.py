@@ -192,7 +192,6 @@ def scaled(pixels: int) -> int:
 
 
 def colour(role: str) -> QColor:
-    """A colour by its role, the name of a field of `Tokens`."""
     value: str = getattr(tokens(), role)
     return QColor(value)
 
@@ -211,12 +210,10 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
-        """The current colours."""
         return tokens()
 
     @property
     def scheme(self) -> Scheme:
-        """The setting, as last set."""
         return self._scheme
 
     def apply(self, app: QApplication) -> None:
@@ -231,7 +228,6 @@ class Theme(QObject):
         self._refresh()
 
     def set_scheme(self, scheme: Scheme) -> None:
-        """Change the setting while the program runs."""
         self._scheme = scheme
         self._refresh()
 
@@ -304,7 +300,6 @@ def _luminance(value: QColor) -> float:
 
 
 def _contrast(one: QColor, other: QColor) -> float:
-    """The WCAG contrast ratio, 1 to 21."""
     lower, upper = sorted((_luminance(one), _luminance(other)))
     return (upper + 0.05) / (lower + 0.05)
 

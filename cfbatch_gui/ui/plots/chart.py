@@ -39,7 +39,6 @@ class Chart(Plot):
         self.show_again()
 
     def layers(self) -> tuple[Layer, ...]:
-        """The layers that are shown."""
         return self._layers
 
     def sizeHint(self) -> QSize:
@@ -77,7 +76,6 @@ class Chart(Plot):
         return " ".join(filter(None, words))
 
     def data(self) -> PlotData:
-        """A row for each bar and each dot, with the name of its layer."""
         across, up = self._titles
         if any(isinstance(layer, Dots) for layer in self._layers):
             return PlotData((self.tr("series"), across or "x", up or "y", self.tr("text")), self._dots())
@@ -251,7 +249,6 @@ class DifferenceChart(Plot):
         return " ".join(filter(None, (counts, gain, loss)))
 
     def data(self) -> PlotData:
-        """A row for each bar."""
         rows = [(self._describe(index).split("\n")[0], value) for index, value in enumerate(self._values)]
         return PlotData(self._columns, rows)
 

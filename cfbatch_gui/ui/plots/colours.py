@@ -52,13 +52,11 @@ def of_role(role: str) -> NDArray[np.uint8]:
 
 
 def to_colour(value: NDArray[np.uint8]) -> QColor:
-    """One row of a table of colours."""
     red, green, blue = (int(channel) for channel in value)
     return QColor(red, green, blue)
 
 
 def is_dark() -> bool:
-    """Whether the window is dark."""
     return theme.colour("window").lightness() < 128
 
 
@@ -85,7 +83,6 @@ class DotColours:
         return found
 
     def paint_key(self, painter: QPainter, box: QRectF, font: QFont) -> None:
-        """The key, from the top left of `box`."""
         painter.save()
         painter.setFont(font)
         if self.limits is not None:
@@ -163,12 +160,10 @@ class DotColours:
 
 
 def plain(count: int) -> DotColours:
-    """All dots in the accent colour."""
     return DotColours(np.zeros(count, dtype=np.int16))
 
 
 def by_category(codes: NDArray[np.integer], names: Sequence[str]) -> DotColours:
-    """`codes` are indices into `names`, negative for all others."""
     others = codes < 0
     return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()))
 

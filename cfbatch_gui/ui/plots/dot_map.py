@@ -43,18 +43,15 @@ class Viewport:
 
     @property
     def zoom(self) -> float:
-        """The scale divided by that of the view of everything."""
         return self.scale / self.whole
 
     def pixels(self, points: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The pixels of points (n, 2), as x and y."""
         wide = points.astype(np.float64)
         across = (wide[:, 0] - self.x) * self.scale + self.width / 2
         down = self.height / 2 - (wide[:, 1] - self.y) * self.scale
         return across, down
 
     def moved(self, across: float, down: float) -> "Viewport":
-        """The view after the picture was dragged by this many pixels."""
         return self._with(self.x - across / self.scale, self.y + down / self.scale, self.scale)
 
     def zoomed(self, factor: float, across: float, down: float) -> "Viewport":
@@ -66,7 +63,6 @@ class Viewport:
         return self._with(x, y, scale)
 
     def resized(self, width: float, height: float, whole: float) -> "Viewport":
-        """The same middle and the same zoom in a widget of another size."""
         return Viewport(self.x, self.y, self.zoom * whole, width, height, whole)
 
     def _with(self, x: float, y: float, scale: float) -> "Viewport":
@@ -218,7 +214,6 @@ def _painted(
 
 @lru_cache(maxsize=16)
 def _stamp(radius: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """The pixels of a dot around its centre, and how much of each it covers."""
     reach = int(np.ceil(radius)) + 1
     line, column = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     cover = np.clip(radius + 0.5 - np.hypot(line, column), 0.0, 1.0)
@@ -263,7 +258,6 @@ class DotMap(Plot):
         self._touched = False
 
     def show_points(self, points: NDArray[np.float32], describe: Describe, data: Callable[[], PlotData]) -> None:
-        """Show dots at `points` (n, 2); `describe` gives one's text and a quiet line, `data` the table behind all."""
         self._points, self._describe, self._data = points, describe, data
         self._order = np.random.default_rng(_SHUFFLE).permutation(len(points))
         self._marked, self._current, self._hovered = None, -1, -1
@@ -282,7 +276,6 @@ class DotMap(Plot):
         return self._touched or self._hovered >= 0
 
     def set_colours(self, colours: DotColours, names: Sequence[PlacedName] = ()) -> None:
-        """Colour the dots; `names` are painted among them, see `DotColours.positions_of_names`."""
         self._colours, self._names = colours, tuple(names)
         self._version += 1
         self.show_again()
@@ -307,21 +300,17 @@ class DotMap(Plot):
         self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
 
     def show_all(self) -> None:
-        """Zoom and move so that all dots are seen."""
         self._view = view_of_all(self._points, self.width(), self.height(), _MARGIN)
         self._moved = False
         self._changed()
 
     def zoom(self, factor: float) -> None:
-        """Zoom in by a factor around the middle."""
         self._zoom_at(factor, QPointF(self.width() / 2, self.height() / 2))
 
     def is_moved(self) -> bool:
-        """Whether the view is another than that of all dots."""
         return self._moved
 
     def pixel_of(self, index: int) -> QPointF:
-        """The centre of a dot, in pixels of the widget."""
         x, y = self._view.pixels(self._points[index : index + 1])
         return QPointF(float(x[0]), float(y[0]))
 

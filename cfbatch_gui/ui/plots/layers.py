@@ -34,8 +34,6 @@ class Bars:
 
 @dataclass(frozen=True, eq=False)
 class Steps(Bars):
-    """The outline of a histogram, to be laid over another."""
-
     role: str = "attention"
 
 
@@ -82,7 +80,6 @@ class Found:
 
 
 def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
-    """The least and the greatest value across of all dots, bars and marks."""
     has_dots = any(isinstance(layer, Dots) for layer in layers)
     found = [_finite(layer.x) for layer in layers if isinstance(layer, Dots)]
     found += [_finite(layer.edges) for layer in layers if isinstance(layer, Bars)]

@@ -54,11 +54,9 @@ class Scale:
     end: float
 
     def pixel(self, value: float) -> float:
-        """The pixel of a value."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def pixels(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        """`pixel` for many, float64."""
         wide = values.astype(np.float64)
         placed: NDArray[np.float64] = self.start + (wide - self.low) / (self.high - self.low) * (self.end - self.start)
         return placed
@@ -85,7 +83,6 @@ def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def labels(values: tuple[float, ...]) -> tuple[str, ...]:
-    """All with as many decimals as the step between them needs, and with thousands separators."""
     step = values[1] - values[0] if len(values) > 1 else abs(values[0]) if values and values[0] else 1.0
     exponent = math.floor(math.log10(step) + 1e-9)
     decimals = max(0, -exponent)
@@ -106,7 +103,6 @@ def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
 
 
 def small(font: QFont) -> QFont:
-    """The font of the labels of axes, a pixel smaller."""
     smaller = QFont(font)
     smaller.setPixelSize(max(9, _pixels(font) - 1))
     return smaller
@@ -209,16 +205,13 @@ class Plot(QWidget):
 
     @abstractmethod
     def summary(self) -> str:
-        """What it shows in words, for whoever does not see it."""
         raise NotImplementedError
 
     @abstractmethod
     def data(self) -> PlotData:
-        """The data behind the plot."""
         raise NotImplementedError
 
     def show_again(self) -> None:
-        """Paint what it shows now, and say it in words."""
         self.setAccessibleDescription(self.summary())
         self.update()
 
@@ -236,7 +229,6 @@ class Plot(QWidget):
         return image
 
     def svg(self) -> bytes:
-        """The plot as an SVG document."""
         content = QByteArray()
         buffer = QBuffer(content)
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -254,7 +246,6 @@ class Plot(QWidget):
         return bytes(content.data())
 
     def copy(self) -> None:
-        """Put the picture on the clipboard."""
         QGuiApplication.clipboard().setImage(self.picture())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -307,7 +298,6 @@ class PictureButtons(QWidget):
         self.setLayout(row(self.copy_button, self.save_button, gap=TINY))
 
     def set_name(self, name: str) -> None:
-        """What the file is called at first."""
         self._name = name
 
     async def write(self, path: Path) -> None:

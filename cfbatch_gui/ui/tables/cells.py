@@ -43,8 +43,6 @@ _FIGURES = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.Alig
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a part of a cell is in the direction of the window."""
-
     cell: QRect
     direction: Qt.LayoutDirection
 
@@ -161,7 +159,6 @@ class CellDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> bool:
-        """Show the whole text of an elided cell as a plain tooltip."""
         if event.type() != QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)
         text = str(index.data() or "")

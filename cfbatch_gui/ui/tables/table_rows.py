@@ -67,7 +67,6 @@ class Column(Generic[R]):
 
     @property
     def name(self) -> str:
-        """The name of the column in the saved layout."""
         return self.key or self.title
 
 
@@ -154,7 +153,6 @@ class Rows(ColumnRows[R]):
         self._order: npt.NDArray[np.intp] = np.arange(len(self._rows))
 
     def rows(self) -> tuple[R, ...]:
-        """All rows, in their own order."""
         return self._rows
 
     def row(self, index: int) -> R:
@@ -295,5 +293,4 @@ def _is_missing(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
-    """A key that puts numbers before text, so that a column with both can be sorted."""
     return (0, value) if isinstance(value, (int, float)) else (1, str(value).casefold())

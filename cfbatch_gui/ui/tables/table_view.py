@@ -42,11 +42,9 @@ from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 class Memory(Protocol):
     """The store of the window's layout: a text for each key."""
 
-    def get(self, key: str) -> str:
-        """The text of a key, "" when there is none."""
+    def get(self, key: str) -> str: ...
 
-    def set(self, key: str, value: str) -> None:
-        """Save a text under a key."""
+    def set(self, key: str, value: str) -> None: ...
 
 
 MOST_ROWS_TO_COPY = 100_000
@@ -198,7 +196,6 @@ class TableView(QTableView):
         self.doubleClicked.connect(lambda index: self.opened.emit(index.row()))
 
     def show_rows(self, rows: ColumnRows[Any]) -> None:
-        """Show a model, with its columns laid out as they were saved, else as they are declared."""
         self._restoring = True
         self.setModel(rows)
         self.selectionModel().currentRowChanged.connect(self._current_changed)
@@ -216,14 +213,12 @@ class TableView(QTableView):
         self._make_room()
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought` in the columns that the page's search looks at; "" marks none."""
         delegate = self.itemDelegate()
         if isinstance(delegate, CellDelegate) and delegate.sought != sought:
             delegate.sought = sought
             self.viewport().update()
 
     def columns(self) -> tuple[Column[Any], ...]:
-        """The columns of the model."""
         model = self.model()
         return model.columns if isinstance(model, ColumnRows) else ()
 
@@ -238,7 +233,6 @@ class TableView(QTableView):
             self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
 
     def selected_rows(self) -> list[int]:
-        """The indices of the selected rows, ascending."""
         return sorted({row for top, bottom in self._selected_ranges() for row in range(top, bottom + 1)})
 
     def copy(self) -> None:
@@ -447,8 +441,6 @@ class TableView(QTableView):
 
 
 class ColumnsButton(QuietButton):
-    """Opens the menu that shows and hides a table's columns."""
-
     def __init__(self, table: TableView, parent: QWidget | None = None) -> None:
         super().__init__("", "columns-3", parent=parent)
         self.setText(self.tr("Columns"))

@@ -158,7 +158,6 @@ class NoticeBar(QFrame):
         self.set_text(text, level)
 
     def set_text(self, text: str, level: Level = "info") -> None:
-        """Replace the sentence, and set the icon and the colours of its level."""
         name, role = LEVEL_ICONS[level]
         self._icon.set_icon(name, role)
         self._text.setText(text)
@@ -175,11 +174,9 @@ class NoticeBar(QFrame):
         return max(self.minimumHeight(), self._row.totalHeightForWidth(width))
 
     def text(self) -> str:
-        """The sentence as it was set."""
         return self._text.text()
 
     def offer_files(self, paths: Sequence[Path]) -> None:
-        """Let these files be dragged by the sentence or its icon."""
         for part in (self._icon, self._text):
             FileDrag(part, paths)
 
@@ -194,14 +191,12 @@ class NoticeBar(QFrame):
         return link
 
     def clear_links(self) -> None:
-        """Remove all link buttons."""
         for link in self.links():
             self._buttons.removeWidget(link)
             link.hide()
             link.deleteLater()
 
     def links(self) -> list[LinkButton]:
-        """The link buttons, from left to right."""
         items = (self._buttons.itemAt(index) for index in range(self._buttons.count()))
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, LinkButton)]
@@ -260,16 +255,13 @@ class PageHeader(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_title(self, title: str) -> None:
-        """Replace the title, without `renamed`."""
         self._title.setText(title)
         self._title.setVisible(bool(title) and self._editor.isHidden())
 
     def title(self) -> str:
-        """The whole title, also while it is shown elided."""
         return self._title.whole_text()
 
     def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
-        """Show a state as word, icon and colour; an empty word hides it."""
         self.state.set_state(text, icon, colour_role)
         self.state.setVisible(bool(text))
         self._dot.setVisible(bool(text and self._facts.whole_text()))
@@ -280,7 +272,6 @@ class PageHeader(QWidget):
         self._dot.setVisible(bool(self.state.text() and any(facts)))
 
     def facts(self) -> str:
-        """The texts beside the state, as one line."""
         return self._facts.whole_text()
 
     def add_button(self, button: Button) -> Button:
@@ -293,7 +284,6 @@ class PageHeader(QWidget):
         return button
 
     def also_offer(self, *buttons: Button) -> None:
-        """Offer buttons that stand elsewhere on the page in the menu bar too, before those of the header."""
         self._elsewhere.extend(buttons)
 
     def fill_menu(self, menu: QMenu) -> None:
@@ -377,7 +367,6 @@ class Tabs(KeyboardRing, QTabBar):
         self.currentChanged.connect(self._emit)
 
     def add(self, key: str, title: str) -> None:
-        """Add a tab at the end."""
         self._titles[key] = title
         self._keys.append(key)
         self.addTab(title)
@@ -388,11 +377,9 @@ class Tabs(KeyboardRing, QTabBar):
         return self._keys[index] if 0 <= index < len(self._keys) else ""
 
     def choose(self, key: str) -> None:
-        """Choose a tab by its key; ValueError when it is not shown."""
         self.setCurrentIndex(self._keys.index(key))
 
     def set_shown(self, key: str, shown: bool) -> None:
-        """Show or hide a tab."""
         if shown and key not in self._keys:
             before = list(self._titles)[: list(self._titles).index(key)]
             index = sum(each in self._keys for each in before)
@@ -408,7 +395,6 @@ class Tabs(KeyboardRing, QTabBar):
         return key in self._keys
 
     def set_title(self, key: str, title: str) -> None:
-        """Change the title of a tab."""
         self._titles[key] = title
         if key in self._keys:
             self.setTabText(self._keys.index(key), title)
@@ -441,7 +427,6 @@ class Tabs(KeyboardRing, QTabBar):
         return QStyle.visualRect(self.layoutDirection(), box, words)
 
     def is_whole(self, index: int) -> bool:
-        """Whether a tab has all of its room."""
         arrows = [each.geometry() for each in self.findChildren(QToolButton) if each.isVisible()]
         room = self.rect()
         for arrow in arrows:

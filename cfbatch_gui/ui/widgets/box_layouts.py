@@ -39,7 +39,6 @@ def column(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = 
 
 
 def boxed(layout: QLayout, parent: QWidget | None = None) -> QWidget:
-    """A widget with this layout, so that its items can be hidden and shown together."""
     widget = QWidget(parent)
     widget.setLayout(layout)
     return widget

@@ -48,7 +48,6 @@ class Button(KeyboardRing, QPushButton):
         self.setToolTip(tip)
 
     def set_icon(self, name: str, colour_role: str = "") -> None:
-        """Show an icon before the text."""
         self.setIcon(make_icon(name, colour_role or self.icon_role))
         self.setIconSize(QSize(self.icon_size, self.icon_size))
 
@@ -119,8 +118,6 @@ class IconButton(Button):
 
 
 class MenuButton(Button):
-    """A plain button with a chevron that opens a menu."""
-
     def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, icon, tip=tip, parent=parent)
         self.setMenu(QMenu(self))
@@ -143,7 +140,6 @@ class MoreButton(IconButton):
         self.setMenu(QMenu(self))
 
     def add(self, text: str, on_chosen: Callable[[], None], icon: str = "") -> QAction:
-        """Add an entry to the menu."""
         return add_action(self.menu(), text, on_chosen, icon)
 
 
@@ -162,7 +158,6 @@ def add_action(
 
 
 def paint_chevron(widget: QWidget) -> None:
-    """Paint a chevron that points down at the end of a widget."""
     painter = QPainter(widget)
     side = 14
     box = widget.rect()
@@ -200,7 +195,6 @@ class SearchField(QLineEdit):
             find.activated.connect(self._take_focus)
 
     def reset(self) -> None:
-        """Clear the field without emitting `searched`."""
         self.blockSignals(True)
         self.clear()
         self.blockSignals(False)
@@ -219,8 +213,6 @@ class SearchField(QLineEdit):
 
 
 class CheckBox(QCheckBox):
-    """A check box whose check mark is one of the program's icons."""
-
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.isChecked():
@@ -248,7 +240,6 @@ class Choice(QComboBox):
         self.activated.connect(lambda index: self.picked.emit(self.itemData(index)))
 
     def add(self, text: str, value: object, icon_name: str = "") -> None:
-        """Add a text with its value, at the end."""
         if icon_name:
             self.addItem(icon(icon_name, "text"), text, value)
         else:

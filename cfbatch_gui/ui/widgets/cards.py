@@ -87,11 +87,9 @@ class SectionCard(Card):
         self._fold.setVisible(done and self._foldable)
 
     def set_title(self, title: str) -> None:
-        """Change the title."""
         self._title.setText(title)
 
     def set_summary(self, text: str) -> None:
-        """Set the text beside the title that is shown while the section is folded."""
         self._summary.setText(text)
 
     def set_folded(self, folded: bool) -> None:
@@ -109,7 +107,6 @@ class SectionCard(Card):
         self.folded_changed.emit(folded)
 
     def is_folded(self) -> bool:
-        """Whether the section is folded to one line."""
         return self._content.isHidden()
 
 
@@ -147,7 +144,6 @@ class ChoiceCard(KeyboardRing, QRadioButton):
         self.clicked.connect(lambda _checked=False: self.chosen.emit())
 
     def is_chosen(self) -> bool:
-        """Whether it is marked as chosen."""
         return self.isChecked()
 
     def set_chosen(self, chosen: bool) -> None:
@@ -223,11 +219,9 @@ class EmptyPlace(QWidget):
         column.addStretch(1)
 
     def set_sentence(self, sentence: str) -> None:
-        """Change the sentence."""
         self._sentence.setText(sentence)
 
     def sentence(self) -> str:
-        """The sentence as it was set."""
         return self._sentence.text()
 
 
@@ -246,10 +240,8 @@ class MaybeEmpty(QStackedWidget):
         self.addWidget(content)
 
     def show_content(self) -> None:
-        """Show the content instead of the sentence."""
         self.setCurrentIndex(1)
 
     def show_sentence(self, sentence: str) -> None:
-        """Show a sentence instead of the content; "" for an empty page."""
         self._empty.set_sentence(sentence)
         self.setCurrentIndex(0)

@@ -59,7 +59,6 @@ def watch(app: QApplication) -> None:
 
 
 def came_by_keyboard(event: QFocusEvent) -> bool:
-    """Whether the focus came by a key, so that the widget shows a ring."""
     last = LastInput.instance
     return event.reason() in _BY_KEYS and (last is None or last.was_key)
 

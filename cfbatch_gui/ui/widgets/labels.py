@@ -46,7 +46,6 @@ class Label(QLabel):
         return self._unbroken
 
     def set_role(self, role: Role) -> None:
-        """Change the role, and apply its size and colour."""
         if self.property("role") != role:
             self.setProperty("role", role)
             self.style().unpolish(self)
@@ -79,7 +78,6 @@ class ElidedLabel(Label):
         self._elide()
 
     def whole_text(self) -> str:
-        """The text as it was set."""
         return self._whole
 
     def sizeHint(self) -> QSize:
@@ -116,7 +114,6 @@ class IconLabel(QWidget):
         self.setFixedSize(size, size)
 
     def set_icon(self, name: str, colour_role: str) -> None:
-        """Replace the icon and its colour role."""
         if (name, colour_role) != (self._name, self._role):
             self._name, self._role = name, colour_role
             self.update()
@@ -147,20 +144,16 @@ class StateLabel(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
     def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
-        """Set the word, which is the accessible name too, the icon and the colour."""
         self._icon.set_icon(icon, colour_role)
         self._word.setText(text)
         self._word.set_role(colour_role)
         self.setAccessibleName(text)
 
     def text(self) -> str:
-        """The word of the state."""
         return self._word.text()
 
 
 class Figure(QWidget):
-    """A large number above its caption."""
-
     def __init__(
         self, number: str = "", caption: str = "", *, wrap: bool = False, parent: QWidget | None = None
     ) -> None:
@@ -174,17 +167,14 @@ class Figure(QWidget):
         column.addWidget(self._caption)
 
     def set_figure(self, number: str, caption: str | None = None) -> None:
-        """Change the number, and the caption when one is given."""
         self._number.setText(number)
         if caption is not None:
             self._caption.setText(caption)
 
     def number(self) -> str:
-        """The number as it is shown."""
         return self._number.text()
 
     def caption(self) -> str:
-        """The caption below the number."""
         return self._caption.text()
 
 
@@ -211,13 +201,11 @@ class IconLine(QWidget):
         row.addWidget(self._label, 1)
 
     def set_line(self, text: str, icon: str = "", icon_role: str = "quiet") -> None:
-        """Change the sentence, and the icon when one is named."""
         self._label.setText(text)
         if icon:
             self._icon.set_icon(icon, icon_role)
 
     def text(self) -> str:
-        """The sentence as it was set."""
         return self._label.text()
 
 

@@ -32,7 +32,6 @@ def spans_in_units(text: str, places: Iterable[tuple[int, int]]) -> list[tuple[i
 
 
 def mark_format() -> QTextCharFormat:
-    """The look of a place that was found, readable also on a selected row."""
     form = QTextCharFormat()
     form.setBackground(theme.colour("found"))
     form.setForeground(theme.colour("text"))
@@ -109,11 +108,9 @@ class TextPanel(Card):
         self._text.mark(sought)
 
     def text(self) -> str:
-        """The text as it is shown, cut after the longest that is laid out."""
         return self._text.toPlainText()
 
     def heading(self) -> str:
-        """The heading above the text."""
         return self._heading.text()
 
     def problem(self) -> str:
@@ -131,7 +128,6 @@ class TextPanel(Card):
         self._show_fold()
 
     def unfold(self) -> None:
-        """Open the panel if it has more text than it shows."""
         if not self._fold.isHidden():
             self.set_open(True)
 
@@ -179,7 +175,6 @@ class PlainText(QPlainTextEdit):
         self.setExtraSelections(marks)
 
     def set_lines(self, lines: int) -> None:
-        """Set the height to this number of lines."""
         self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * lines + 4)
 
     def sizeHint(self) -> QSize:

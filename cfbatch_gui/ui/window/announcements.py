@@ -50,7 +50,6 @@ class NotificationBus(QObject):
         self._numbers: dict[str, int] = {}  # as the server counts them, by key
 
     async def connect_to_server(self) -> bool:
-        """Whether there is a bus, and a server of notifications on it."""
         try:
             self._bus, abilities = await asyncio.to_thread(_connected)
         except Exception as error:  # noqa: BLE001 - no jeepney, no bus, no server; and whatever a bus says
@@ -183,7 +182,6 @@ class SystemNotices(QObject):
         self._together.timeout.connect(self._show)
 
     async def connect_to_desktop(self) -> None:
-        """Find out who shows notices here."""
         if sys.platform not in ("win32", "darwin"):
             bus = NotificationBus(self)
             bus.pressed.connect(self.opened)
@@ -201,7 +199,6 @@ class SystemNotices(QObject):
         self._together.start()
 
     def close(self) -> None:
-        """Show what waits, and leave the desktop's bus."""
         if self._together.isActive():
             self._together.stop()
             self._show()
@@ -254,11 +251,9 @@ class Announcements(QObject):
         self._with_account = {job.id for job in known if account_progress(job).lid_may_close}
 
     async def connect_to_desktop(self) -> None:
-        """As `SystemNotices.connect_to_desktop`."""
         await self._system.connect_to_desktop()
 
     def close(self) -> None:
-        """Tell nothing more."""
         self._system.close()
 
     def job_changed(self, job: Job) -> None:

@@ -76,7 +76,6 @@ def preferred_languages(platform: str = sys.platform) -> list[str]:
 
 
 def speak(app: QApplication, language: Language) -> None:
-    """Choose the language of this process and of the pages that are made from now on."""
     use_language(language)
     if language.code == ENGLISH.code:
         QLocale.setDefault(QLocale(QLocale.Language.English) if not _system_is(ENGLISH) else QLocale.system())
@@ -119,7 +118,6 @@ class Ending:
                     self._before[each] = signal.signal(each, self._heed)
 
     def uninstall(self) -> None:
-        """Give the signals back."""
         for number, before in self._before.items():
             signal.signal(number, before)
         self._before.clear()
@@ -158,7 +156,6 @@ class CrashHandler(QObject):
         self._before: tuple[Any, Any, Any] | None = None
 
     def install(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        """Set Python's exception hooks, Qt's message handler, and the exception handler of a loop if one is given."""
         if self._before is None:
             self._before = (sys.excepthook, threading.excepthook, qInstallMessageHandler(_qt_message))
             sys.excepthook = self._hook
@@ -349,7 +346,6 @@ def _tr(text: str) -> str:
 
 
 async def _say(error: UserError) -> None:
-    """Show why there is no window, also to whoever has started it from a terminal."""
     _log.warning("%s: %s (%s)", type(error).__name__, error.message, error.detail)
     if sys.stderr is not None:  # as on Windows
         print(said(error.message), file=sys.stderr, flush=True)  # noqa: T201

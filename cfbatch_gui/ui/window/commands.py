@@ -44,7 +44,6 @@ class Commands(QObject):
         window.about.connect(lambda: tasks.start("about", self._show_about()))
 
     def export(self, job_id: str, *, limits: "Limits | None", choices: Sequence[RowChoice]) -> None:
-        """Ask what to write of a job, with the limits and some rows of the view that is shown."""
         self._tasks.start("export", self._export(job_id, limits, tuple(choices)))
 
     async def _export(self, job_id: str, limits: "Limits | None", choices: tuple[RowChoice, ...]) -> None:
@@ -68,7 +67,6 @@ class Commands(QObject):
         dialog.open()
 
     def show_account(self, connection_id: str = "") -> None:
-        """List what is in the account behind a Worker, or behind the one that is used most likely."""
         self._tasks.start("account", self._show_account(connection_id))
 
     async def _show_account(self, connection_id: str) -> None:

@@ -27,7 +27,6 @@ class SettingsMemory:
         self._program = program
 
     def get(self, key: str) -> str:
-        """The text of a key, "" when there is none."""
         return self._program.settings.table_layouts.get(key, "")
 
     def set(self, key: str, value: str) -> None:
@@ -67,7 +66,6 @@ class JobChanges:
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
 
     def listen_to_list(self, library: Library) -> None:
-        """Make the changes that the sidebar asks for."""
         library.renamed.connect(self.rename)
         library.duplicated.connect(self.duplicate)
         library.archived.connect(self.archive)
@@ -75,7 +73,6 @@ class JobChanges:
         library.tags_wanted.connect(self.tag)
 
     def listen_to_page(self, page: "JobPage") -> None:
-        """Make the changes that the page of a job asks for."""
         page.renamed.connect(self.rename)
         page.duplicated.connect(self.duplicate)
         page.archived.connect(lambda job_id: self.archive([job_id]))
@@ -84,8 +81,6 @@ class JobChanges:
         page.forget_wanted.connect(self.forget_texts)
 
     def duplicate(self, job_id: str) -> None:
-        """Create a draft with the same data and settings, and open it."""
-
         async def duplicate() -> None:
             name = _tr("{name}, copy").format(name=self._program.ledger.job(job_id).name)
             job = await asyncio.to_thread(self._program.drafts.duplicate, job_id, name)
@@ -95,7 +90,6 @@ class JobChanges:
         self._tasks.start("duplicate", duplicate())
 
     def rename(self, job_id: str, name: str) -> None:
-        """Rename a job."""
         self._change(job_id, partial(self._program.drafts.rename, job_id, name))
 
     def archive(self, job_ids: Sequence[str]) -> None:
@@ -174,8 +168,6 @@ class JobChanges:
         self._notices.show_undo(text, words, lambda: self._undelete(job_ids, resumed))
 
     def forget_texts(self, job_id: str) -> None:
-        """Remove the texts of a finished job for good, after a confirmation."""
-
         async def forget() -> None:
             job = self._program.ledger.job(job_id)
             is_sure = await dialogs.ask(
@@ -194,7 +186,6 @@ class JobChanges:
         self._tasks.start(f"forget {job_id}", forget())
 
     def exported_all(self, job_id: str) -> None:
-        """Remove the texts of a job that was exported as a whole, if the settings say so."""
         job = self._program.ledger.job(job_id)
         can_forget = job.state in FORGETTABLE and not job.texts_forgotten_at
         if self._program.settings.forget_after_export and can_forget:
@@ -253,7 +244,6 @@ class JobChanges:
 
 
 def _named(jobs: Sequence[Job]) -> str:
-    """The jobs in the words of a command."""
     if len(jobs) == 1:
         return f"“{display.one_line(jobs[0].name, _LONGEST_NAME)}”"
     return display.plural(len(jobs), "{n} job", "{n} jobs")

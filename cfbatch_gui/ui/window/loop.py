@@ -108,8 +108,6 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
 
 
 class _TimerHandle(asyncio.TimerHandle):
-    """A handle with the number of its Qt timer."""
-
     __slots__ = ("timer_id",)
 
     def __init__(

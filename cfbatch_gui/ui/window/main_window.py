@@ -163,17 +163,14 @@ class MainWindow(QMainWindow):
         self._restore()
 
     def show_page(self, page: QWidget) -> None:
-        """Show this page at the right."""
         self.add_page(page)
         self.pages.setCurrentWidget(page)
 
     def add_page(self, page: QWidget) -> None:
-        """Take a page in, which is shown later."""
         if self.pages.indexOf(page) < 0:
             self.pages.addWidget(page)
 
     async def painted(self) -> None:
-        """Return when the window has been painted once, or is not shown."""
         if self._is_painted or not self.isVisible():
             return
         if self._first_painting is None:
@@ -189,7 +186,6 @@ class MainWindow(QMainWindow):
             self._first_painting.set_result(None)
 
     def set_can_export(self, possible: bool) -> None:
-        """Say whether there is something to export, for the menu."""
         self.can_export.emit(possible)
 
     def come_forward(self, activation: str = "") -> None:
@@ -200,12 +196,10 @@ class MainWindow(QMainWindow):
         self.activateWindow()
 
     def finish(self) -> None:
-        """Close the window, after all work has ended."""
         self._may_close = True
         self.close()
 
     def show_notices(self) -> None:
-        """Open the list of the last notices."""
         NoticeListDialog(self.notices, self).open()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -251,8 +245,6 @@ class MainWindow(QMainWindow):
 
 
 class _DropOverlay(QWidget):
-    """Covers the page while a file is dragged over the window."""
-
     def __init__(self, over: QWidget, text: str) -> None:
         super().__init__(over)
         self._over, self._text = over, text
@@ -261,7 +253,6 @@ class _DropOverlay(QWidget):
         over.installEventFilter(self)
 
     def cover(self) -> None:
-        """Cover the page."""
         self.setGeometry(self._over.rect())
         self.raise_()
         self.show()

@@ -33,13 +33,11 @@ class Menus(QObject):
         self._make_help()
 
     def show_help(self, topic: Topic = Topic.FIRST_JOB) -> None:
-        """Open the help at this topic, or bring it to the front."""
         if self._help is None:
             self._help = HelpWindow(self._window)
         self._help.show_topic(topic)
 
     def show_scheme(self, scheme: Scheme) -> None:
-        """Tick the colour scheme in use after it was changed elsewhere."""
         self._schemes[scheme].setChecked(True)
 
     def _make_file(self) -> None:
@@ -134,7 +132,6 @@ class Menus(QObject):
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
     def show_shortcuts(self) -> None:
-        """Open the list of shortcuts."""
         ShortcutsDialog(self._window).open()
 
     def _menu(self, title: str) -> QMenu:

@@ -68,15 +68,12 @@ class NewJobs(QObject):
             self._tasks.start("open each", self._open_waiting())
 
     def paste(self) -> None:
-        """A new job with what is on the clipboard."""
         self._tasks.start("new job", self._begin_pasted())
 
     def try_example(self) -> None:
-        """A new job with the example."""
         self._tasks.start("new job", self.begin_example())
 
     def choose_file(self) -> None:
-        """Ask for a file, and start a new job with it."""
         self._tasks.start("open file", self._choose_file())
 
     async def begin(self, *files: Path) -> asyncio.Future[None] | None:
@@ -108,7 +105,6 @@ class NewJobs(QObject):
             await asyncio.wait({recognised})
 
     async def begin_example(self) -> None:
-        """Show a draft with the example."""
         await self.begin()
         self._page().use_example()
 
@@ -145,7 +141,6 @@ class NewJobs(QObject):
             self.start(path)
 
     async def _prepare(self) -> None:
-        """Import what a draft needs, while the window answers."""
         await imported(_PAGE)
         await self._program.prepare("drafts", "recipes", "connections")
 

@@ -54,7 +54,6 @@ class Comparing(QObject):
 
     @made_once
     def page(self) -> "ComparisonPage":
-        """The page, made for the first comparison."""
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
         page = ComparisonPage(self._program, self._notices, memory=self._memory)
@@ -64,16 +63,13 @@ class Comparing(QObject):
         return page
 
     def is_shown(self) -> bool:
-        """Whether the comparison is what the window shows."""
         return is_made(self, "page") and self._window.pages.currentWidget() is self.page
 
     async def close_work(self) -> None:
-        """Stop what the page is doing."""
         if is_made(self, "page"):
             await self.page.tasks.close()
 
     def choose(self, job_id: str) -> None:
-        """Ask which jobs to compare this one with, and show the comparison."""
         self._tasks.start("compare", self._choose(job_id))
 
     def _choose_for_opened(self) -> None:
@@ -103,7 +99,6 @@ class Comparing(QObject):
         self.compare(sorted(job_ids, key=lambda job_id: job_id != opened))
 
     def compare(self, job_ids: Sequence[str]) -> None:
-        """Show the comparison of the first of these jobs with the others."""
         self._tasks.start("open", self._show(tuple(job_ids)))
 
     async def _show(self, job_ids: Sequence[str]) -> None:
@@ -142,12 +137,10 @@ class Judging(QObject):
 
     @made_once
     def quality(self) -> "LateView[QualityView]":
-        """The view of a ranking's quality, for the page of jobs."""
         return LateView(_VIEW, self._make_quality, self._notices.show_error, has_something=_can_be_judged)
 
     @made_once
     def page(self) -> "JudgePage":
-        """The page, made for the first judging."""
         from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 
         page = JudgePage(self._program, self._notices)
@@ -155,11 +148,9 @@ class Judging(QObject):
         return page
 
     def judge_one(self, job_id: str) -> None:
-        """Show the page for this job."""
         self.judge([job_id])
 
     async def close_work(self) -> None:
-        """Stop what the page and the view are doing."""
         if is_made(self, "page"):
             await self.page.tasks.close()
         if is_made(self, "quality"):
@@ -182,7 +173,6 @@ class Judging(QObject):
             self.judge_one(job.id)
 
     def judge(self, job_ids: Sequence[str]) -> None:
-        """Show the page for these jobs."""
         jobs = [self._program.ledger.job(each) for each in job_ids]
         if any(job.texts_forgotten_at for job in jobs):
             self._window.notices.show_notice(self.tr("Texts that were removed cannot be judged."), "attention")
@@ -232,29 +222,24 @@ class ResultViews(QObject):
 
     @made_once
     def ranking(self) -> "LateView[RankingView]":
-        """The view of a ranking."""
         return self._late("ranking_view", self._make_ranking)
 
     @made_once
     def overview(self) -> "LateView[OverviewView]":
-        """The view of a ranking's figures."""
         return self._late("overview_view", self._make_overview)
 
     @made_once
     def vectors(self) -> "LateView[VectorsView]":
-        """The table of vectors."""
         return self._late("vectors_view", self._make_vectors)
 
     @made_once
     def about_vectors(self) -> "VectorViews":
-        """The pages about all vectors of a job, made with the page of the first job."""
         from cfbatch_gui.ui.results.vector_views import VectorViews
 
         return VectorViews(self._program, self._notices, lambda: self.vectors.view, memory=self._memory, parent=self)
 
     @made_once
     def vectorize(self) -> "LateView[VectorizePage]":
-        """The page that sends vectors to an index."""
         module = "cfbatch_gui.ui.vectorize.vectorize_page"
         return LateView(
             module,
@@ -270,7 +255,6 @@ class ResultViews(QObject):
         return view.limits() if view is not None else None
 
     async def close_work(self) -> None:
-        """Stop what the views are doing."""
         for name in ("ranking", "overview", "vectors", "about_vectors", "vectorize"):
             if is_made(self, name):
                 await getattr(self, name).close_work()

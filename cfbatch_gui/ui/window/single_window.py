@@ -59,7 +59,6 @@ class SingleWindow(QObject):
             _answer(socket, Answer.TAKEN)
 
     def close(self) -> None:
-        """Stop listening."""
         self._server.close()
 
     def _connected(self) -> None:
@@ -82,7 +81,6 @@ class SingleWindow(QObject):
 
 
 def _is_waiting(socket: QLocalSocket) -> bool:
-    """Whether the process that asked still waits for the answer."""
     try:
         socket.waitForReadyRead(0)  # hears that the other end is closed, which may have been after the request
         return socket.state() == QLocalSocket.LocalSocketState.ConnectedState

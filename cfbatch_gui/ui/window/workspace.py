@@ -126,7 +126,6 @@ class Workspace:
         self.open_each(request.files)
 
     def open_each(self, files: Sequence[str]) -> None:
-        """Open files or folders in a new job each; `files` are as `file_arguments.independent` gives them."""
         self._new_jobs.open_each(files)
 
     def job_changed(self, job: Job) -> None:
@@ -203,7 +202,6 @@ class Workspace:
     # What is shown
 
     def _open(self, job_id: str) -> None:
-        """Open a job on its page, as soon as that is imported."""
         page = _JOB if self._program.ledger.job(job_id).is_sent else _DRAFT
         self._once_imported(page, lambda: self._open_now(job_id))
 
@@ -242,7 +240,6 @@ class Workspace:
         return self._job if job.is_sent else self._draft
 
     def _open_at_start(self) -> None:
-        """Open the job that was open last, or the first page, before the window is shown."""
         job = self._last_job() or self._first_job()
         if job is not None:
             self._open_now(job.id)
@@ -257,7 +254,6 @@ class Workspace:
             self._show(self._welcome)
 
     def _last_job(self) -> Job | None:
-        """The job that was open when the program ended."""
         last = self._memory.get(_OPEN_JOB)
         return next((job for job in self._program.ledger.jobs() if job.id == last), None)
 
@@ -273,7 +269,6 @@ class Workspace:
         self.window.set_can_export(False)
 
     def _is_shown(self, name: str) -> bool:
-        """Whether the page of this attribute was made and is the one that is shown."""
         return is_made(self, name) and self.window.pages.currentWidget() is getattr(self, name)
 
     def _show_jobs(self) -> None:
