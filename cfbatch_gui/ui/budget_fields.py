@@ -15,7 +15,7 @@ _MOST = 10_000_000.0
 
 
 class BudgetFields(QWidget):
-    """Two amounts and their unit; `budget_chosen` carries a Budget, which holds for all jobs and the terminal too."""
+    """Two amounts and their unit; `budget_chosen` carries a Budget."""
 
     budget_chosen = Signal(object)
 
@@ -65,7 +65,7 @@ class _Amount(QDoubleSpinBox):
         self.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
 
     def show_amount(self, amount: float, *, decimals: int) -> None:
-        """Show an amount without a signal, with at least `decimals` decimals and more if it needs them."""
+        """Without a signal, and with more than `decimals` decimals if the amount needs them."""
         while decimals < 6 and round(amount, decimals) != amount:
             decimals += 1
         self.blockSignals(True)

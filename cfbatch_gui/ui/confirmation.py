@@ -15,7 +15,7 @@ def _tr(text: str) -> str:
 
 
 async def may_cost(page: QWidget, why: str) -> bool:
-    """Ask whether to send above the budget; `why` is the sentence that says by how much. True when confirmed."""
+    """`why` is the sentence that says by how much the budget is exceeded; True when confirmed."""
     text = _tr("{why} Prices are before what is free in a day.").format(why=why)
     return await dialogs.ask(page, _tr("Send above your budget?"), text, accept=_tr("Send anyway"), danger=True)
 

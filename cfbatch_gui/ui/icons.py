@@ -1,7 +1,4 @@
-"""Line icons in the theme's colours, sharp at every pixel ratio.
-
-The colour is looked up when an icon is painted, so a change of theme needs no new icons.
-"""
+"""Line icons, sharp at every pixel ratio; the theme's colour is looked up when they are painted."""
 
 from functools import lru_cache
 
@@ -24,7 +21,7 @@ def icon(name: str, colour_role: str = "text") -> QIcon:
 
 
 def pixmap(name: str, colour_role: str, size: int, ratio: float) -> QPixmap:
-    """The icon as a square of `size` logical pixels, with `ratio` device pixels for each logical one."""
+    """A square of `size` logical pixels, with `ratio` device pixels for each of them."""
     return _render(name, theme.colour(colour_role), QSize(size, size), ratio)
 
 

@@ -15,12 +15,10 @@ def _tr(text: str) -> str:
 
 
 def key_name(keys: str) -> str:
-    """A combination as Qt writes it, such as "Ctrl+Shift+C", in the system's own signs."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def control_name(platform: str = sys.platform) -> str:
-    """The key that is held for commands: Ctrl in the user's language, and on macOS ⌘."""
     return "⌘" if platform == "darwin" else _tr("Ctrl")
 
 

@@ -33,7 +33,7 @@ CONNECTIONS, WINDOW, SPENDING, DATA = "connections", "window", "spending", "data
 
 
 class SettingsPage(QWidget):
-    """Shows each setting as it is now whenever the page is shown; a change is saved at once."""
+    """A change is saved at once."""
 
     done = Signal()
     scheme_chosen = Signal(str)  # a `Scheme`, for the receiver to apply and save
@@ -204,7 +204,7 @@ def _opener(folder: str) -> Callable[[], None]:
 
 
 class AppearanceCard(Card):
-    """The choice of light, dark, high contrast, or the system's scheme. Only the user's choice emits `chosen`."""
+    """Only the user's choice emits `chosen`."""
 
     chosen = Signal(str)  # a `Scheme`
 
@@ -228,7 +228,6 @@ class AppearanceCard(Card):
         self.body.addWidget(boxed(line))
 
     def show_scheme(self, scheme: str) -> None:
-        """Mark a scheme without a signal; an unknown name stands for the system's."""
         known = Scheme(scheme) if scheme in set(Scheme) else Scheme.SYSTEM
         self._quiet = True
         self.choices[known].setChecked(True)
@@ -240,10 +239,7 @@ class AppearanceCard(Card):
 
 
 class LanguageCard(Card):
-    """The system's language or one of ours. Only the user's choice emits `chosen`, with a code or "".
-
-    The pages keep the language that they were made in, so a choice holds from the next start; a sentence says so.
-    """
+    """Only the user's choice emits `chosen`, with a code or ""; it holds from the next start."""
 
     chosen = Signal(str)
 
@@ -261,7 +257,6 @@ class LanguageCard(Card):
         self.body.addWidget(self.later)
 
     def show_language(self, code: str) -> None:
-        """Show what is chosen in the settings; an unknown code stands for the system's language."""
         self.choice.set_value("")
         self.choice.set_value(code)
 

@@ -44,7 +44,6 @@ class AnswerPlace(StrEnum):
 
 
 def kept_phase(job: Job) -> DraftPhase:
-    """The phase of a draft that was not opened since the program was started."""
     return DraftPhase.READY if job.texts else DraftPhase.EMPTY
 
 
@@ -129,7 +128,7 @@ def words_of_job(job: Job, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
 
 
 def amount(job: Job) -> str:
-    """The size of a job: "212 queries", "18,204 texts", or "begun elsewhere" before an attached job is answered."""
+    """ "212 queries", "18,204 texts", or "begun elsewhere" before an attached job is answered."""
     if job.attached and not job.texts:
         return _tr("begun elsewhere")
     if job.kind is Kind.RANK:
@@ -158,7 +157,6 @@ def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:
 
 
 def is_practice(job: Job) -> bool:
-    """Whether the practice service computed its results; pages mark them as practice, and they cost nothing."""
     return job.connection == PRACTICE.id
 
 
@@ -180,5 +178,4 @@ def connection_title(program: Program, job: Job) -> str:
 
 
 def title_words(title: str) -> str:
-    """What a connection is called: as the user named it; the practice service in the user's language."""
     return said(title) if isinstance(title, Message) else title

@@ -31,10 +31,7 @@ class Chart(Plot):
     def show_layers(
         self, layers: Sequence[Layer], *, across: str, up: str, across_range: tuple[float, float] | None = None
     ) -> None:
-        """Replace the layers. `across` and `up` are the titles of the axes, "" for none.
-
-        Without a range the axis across spans what is there.
-        """
+        """`across` and `up` are the titles of the axes, "" for none; without a range the axis spans what is there."""
         self._layers, self._titles, self._across = tuple(layers), (across, up), across_range
         self.show_again()
 
@@ -199,11 +196,7 @@ class DifferenceChart(Plot):
         columns: tuple[str, str],
         describe: Callable[[int], str],
     ) -> None:
-        """Show these in the order given, with a band for the interval of their mean.
-
-        `titles` stand below the gains and below the losses, `columns` head the data behind the picture, and `describe`
-        says what a bar is.
-        """
+        """Bars in the order given, over a band for the interval of their mean; `columns` head the picture's data."""
         self._values, self._interval, self._titles = tuple(values), interval, titles
         self._columns, self._describe = columns, describe
         self.show_again()
@@ -263,7 +256,7 @@ class DifferenceChart(Plot):
         return QRectF(0, SMALL, size.width(), max(10.0, size.height() - below - SMALL))
 
     def _zero_and_scale(self, box: QRectF) -> tuple[float, float]:
-        """The pixel of 0 and how many pixels 1.0 is; the interval fits too."""
+        """The pixel of 0 and how many pixels 1.0 is."""
         ends = (*self._values, *(self._interval or ()), 0.0)
         low, high = min(ends), max(ends)
         scale = (box.height() - 2) / (high - low) if high > low else 1.0

@@ -1,4 +1,4 @@
-"""The axes of a chart: from values to pixels, and the ticks, thin lines and titles of both."""
+"""The base of all plots, and the axes of a chart: from values to pixels, and the ticks, lines and titles of both."""
 
 import asyncio
 import math
@@ -131,7 +131,6 @@ def frame(
 
 
 def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
-    """Paint grid lines, the numbers of both axes and the titles; layers are painted over it."""
     box, metrics = shown.box, QFontMetricsF(small(font))
     painter.save()
     painter.setFont(small(font))
@@ -174,19 +173,19 @@ _TIP_WIDTH, _TIP_LINES = 300.0, 4
 
 @dataclass(frozen=True, slots=True)
 class PlotData:
-    """The numbers behind a plot. `rows` may be read in a thread, once."""
+    """The numbers behind a plot; `rows` may be read in a thread, once."""
 
     columns: tuple[str, ...]
     rows: Iterable[Sequence[Cell]]
 
     def csv(self, separator: str = ",") -> bytes:
-        """The rows as CSV for spreadsheets; cells that look like formulas are escaped."""
+        """Cells that look like formulas are escaped."""
         dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
         return dialect.start + dialect.encode([self.columns]) + dialect.encode(self.rows)
 
 
 class Plot(QWidget):
-    """A widget whose paint code also makes its picture. `name` is its accessible name and the title of an SVG."""
+    """A widget whose paint code also makes its picture; `name` is its accessible name."""
 
     accessible_role = QAccessible.Role.Chart
 
@@ -200,7 +199,7 @@ class Plot(QWidget):
 
     @abstractmethod
     def draw(self, painter: QPainter, size: QSizeF, *, as_picture: bool) -> None:
-        """Paint everything, in logical pixels. A picture has no hover and no keyboard ring."""
+        """Paint everything, in logical pixels; a picture has no hover and no keyboard ring."""
         raise NotImplementedError
 
     @abstractmethod
@@ -216,7 +215,7 @@ class Plot(QWidget):
         self.update()
 
     def picture(self) -> QImage:
-        """The plot on the colour of the window, at twice the resolution of the screen, at least 1,600 pixels wide."""
+        """At twice the resolution of the screen, at least 1,600 pixels wide."""
         scale = max(_PICTURE_SCALE, _LEAST_WIDTH / max(1, self.width()))
         image = QImage(
             round(self.width() * scale), round(self.height() * scale), QImage.Format.Format_ARGB32_Premultiplied
@@ -334,7 +333,6 @@ class PictureButtons(QWidget):
 
 
 def encoded(image: QImage) -> bytes:
-    """The picture as PNG; may run in a thread."""
     content = QByteArray()
     buffer = QBuffer(content)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -344,7 +342,6 @@ def encoded(image: QImage) -> bytes:
 
 
 def paint_tip(painter: QPainter, size: QSizeF, at: QPointF, text: str, below: str = "") -> None:
-    """`text` in up to four lines, `below` in one quiet line under it, next to the point `at`."""
     room = min(_TIP_WIDTH, size.width() - 2 * MEDIUM)
     lines = _broken(painter, text, room - 2 * MEDIUM)
     metrics = painter.fontMetrics()
@@ -371,7 +368,6 @@ def paint_tip(painter: QPainter, size: QSizeF, at: QPointF, text: str, below: st
 
 
 def _broken(painter: QPainter, text: str, width: float) -> list[str]:
-    """The text broken at words, the last line cut with "…" when there is more."""
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     lines: list[str] = []

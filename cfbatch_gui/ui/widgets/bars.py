@@ -1,4 +1,4 @@
-"""Files that are dragged from a line that names them: to the desktop, a folder, a mail."""
+"""Bars of a page: its header, tabs, notices and progress, and files dragged from a line that names them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,7 +42,6 @@ class FileDrag(QObject):
         widget.installEventFilter(self)
 
     def content(self) -> QMimeData:
-        """What is dragged: the addresses of the files that are still there."""
         held = QMimeData()
         held.setUrls([QUrl.fromLocalFile(str(path)) for path in self._paths if path.exists()])
         return held
@@ -89,7 +88,7 @@ def paint_bar(
     *,
     direction: Qt.LayoutDirection = Qt.LayoutDirection.LeftToRight,
 ) -> None:
-    """Paint a bar with round ends into `box`, filled from where lines begin up to `share`, from 0 to 1."""
+    """Paint a bar with round ends, filled from where lines begin up to `share`, from 0 to 1."""
     radius = box.height() / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -105,7 +104,7 @@ def paint_bar(
 
 
 class ThinProgress(QWidget):
-    """The share of finished parts as a bar, 4 pixels high. While the total is unknown, the bar is empty."""
+    """The share of finished parts as a bar, 4 pixels high; empty while the total is unknown (0)."""
 
     accessible_role = QAccessible.Role.ProgressBar
 
@@ -115,7 +114,6 @@ class ThinProgress(QWidget):
         self.setFixedHeight(4)
 
     def set_parts(self, done: int, total: int) -> None:
-        """Fill the bar to `done` of `total` parts; a total of 0 means that it is unknown, and empties the bar."""
         share = done / total if total else 0.0
         self.setAccessibleName(self.tr("{done} of {total}").format(done=done, total=total))
         if share != self._share:
@@ -123,7 +121,6 @@ class ThinProgress(QWidget):
             self.update()
 
     def share(self) -> float:
-        """The filled share of the bar, from 0 to 1."""
         return self._share
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -132,7 +129,7 @@ class ThinProgress(QWidget):
 
 
 class NoticeBar(QFrame):
-    """A sentence about what happened, with a link for each possible action; it wraps where one line is too short."""
+    """A sentence about what happened, with a link for each possible action."""
 
     dismissed = Signal()
 
@@ -181,7 +178,6 @@ class NoticeBar(QFrame):
             FileDrag(part, paths)
 
     def add_link(self, text: str, on_pressed: Callable[[], None]) -> LinkButton:
-        """Add a link button at the right end; `on_pressed` is called without arguments on each click."""
         link = LinkButton(text)
         link.clicked.connect(lambda _checked=False: on_pressed())
         links = self.links()
@@ -206,11 +202,7 @@ _LEAST_WORDS = 110  # pixels of the title, before the buttons stand below it
 
 
 class PageHeader(QWidget):
-    """The title, if there is one, the state line below it, and buttons at the right.
-
-    `more` is the "…" menu, hidden until the page shows it. With `renamable`, a click on the title edits it, and
-    `renamed` is emitted with the new, non-empty name.
-    """
+    """`more` is the "…" menu, hidden until the page shows it; `renamed` brings the new, non-empty title."""
 
     renamed = Signal(str)
 
@@ -267,7 +259,6 @@ class PageHeader(QWidget):
         self._dot.setVisible(bool(text and self._facts.whole_text()))
 
     def set_facts(self, *facts: str) -> None:
-        """Show texts beside the state, joined by middle dots; empty ones are left out."""
         self._facts.setText(" · ".join(text for text in facts if text))
         self._dot.setVisible(bool(self.state.text() and any(facts)))
 
@@ -275,7 +266,6 @@ class PageHeader(QWidget):
         return self._facts.whole_text()
 
     def add_button(self, button: Button) -> Button:
-        """Add a button at the right, before the "…" menu."""
         self._buttons.removeWidget(self.more)
         for each in (button, self.more):  # which stays the last one
             self._buttons.addWidget(each)
@@ -287,7 +277,7 @@ class PageHeader(QWidget):
         self._elsewhere.extend(buttons)
 
     def fill_menu(self, menu: QMenu) -> None:
-        """Add what the page offers: its buttons, then the entries of its "…" menu; what is not possible is disabled."""
+        """Add the page's buttons, then the entries of its "…" menu; what is not possible is disabled."""
         for button in (*self._elsewhere, *self._at_right):
             if not button.isHidden():
                 action = menu.addAction(button.icon(), button.text())
@@ -346,11 +336,7 @@ _GAP = 24
 
 
 class Tabs(KeyboardRing, QTabBar):
-    """A tab bar whose tabs have keys; `chosen` carries the key of the new tab. `margin` is before them, in pixels.
-
-    Where there is no room for all, arrows at its end lead to the others; those that are shown are shown whole.
-    A tab that is not shown is not in the bar at all: Qt would still offer a hidden one to screen readers.
-    """
+    """`chosen` carries a key; a hidden tab is not in the bar at all, as Qt would offer it to screen readers."""
 
     chosen = Signal(str)
 
@@ -372,7 +358,6 @@ class Tabs(KeyboardRing, QTabBar):
         self.addTab(title)
 
     def current(self) -> str:
-        """The key of the chosen tab, "" when there is none."""
         index = self.currentIndex()
         return self._keys[index] if 0 <= index < len(self._keys) else ""
 
@@ -391,7 +376,6 @@ class Tabs(KeyboardRing, QTabBar):
             self.removeTab(index)
 
     def is_shown(self, key: str) -> bool:
-        """Whether there is such a tab, and it is not hidden."""
         return key in self._keys
 
     def set_title(self, key: str, title: str) -> None:

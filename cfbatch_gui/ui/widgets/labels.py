@@ -15,7 +15,7 @@ Role = Literal[
 
 
 class Label(QLabel):
-    """Plain text in a role of the visual system. Qt never interprets it as markup."""
+    """Plain text in a role of the visual system; Qt never interprets it as markup."""
 
     def __init__(
         self, text: str = "", role: Role = "body", *, wrap: bool = False, parent: QWidget | None = None
@@ -37,12 +37,11 @@ class Label(QLabel):
             self.updateGeometry()
 
     def minimumSizeHint(self) -> QSize:
-        """As high as the lines at the present width: splitters and dialogs know no heights that go by the width."""
         least = super().minimumSizeHint()
         return QSize(least.width(), self.heightForWidth(self.width())) if self.wordWrap() else least
 
     def text(self) -> str:
-        """The text as it was set, without the invisible break points that are shown inside long words."""
+        """The text as it was set, without invisible break points."""
         return self._unbroken
 
     def set_role(self, role: Role) -> None:
@@ -106,7 +105,7 @@ class ElidedLabel(Label):
 
 
 class IconLabel(QWidget):
-    """One icon in a colour role. It is decoration: without an accessible name unless one is set."""
+    """An icon; decoration, unless it is given an accessible name."""
 
     def __init__(self, name: str, colour_role: str = "text", size: int = 16, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,10 +123,7 @@ class IconLabel(QWidget):
 
 
 class StateLabel(QWidget):
-    """A state as an icon with a word, so that it does not depend on the colour alone.
-
-    A sentence has several lines where it does not fit into one.
-    """
+    """A state as an icon with a word, so that it does not depend on the colour alone."""
 
     def __init__(
         self, text: str = "", icon: str = "circle", colour_role: Role = "quiet", *, parent: QWidget | None = None
@@ -179,8 +175,6 @@ class Figure(QWidget):
 
 
 class IconLine(QWidget):
-    """An icon with a quiet sentence at its right, as at the foot of a page."""
-
     def __init__(
         self,
         text: str = "",
@@ -210,8 +204,6 @@ class IconLine(QWidget):
 
 
 class Clickable(QFrame):
-    """A frame that reports a click anywhere in it; for headers of foldable parts."""
-
     clicked = Signal()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

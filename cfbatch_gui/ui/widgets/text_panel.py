@@ -1,4 +1,4 @@
-"""The places of what is searched for in a text, and how they are marked."""
+"""A text with the places of what is searched for marked in it."""
 
 from collections.abc import Iterable
 
@@ -48,10 +48,7 @@ _LONGEST = 200_000  # characters that are shown; copying the row copies all of t
 
 
 class TextPanel(Card):
-    """A heading with details at its right, the text, why it has no result, and a line for the rest of its row.
-
-    `lines` is the number of lines shown while it is folded.
-    """
+    """`lines` is the number of lines shown while it is folded."""
 
     def __init__(self, *, lines: int = _FOLDED_LINES, parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
@@ -88,10 +85,7 @@ class TextPanel(Card):
             self._text.mark(self._sought)  # in the colours of the theme
 
     def show_text(self, heading: str, text: str, *, about: str = "", problem: str = "", rest: str = "") -> None:
-        """Replace the text.
-
-        `about` is shown beside the heading, `problem` says why it has no result, `rest` is the rest of its row.
-        """
+        """`about` stands beside the heading, `problem` says why there is no result, `rest` is the rest of its row."""
         self._heading.setText(heading)
         self._about.setText(about)
         if text != self._text.toPlainText():
@@ -103,7 +97,7 @@ class TextPanel(Card):
         self._rest.setVisible(bool(rest))
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought` in this text and in those that follow, and scroll to the first; "" marks none."""
+        """Mark the places of `sought`, and scroll to the first; "" marks none."""
         self._sought = sought
         self._text.mark(sought)
 
@@ -114,11 +108,10 @@ class TextPanel(Card):
         return self._heading.text()
 
     def problem(self) -> str:
-        """Why the text has no result, "" when it has one."""
         return self._problem.text()
 
     def set_open(self, is_open: bool) -> None:
-        """Open the panel or fold it to a few lines. The height does not depend on the text, so the page stays still."""
+        """Open the panel or fold it; the height does not depend on the text, so the page stays still."""
         self._is_open = is_open
         self._text.set_lines(_OPEN_LINES if is_open else self._lines)
         name = self.tr("Show less") if is_open else self.tr("Show the whole text")
@@ -132,11 +125,9 @@ class TextPanel(Card):
             self.set_open(True)
 
     def _keep_head_height(self) -> None:
-        """The head is as high without the button as with it."""
         self._heading.setMinimumHeight(self._fold.sizeHint().height())
 
     def _show_fold(self) -> None:
-        """Show the button only if there are more lines than fit; a plain-text document measures its height in lines."""
         is_more = self._is_open or self._text.document().size().height() > self._lines
         self._fold.setVisible(is_more)
         self._about.setContentsMargins(0, 0, 0 if is_more else LARGE - SMALL, 0)  # aligned with the text below
@@ -160,7 +151,7 @@ class PlainText(QPlainTextEdit):
         self.document().setDocumentMargin(0)
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought`, and scroll to the first."""
+        """Mark the places of `sought`, and scroll to the first; "" marks none."""
         marks: list[QTextEdit.ExtraSelection] = []
         for start, length in marked_spans(self.toPlainText(), sought)[:_MOST_MARKS]:
             mark = QTextEdit.ExtraSelection()

@@ -1,4 +1,4 @@
-"""The window in the language of its user: words, Qt's own words, figures, and the side from which lines are read."""
+"""Starts the window: the language, the signals that end it, and the handlers of unexpected errors."""
 
 import asyncio
 import logging
@@ -53,11 +53,7 @@ from cfbatch_gui.ui.window.workspace import Workspace
 
 
 class CatalogueTranslator(QTranslator):
-    """Answers `tr()` from a language's catalogue, so that the window and the terminal have one catalogue.
-
-    Qt's context (a class's name) is left out of account: one English text has one translation, unless a second argument
-    of `tr()` tells two apart.
-    """
+    """Answers `tr()` from the terminal's catalogue; Qt's context (a class's name) is left out of account."""
 
     def __init__(self, language: Language, parent: QApplication) -> None:
         super().__init__(parent)
@@ -71,7 +67,7 @@ class CatalogueTranslator(QTranslator):
 
 
 def preferred_languages(platform: str = sys.platform) -> list[str]:
-    """The tags of the languages that Windows and macOS ask for, the best one first; elsewhere variables say it."""
+    """The languages that Windows and macOS ask for, the best one first; elsewhere variables say it."""
     return QLocale.system().uiLanguages() if platform in ("win32", "darwin") else []
 
 
@@ -100,10 +96,7 @@ _SIGNALS = tuple(
 
 
 class Ending:
-    """While installed, the first signal calls `close`, in the main thread; a second one ends the program at once.
-
-    Qt's loop lets Python see signals because `loop.run` has it wake up for them.
-    """
+    """While installed, the first signal calls `close` in the main thread; a second one ends the program at once."""
 
     def __init__(self, close: Callable[[], object]) -> None:
         self._close = close
@@ -142,11 +135,7 @@ _LEVELS = {
 
 
 class CrashHandler(QObject):
-    """Handles exceptions that nothing else caught, in slots, tasks and threads, and logs Qt's own messages.
-
-    `crashed` carries the details to copy, with secrets redacted. It may be emitted in any thread; Qt delivers it to an
-    object of the window's thread in that thread.
-    """
+    """Handles what nothing else caught; `crashed`, with redacted details, may be emitted in any thread."""
 
     crashed = Signal(str)
 
@@ -164,14 +153,12 @@ class CrashHandler(QObject):
             loop.set_exception_handler(self.loop_handler)
 
     def uninstall(self) -> None:
-        """Restore the hooks and the message handler that `install` replaced."""
         if self._before is not None:
             sys.excepthook, threading.excepthook, _ = self._before
             qInstallMessageHandler(self._before[2])
             self._before = None
 
     def loop_handler(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Report the exception of a context, or log its message; the signature of `loop.set_exception_handler`."""
         error = context.get("exception")
         if isinstance(error, BaseException):
             self.caught(error, str(context.get("message", "")))
@@ -179,10 +166,7 @@ class CrashHandler(QObject):
             log.error("The event loop reports: %s", context.get("message", ""))
 
     def caught(self, error: BaseException, where: str = "") -> None:
-        """Log an unexpected error and emit `crashed`; `where` names the work that failed.
-
-        A keyboard interrupt, an exit and a cancelled task are no errors, and are ignored.
-        """
+        """Log an unexpected error and emit `crashed`; an interrupt, an exit and a cancelled task are no errors."""
         if isinstance(error, (KeyboardInterrupt, SystemExit, asyncio.CancelledError)):
             return
         log.error("Unexpected error%s", f": {where}" if where else "", exc_info=error)
@@ -232,10 +216,7 @@ class Start:
 
 
 def open_window(start: Start, environ: Mapping[str, str]) -> int:
-    """Run the window until it is closed, and return the exit status.
-
-    A window that is already open for the same data folder is raised instead, and is given the files.
-    """
+    """Run the window, or raise the one that is open for this data folder, and return the exit status."""
     try:
         return _open_window(start, environ)
     except Exception as error:  # noqa: BLE001 - there is no window that could show it, or none any more

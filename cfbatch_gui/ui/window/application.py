@@ -1,7 +1,4 @@
-"""The Qt application, which is also told of files that the user opens with the running program: by macOS alone.
-
-Not tried on macOS; the event itself is Qt's, and is the same on every system.
-"""
+"""The Qt application, which on macOS is told of files opened with the running program (not tried there)."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,10 +13,7 @@ DESKTOP_ID = "workers-ai-cfbatch"
 
 
 class Application(QApplication):
-    """Keeps the files that come before there is a window.
-
-    No event filter does this: it would be called with every event of every widget.
-    """
+    """Keeps the files that come before there is a window, without a filter of all events."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))

@@ -26,10 +26,7 @@ def _tr(text: str) -> str:
 
 
 class Commands(QObject):
-    """`exported_all` brings the id of a job of which every row was written, `attached` that of one that was added.
-
-    `wanted` brings that of a job to open, from the list of the user's account.
-    """
+    """`exported_all`, `attached` and `wanted` bring the id of a job: all written, added, to be opened."""
 
     exported_all = Signal(str)
     attached = Signal(str)
@@ -104,10 +101,7 @@ class Commands(QObject):
         self._window.notices.show_written(said, path)
 
     async def may_close(self) -> bool:
-        """Whether the window may close: while jobs are at work, the user is told once that they go on.
-
-        Of jobs that are with the user's account as a whole, their page has said so.
-        """
+        """Whether the window may close: while jobs are at work here, the user is told once that they go on."""
         at_work = [job for job in self._program.ledger.jobs() if job.state in AT_WORK]
         progress = [each for job in at_work if not (each := account_progress(job)).lid_may_close]
         if progress and not self._program.settings.seen_close_note:

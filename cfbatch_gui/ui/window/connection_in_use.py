@@ -20,11 +20,7 @@ _WAITING = (KeyringState.LOCKED, KeyringState.REFUSED)
 
 
 class ConnectionInUse(QObject):
-    """The keyring is asked in the background, and only about the connection in use.
-
-    `has_changed` is emitted when a connection or the keyring has changed, for the pages that show which are ready.
-    `has_failed` says whether the last test of the connection in use has failed.
-    """
+    """The keyring is asked in the background; `has_failed` says whether the last test of this connection has failed."""
 
     has_changed = Signal()
 
@@ -39,7 +35,6 @@ class ConnectionInUse(QObject):
         self._locked.timeout.connect(self._look_again)
 
     def show(self) -> None:
-        """Show the connection; what has to be asked of the keyring follows when it answers."""
         self._show_known()
         if not self._tasks.is_running("connection"):
             self._tasks.start("connection", self._show())

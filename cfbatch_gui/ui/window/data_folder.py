@@ -1,5 +1,4 @@
-"""What was found about the data folder at this start: damage, jobs that were put together again, and whether it is a
-copy, which the user is asked once."""
+"""What was found about the data folder at this start: damage, restored jobs, and whether it is a copy."""
 
 from PySide6.QtCore import QCoreApplication
 
@@ -20,8 +19,6 @@ def _tr(text: str) -> str:
 
 
 class DataFolder:
-    """Shows notices above the page, and asks the question in a dialog; its notice stays until it is answered."""
-
     def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
         self._program, self._window, self._tasks = program, window, tasks
         self._reminder: NoticeBar | None = None

@@ -1,4 +1,4 @@
-"""Changes that a user makes to a job from the sidebar or its page: rename, duplicate, tag, archive, delete and undo."""
+"""Changes to a job from the sidebar or its page: rename, duplicate, tag, archive, delete and undo."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SettingsMemory:
-    """Short texts by key, kept in the settings. A change is saved a little later; a failure to save it is ignored."""
+    """Short texts in the settings; saved a little later, and a failure to save is ignored."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -30,7 +30,6 @@ class SettingsMemory:
         return self._program.settings.table_layouts.get(key, "")
 
     def set(self, key: str, value: str) -> None:
-        """Keep a text under a key; the settings are saved only when it differs."""
         layouts = self._program.settings.table_layouts
         if layouts.get(key, "") != value:
             self._program.change_settings(table_layouts={**layouts, key: value})
@@ -45,11 +44,7 @@ def _tr(text: str) -> str:
 
 
 class JobChanges:
-    """Makes each change in a task.
-
-    `show_jobs` refreshes the sidebar, `open_job` opens a job by its id, and `changed` is called with
-    every job that was renamed, tagged, archived or taken out of the archive.
-    """
+    """`changed` is called with every job that was renamed, tagged, archived or taken out of the archive."""
 
     def __init__(
         self,
@@ -93,7 +88,7 @@ class JobChanges:
         self._change(job_id, partial(self._program.drafts.rename, job_id, name))
 
     def archive(self, job_ids: Sequence[str]) -> None:
-        """Archive jobs, or take them out again if all are archived; a notice says where they are, and can undo it."""
+        """Archive jobs, or take them out again if all are archived; a notice can undo it."""
         jobs = [self._program.ledger.job(job_id) for job_id in job_ids]
         to_archive = not all(job.archived for job in jobs)
         changed = [job for job in jobs if job.archived is not to_archive]
@@ -116,7 +111,6 @@ class JobChanges:
         self._notices.show_undo(text, words, lambda: self._set_archived(ids, archived=not to_archive))
 
     def tag(self, job_ids: Sequence[str]) -> None:
-        """Ask which tags these jobs have; a notice offers to undo it."""
         self._tasks.start("tag", self._tag(job_ids))
 
     async def _tag(self, job_ids: Sequence[str]) -> None:
@@ -147,7 +141,6 @@ class JobChanges:
             self._changed(job)
 
     def delete(self, job_ids: Sequence[str]) -> None:
-        """Delete jobs, after a confirmation if some are at work; a notice offers to undo it."""
         self._tasks.start(f"delete {' '.join(job_ids)}", self._delete(job_ids))
 
     async def _delete(self, job_ids: Sequence[str]) -> None:
@@ -230,8 +223,6 @@ class JobChanges:
         return await dialogs.ask(self._window, title, text, accept=_tr("Delete"), danger=True)
 
     def _undelete(self, job_ids: Sequence[str], resumed: Sequence[str]) -> None:
-        """Take deleted jobs back; those that were at work go on."""
-
         async def undelete() -> None:
             await self._program.store.on_disk(partial(self._program.drafts.delete, *job_ids, deleted=False))
             self._show_jobs()

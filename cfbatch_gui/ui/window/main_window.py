@@ -1,4 +1,4 @@
-"""The list of the last notices, newest first, with their details, and what can still be undone."""
+"""The main window: sidebar and page, files dropped on it, and the list of the last notices."""
 
 import asyncio
 import time
@@ -31,7 +31,7 @@ from cfbatch_gui.ui.window.activation import keep_token
 
 
 class NoticeListDialog(QDialog):
-    """Open it with `open()`; it deletes itself when it is closed. Opening it marks all notices as seen."""
+    """Opening it marks all notices as seen; it deletes itself when it is closed."""
 
     def __init__(self, notices: Notices, parent: QWidget) -> None:
         super().__init__(parent)
@@ -108,10 +108,7 @@ _PAINTING = 1.0  # seconds that are waited for it
 
 
 class MainWindow(QMainWindow):
-    """Emits a signal for every action of the user, and closes only when `finish` is called.
-
-    Geometry and the width of the sidebar are saved in `memory` when the user closes it.
-    """
+    """Emits a signal for every action of the user, and closes only when `finish` is called."""
 
     new_job = Signal()
     open_file = Signal()

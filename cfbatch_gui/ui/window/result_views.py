@@ -1,4 +1,4 @@
-"""Comparing jobs: asks which others to compare a job with, and shows the comparison in the window."""
+"""The views of a job's results, comparing and judging: made when they are first shown."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -88,7 +88,6 @@ class Comparing(QObject):
             self.compare((job_id, *others))
 
     def compare_these(self, job_ids: Sequence[str]) -> None:
-        """Compare jobs that were selected; the open one is what the others are compared with."""
         from cfbatch_gui.ui.evaluation.choose_jobs import MOST
 
         if len(job_ids) > MOST:
@@ -114,7 +113,7 @@ _VIEW = "cfbatch_gui.ui.results.quality_view"
 
 
 class Judging(QObject):
-    """Emits `opened` with the id of a job whose judging is over, and then `quality_wanted`; several are compared."""
+    """Emits `opened` with the id of a job whose judging is over, and then `quality_wanted`."""
 
     opened = Signal(str)
     quality_wanted = Signal()
@@ -164,7 +163,6 @@ class Judging(QObject):
         return view
 
     def _judge_shown(self) -> None:
-        """Judge what is on the screen: the jobs of a comparison, or a ranking that has scores."""
         if self._comparing.is_shown():
             self._comparing.page.ask_to_judge()
             return
@@ -204,7 +202,7 @@ V = TypeVar("V", bound=ResultView)
 
 
 class ResultViews(QObject):
-    """`score_help_wanted` is emitted when the user asks what a score is. No view is made before `may_begin` returns."""
+    """No view is made before `may_begin` returns."""
 
     score_help_wanted = Signal()
 

@@ -27,11 +27,7 @@ _MODULES = (
 
 
 class SettingsPages(QObject):
-    """`show` shows a page in the window.
-
-    `changed`: a connection, or which one new jobs use. `state_shown`: the state of that one was read again. `done`: the
-    user has left the settings.
-    """
+    """`changed`: a connection, or which one new jobs use; `state_shown`: its state was read; `done`: the user left."""
 
     changed = Signal()
     state_shown = Signal()

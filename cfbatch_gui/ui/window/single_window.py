@@ -1,8 +1,4 @@
-"""One window for each data folder: the window that is open takes the files of later starts.
-
-It listens by a QLocalServer that only this user can reach; a later start, `core/system/later_start.py`, ends itself
-only when the window has answered that it took the files.
-"""
+"""One window for each data folder: it takes the files of later starts over a socket that only this user can reach."""
 
 import asyncio
 import logging
@@ -20,11 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class SingleWindow(QObject):
-    """Receives the requests of later starts of the program from its construction on; `serve` answers them.
-
-    The process must hold the lock of the ledger in `paths`. `environ` names the user's runtime folder. Where no
-    socket can be made, nothing is received, and a later start says that the program is open already.
-    """
+    """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`."""
 
     def __init__(self, paths: Paths, environ: Mapping[str, str], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -39,12 +31,7 @@ class SingleWindow(QObject):
         _log.warning("A later start will not find this window: no socket could be made.")
 
     async def serve(self, take: Callable[[Request], Awaitable[object]], failed: Callable[[UserError], object]) -> None:
-        """Answer requests until cancelled, one after the other: `take` brings the window forward with the files.
-
-        The answer is sent when it returns, or when `failed` has shown in the window why the files were not taken; an
-        unexpected error is shown by the loop's exception handler. Who has stopped waiting has told the user so, and
-        the files are not opened.
-        """
+        """Answer requests until cancelled: when `take` returns, or `failed` has shown why the files were not taken."""
         while True:
             socket, request = await self._requests.get()
             if not _is_waiting(socket):

@@ -41,11 +41,7 @@ _JOB, _DRAFT = "cfbatch_gui.ui.jobs.job_page", "cfbatch_gui.ui.inputs.draft_page
 
 
 class Workspace:
-    """The window with its pages, for one opened program. The event `closed` is set when the user has closed it.
-
-    A page is imported, made and connected when it is first needed. Before the window is shown that is at once; later
-    it is imported in a thread. `with_draft` says that a draft will be opened first.
-    """
+    """The window for one opened program. A page is made when first needed; its module is imported in a thread."""
 
     @styled_once()
     def __init__(self, program: Program, theme: Theme, *, with_draft: bool = False) -> None:
@@ -87,11 +83,7 @@ class Workspace:
         self._make_first_page(with_draft=with_draft)
 
     async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
-        """Show the window, open a page, and resume the jobs that were at work.
-
-        The page is a new draft for each of the `files` or with the example, else the job that was open last, else the
-        first job that needs the user or the newest one, else the welcome page.
-        """
+        """Show a draft for `files`, else the last job, else one that needs the user, else the welcome page."""
         self._announcements.begin(self._program.ledger.jobs())
         self._show_jobs()
         if not files and not with_example:
@@ -121,7 +113,6 @@ class Workspace:
         await self._tasks.close()
 
     async def take(self, request: Request) -> None:
-        """Bring the window to the front because the program was started again, and open the files it was given."""
         self.window.come_forward(request.activation)
         self.open_each(request.files)
 
@@ -129,7 +120,7 @@ class Workspace:
         self._new_jobs.open_each(files)
 
     def job_changed(self, job: Job) -> None:
-        """Show a change of a job in the sidebar and, when its work ended, as a notice; called on the loop's thread."""
+        """Called on the loop's thread."""
         if self._is_closing:
             return
         self._show_jobs_soon()
@@ -231,7 +222,6 @@ class Workspace:
         self._in_use.show()
 
     def _make_first_page(self, *, with_draft: bool) -> QWidget:
-        """Make the page that is there first: with the window, so that both get their style together."""
         if with_draft:
             return self._draft
         job = self._last_job() or self._first_job()
@@ -258,7 +248,7 @@ class Workspace:
         return next((job for job in self._program.ledger.jobs() if job.id == last), None)
 
     def _first_job(self) -> Job | None:
-        """The first job that needs the user, else the newest one; None when there is none."""
+        """The first job that needs the user, else the newest one."""
         jobs = self._program.ledger.jobs()
         here = [job for job in jobs if not job.archived] or jobs
         return next((job for job in here if job.needs_user), here[0] if here else None)
@@ -292,7 +282,6 @@ class Workspace:
             self._settle.start(_SETTLE)
 
     def _foot_height(self) -> int:
-        """What notices must not cover at the bottom of the page."""
         return self._draft.check.foot.height() if self._is_shown("_draft") else 0
 
     def _show_score_help(self) -> None:
@@ -301,14 +290,12 @@ class Workspace:
     # Actions of the user
 
     def _paste_into_page(self) -> None:
-        """Paste as Ctrl+V does on the page that is shown."""
         if self._is_shown("_draft"):
             self._draft.intake.paste()
         elif not self._settings.paste_into(self.window.pages.currentWidget()):
             self._new_jobs.paste()
 
     def _paste_on(self, page: QWidget) -> None:
-        """Paste on a page that does not handle it itself."""
         QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._new_jobs.paste)
 
     def _open_new(self, job_id: str) -> None:
@@ -326,7 +313,6 @@ class Workspace:
             self._open(job_id)
 
     def _show_changed(self, job: Job) -> None:
-        """Show a job that the user changed in the sidebar and, if it is the open draft, on the draft page."""
         self.job_changed(job)
         if self._is_shown("_draft") and self._draft.job_id() == job.id:
             self._draft.show_job(job)
