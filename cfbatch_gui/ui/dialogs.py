@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QStandardPaths, Qt
+from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QDialog,
@@ -21,13 +21,10 @@ from shiboken6 import isValid
 from cfbatch_gui.core.system.file_names import file_name
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import RememberedFolder
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import scaled
 
 _ROOM_FOR_A_LINE = 340  # pixels
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("dialogs", text)
 
 
 def input_filters() -> tuple[str, ...]:
@@ -36,13 +33,13 @@ def input_filters() -> tuple[str, ...]:
 
     groups = {
         **{said(name): suffixes for name, suffixes in suffixes_by_group().items()},
-        _tr("Packed files"): PACKED_SUFFIXES,
+        tr("Packed files"): PACKED_SUFFIXES,
     }
     patterns = {name: " ".join(f"*{suffix}" for suffix in suffixes) for name, suffixes in groups.items()}
     return (
-        _tr("All supported files ({patterns})").format(patterns=" ".join(patterns.values())),
+        tr("All supported files ({patterns})").format(patterns=" ".join(patterns.values())),
         *(f"{name} ({each})" for name, each in patterns.items()),
-        _tr("All files (*)"),
+        tr("All files (*)"),
     )
 
 

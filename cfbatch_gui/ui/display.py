@@ -1,11 +1,14 @@
-"""Numbers, sizes, prices, durations, dates and data as text for the screen."""
+"""Numbers, sizes, prices, durations, dates, data and keys as text for the screen."""
 
 import html
 import re
+import sys
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
+from PySide6.QtGui import QKeySequence
 from PySide6.QtGui import Qt as GuiQt
 
 from cfbatch_gui.core.system.languages import language_in_use
@@ -169,3 +172,20 @@ def breakable(text: str) -> str:
 def csv_separator() -> str:
     """ ";" where the decimal point of this system is a comma."""
     return ";" if QLocale.system().decimalPoint() == "," else ","
+
+
+_IN_HELP: Final = re.compile(r"\*\*(?:Ctrl|Strg)(?:\+(\w))?\*\*")  # in the languages of the help
+
+
+def key_name(keys: str) -> str:
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def control_name(platform: str = sys.platform) -> str:
+    return "⌘" if platform == "darwin" else tr("Ctrl")
+
+
+def in_help(text: str, platform: str = sys.platform) -> str:
+    if platform != "darwin":
+        return text
+    return _IN_HELP.sub(lambda found: f"**⌘{found[1] or ''}**", text)

@@ -26,7 +26,7 @@ from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
 from cfbatch_gui.core.system.logs import last_lines, redacted
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.key_names import in_help, key_name
+from cfbatch_gui.ui.display import in_help, key_name
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row, split
 

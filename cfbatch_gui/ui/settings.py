@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QRadioButton, QStackedWidget, QWidge
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import language_in_use, languages
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.ui.budget_fields import BudgetFields
+from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, Scheme
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,

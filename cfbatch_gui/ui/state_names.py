@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QCoreApplication
-
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
@@ -14,11 +12,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.widgets import Role
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("states", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +47,30 @@ def kind_icon(kind: Kind) -> str:
 
 
 def kind_words(kind: Kind) -> str:
-    return _tr("Ranking") if kind is Kind.RANK else _tr("Vectors")
+    return tr("Ranking") if kind is Kind.RANK else tr("Vectors")
 
 
 def batch_words(state: BatchState) -> StateWords:
     texts: dict[BatchState, tuple[str, str, Role]] = {
-        BatchState.PLANNED: (_tr("Waiting to be sent"), "circle-dashed", "quiet"),
-        BatchState.SENDING: (_tr("Sending"), "send", "accent"),
-        BatchState.QUEUED: (_tr("Queued"), "clock", "quiet"),
-        BatchState.RUNNING: (_tr("Running"), "loader", "accent"),
-        BatchState.COLLECTING: (_tr("Collecting"), "download", "accent"),
-        BatchState.DONE: (_tr("Done"), "circle-check", "done"),
-        BatchState.FAILED: (_tr("Failed"), "circle-x", "error"),
-        BatchState.GONE: (_tr("No longer known"), "circle-x", "error"),
-        BatchState.OUTCOME_UNKNOWN: (_tr("Outcome unknown"), "triangle-alert", "attention"),
-        BatchState.DISMISSED: (_tr("Set aside"), "ban", "quiet"),
+        BatchState.PLANNED: (tr("Waiting to be sent"), "circle-dashed", "quiet"),
+        BatchState.SENDING: (tr("Sending"), "send", "accent"),
+        BatchState.QUEUED: (tr("Queued"), "clock", "quiet"),
+        BatchState.RUNNING: (tr("Running"), "loader", "accent"),
+        BatchState.COLLECTING: (tr("Collecting"), "download", "accent"),
+        BatchState.DONE: (tr("Done"), "circle-check", "done"),
+        BatchState.FAILED: (tr("Failed"), "circle-x", "error"),
+        BatchState.GONE: (tr("No longer known"), "circle-x", "error"),
+        BatchState.OUTCOME_UNKNOWN: (tr("Outcome unknown"), "triangle-alert", "attention"),
+        BatchState.DISMISSED: (tr("Set aside"), "ban", "quiet"),
     }
     return StateWords(*texts[state])
 
 
 def place_words(place: AnswerPlace) -> StateWords:
     texts: dict[AnswerPlace, tuple[str, str, Role]] = {
-        AnswerPlace.AT_SERVICE: (_tr("At the service"), "cloud", "quiet"),
-        AnswerPlace.IN_ACCOUNT: (_tr("Waiting in your account"), "inbox", "accent"),
-        AnswerPlace.HERE: (_tr("Here"), "circle-check", "done"),
+        AnswerPlace.AT_SERVICE: (tr("At the service"), "cloud", "quiet"),
+        AnswerPlace.IN_ACCOUNT: (tr("Waiting in your account"), "inbox", "accent"),
+        AnswerPlace.HERE: (tr("Here"), "circle-check", "done"),
     }
     return StateWords(*texts[place])
 
@@ -94,10 +89,10 @@ def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
 
 def draft_words(phase: DraftPhase) -> StateWords:
     texts: dict[DraftPhase, tuple[str, str, Role]] = {
-        DraftPhase.EMPTY: (_tr("Draft"), "pencil", "quiet"),
-        DraftPhase.READING: (_tr("Reading"), "loader", "quiet"),
-        DraftPhase.INCOMPLETE: (_tr("Draft"), "pencil", "quiet"),
-        DraftPhase.READY: (_tr("Ready to send"), "pencil", "quiet"),
+        DraftPhase.EMPTY: (tr("Draft"), "pencil", "quiet"),
+        DraftPhase.READING: (tr("Reading"), "loader", "quiet"),
+        DraftPhase.INCOMPLETE: (tr("Draft"), "pencil", "quiet"),
+        DraftPhase.READY: (tr("Ready to send"), "pencil", "quiet"),
     }
     return StateWords(*texts[phase])
 
@@ -106,13 +101,13 @@ def job_words(state: JobState, phase: DraftPhase = DraftPhase.EMPTY) -> StateWor
     if state is JobState.DRAFT:
         return draft_words(phase)
     texts: dict[JobState, tuple[str, str, Role]] = {
-        JobState.WAITING: (_tr("Waiting to be sent"), "clock", "quiet"),
-        JobState.WORKING: (_tr("Running"), "loader", "accent"),
-        JobState.PAUSED: (_tr("Paused"), "pause", "attention"),
-        JobState.OUTCOME_UNKNOWN: (_tr("Outcome unknown"), "triangle-alert", "attention"),
-        JobState.DONE: (_tr("Finished"), "circle-check", "done"),
-        JobState.PARTLY_DONE: (_tr("Finished in part"), "triangle-alert", "attention"),
-        JobState.FAILED: (_tr("Failed"), "circle-x", "error"),
+        JobState.WAITING: (tr("Waiting to be sent"), "clock", "quiet"),
+        JobState.WORKING: (tr("Running"), "loader", "accent"),
+        JobState.PAUSED: (tr("Paused"), "pause", "attention"),
+        JobState.OUTCOME_UNKNOWN: (tr("Outcome unknown"), "triangle-alert", "attention"),
+        JobState.DONE: (tr("Finished"), "circle-check", "done"),
+        JobState.PARTLY_DONE: (tr("Finished in part"), "triangle-alert", "attention"),
+        JobState.FAILED: (tr("Failed"), "circle-x", "error"),
     }
     return StateWords(*texts[state])
 
@@ -130,7 +125,7 @@ def words_of_job(job: Job, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
 def amount(job: Job) -> str:
     """ "212 queries", "18,204 texts", or "begun elsewhere" before an attached job is answered."""
     if job.attached and not job.texts:
-        return _tr("begun elsewhere")
+        return tr("begun elsewhere")
     if job.kind is Kind.RANK:
         return display.plural(job.queries, "{n} query", "{n} queries")
     return display.plural(job.texts, "{n} text", "{n} texts")
@@ -146,9 +141,9 @@ def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:
     if state is JobState.DONE:
         return display.age(job.finished_at or job.sent_at, now), amount(job)
     if state is JobState.WORKING:
-        pattern = _tr("{done} of {n} batch") if len(job.batches) == 1 else _tr("{done} of {n} batches")
+        pattern = tr("{done} of {n} batch") if len(job.batches) == 1 else tr("{done} of {n} batches")
         if is_collected(job):
-            pattern = _tr("{done} of {n} here")
+            pattern = tr("{done} of {n} here")
         parts = pattern.format(done=display.number(job.batches_done), n=display.number(len(job.batches)))
         return parts, display.short_duration(now - job.sent_at) if job.sent_at else ""
     if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED):

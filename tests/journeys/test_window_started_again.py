@@ -11,7 +11,7 @@ pytest.importorskip("PySide6")
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.desktop import Desktop
-from tests.screen.read_only import read_only
+from tests.screen.disks import read_only
 
 
 def is_shown() -> bool:

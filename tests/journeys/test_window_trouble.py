@@ -11,7 +11,7 @@ from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.desktop import Desktop
-from tests.screen.small_disk import fill_up, free_up, small_disk
+from tests.screen.disks import fill_up, free_up, small_disk
 from tests.support.practice import PracticeServer, accepted
 
 CARRY_ON = 1  # among the main buttons; "New job" is the first

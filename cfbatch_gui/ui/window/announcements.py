@@ -18,8 +18,7 @@ from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.state_names import job_words
-from cfbatch_gui.ui.window.activation import keep_token
-from cfbatch_gui.ui.window.application import DESKTOP_ID
+from cfbatch_gui.ui.window.application import DESKTOP_ID, keep_token
 from cfbatch_gui.ui.window.job_changes import AT_WORK
 from cfbatch_gui.ui.window.main_window import MainWindow
 

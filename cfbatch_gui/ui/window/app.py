@@ -1,4 +1,4 @@
-"""Starts the window: the language, the signals that end it, and the handlers of unexpected errors."""
+"""Starts the window: language, signals, unexpected errors, later starts, and what is said where there is no window."""
 
 import asyncio
 import logging
@@ -7,7 +7,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -15,7 +16,6 @@ from typing import Any
 
 import PySide6
 from PySide6.QtCore import (
-    QCoreApplication,
     QLibraryInfo,
     QLocale,
     QMessageLogContext,
@@ -28,6 +28,7 @@ from PySide6.QtCore import (
     qVersion,
 )
 from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from cfbatch_gui import __version__
@@ -36,19 +37,18 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import ENGLISH, Language, language_of_system, load_language, said, use_language
-from cfbatch_gui.core.system.later_start import Answer, hand_over
+from cfbatch_gui.core.system.later_start import Answer, Request, addresses, hand_over
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.application import DESKTOP_ID, Application
-from cfbatch_gui.ui.window.failed_start import say_failed_start
-from cfbatch_gui.ui.window.single_window import SingleWindow
 from cfbatch_gui.ui.window.workspace import Workspace
 
 
@@ -309,21 +309,15 @@ async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: C
 def _not_taken(files: Sequence[str]) -> DataInUse:
     if not files:
         return DataInUse(
-            _tr("CF Batch is open already, but its window does not answer. Wait a moment, or close it and start again.")
+            tr("CF Batch is open already, but its window does not answer. Wait a moment, or close it and start again.")
         )
     if len(files) > 1:
-        words = _tr(
+        words = tr(
             "CF Batch is open already, but its window does not answer, so {files} were not opened. Try again later."
         )
         return DataInUse(words.format(files=display.plural(len(files), "{n} file", "{n} files")))
-    words = _tr(
-        "CF Batch is open already, but its window does not answer, so “{name}” was not opened. Try again later."
-    )
+    words = tr("CF Batch is open already, but its window does not answer, so “{name}” was not opened. Try again later.")
     return DataInUse(words.format(name=Path(files[0]).name))
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("start", text)
 
 
 async def _say(error: UserError) -> None:
@@ -333,4 +327,99 @@ async def _say(error: UserError) -> None:
     box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", said(error.message))
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setDetailedText(error.detail)
+    await dialogs.finished(box)
+
+
+class SingleWindow(QObject):
+    """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`."""
+
+    def __init__(self, paths: Paths, environ: Mapping[str, str], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._requests: asyncio.Queue[tuple[QLocalSocket, Request]] = asyncio.Queue()
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._connected)
+        for address in addresses(paths, environ):
+            QLocalServer.removeServer(address)  # left by a crash: no other process has this data folder open
+            if self._server.listen(address):
+                return
+        _log.warning("A later start will not find this window: no socket could be made.")
+
+    async def serve(self, take: Callable[[Request], Awaitable[object]], failed: Callable[[UserError], object]) -> None:
+        """Answer requests until cancelled: when `take` returns, or `failed` has shown why the files were not taken."""
+        while True:
+            socket, request = await self._requests.get()
+            if not _is_waiting(socket):
+                continue
+            try:
+                await take(request)
+            except UserError as error:
+                failed(error)
+            except Exception as error:  # noqa: BLE001 - later requests are to be answered all the same
+                handled = {"message": "The files of a later start could not be opened", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(handled)
+            _answer(socket, Answer.TAKEN)
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _connected(self) -> None:
+        socket = self._server.nextPendingConnection()
+        socket.disconnected.connect(socket.deleteLater)
+        socket.readyRead.connect(lambda: self._read(socket))
+        if socket.bytesAvailable():
+            self._read(socket)
+
+    def _read(self, socket: QLocalSocket) -> None:
+        if not socket.canReadLine():
+            return
+        try:
+            request = Request.decoded(bytes(socket.readLine().data()))
+        except ValueError:
+            _log.warning("A start of another version has asked this window for something, and was not understood.")
+            socket.abort()
+            return
+        self._requests.put_nowait((socket, request))
+
+
+def _is_waiting(socket: QLocalSocket) -> bool:
+    try:
+        socket.waitForReadyRead(0)  # hears that the other end is closed, which may have been after the request
+        return socket.state() == QLocalSocket.LocalSocketState.ConnectedState
+    except RuntimeError:  # it has gone, and Qt has deleted the socket
+        return False
+
+
+def _answer(socket: QLocalSocket, answer: Answer) -> None:
+    with suppress(RuntimeError):  # who asked has gone, and Qt has deleted the socket
+        socket.write(answer.encode() + b"\n")
+        socket.flush()
+
+
+STATUS = 70  # EX_SOFTWARE, "an internal software error", of sysexits.h
+
+
+def say_failed_start(error: BaseException) -> int:
+    """Say it, also where there is no data folder and so no log, and return the exit status."""
+    words = tr("CF Batch could not start, because of an error inside the program. Your jobs are safe.")
+    last = redacted("".join(traceback.format_exception_only(error)).strip())
+    if sys.stderr is not None:  # as on Windows
+        print(f"{words} {last}", file=sys.stderr, flush=True)  # noqa: T201
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    if isinstance(app, QApplication):
+        loop.run(app, lambda: _show(words, error))
+    return STATUS
+
+
+async def _show(words: str, error: BaseException) -> None:
+    head = f"CF Batch {__version__} · Python {platform.python_version()} · Qt {qVersion()} · {platform.platform()}"
+    details = redacted("\n".join((head, *traceback.format_exception(error))))
+    box = QMessageBox(QMessageBox.Icon.Critical, "CF Batch", words)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setInformativeText(redacted("".join(traceback.format_exception_only(error)).strip()))
+    box.setDetailedText(details)
+    copy = box.addButton(tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
+    copy.clicked.disconnect()  # it does not close the dialog
+    copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details))
+    box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole)
     await dialogs.finished(box)

@@ -1,9 +1,10 @@
-"""The Qt application, which on macOS is told of files opened with the running program (not tried there)."""
+"""The Qt application: its name for the desktop, files opened with it, and its leave to come to the front."""
 
+import os
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 # The name of the desktop file without its suffix; the last one of those that open tables by the alphabet. Where neither
@@ -35,3 +36,9 @@ class Application(QApplication):
         else:
             self._take([event.file()])
         return True
+
+
+def keep_token(token: str) -> None:
+    """Use this token when the window is next activated; Qt on Wayland takes it from the environment alone."""
+    if token and "\0" not in token and QGuiApplication.platformName().startswith("wayland"):
+        os.environ["XDG_ACTIVATION_TOKEN"] = token

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.result_view import RowChoice, imported
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.job_changes import AT_WORK
@@ -19,10 +20,6 @@ from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.results.ranking_limits import Limits
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("workspace", text)
 
 
 class Commands(QObject):
@@ -88,7 +85,7 @@ class Commands(QObject):
 
         path = await dialogs.save_file(
             self._window,
-            _tr("Back up all jobs"),
+            tr("Back up all jobs"),
             name="cfbatch-jobs.zip",
             folder=self._program.remembered_folder(FolderUse.BACKUPS),
             suffix="zip",
@@ -97,7 +94,7 @@ class Commands(QObject):
             return
         count = await asyncio.to_thread(back_up, self._program.paths, path)
         files = display.plural(count, "{n} file", "{n} files")
-        said = _tr("Backed up {files} to “{name}”.").format(files=files, name=path.name)
+        said = tr("Backed up {files} to “{name}”.").format(files=files, name=path.name)
         self._window.notices.show_written(said, path)
 
     async def may_close(self) -> bool:
@@ -105,10 +102,10 @@ class Commands(QObject):
         at_work = [job for job in self._program.ledger.jobs() if job.state in AT_WORK]
         progress = [each for job in at_work if not (each := account_progress(job)).lid_may_close]
         if progress and not self._program.settings.seen_close_note:
-            text = _tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start.")
+            text = tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start.")
             if any(each.is_used for each in progress):
-                text += " " + _tr("What your account was not handed yet is handed over then.")
-            if not await dialogs.ask(self._window, _tr("Close while jobs are at work?"), text, accept=_tr("Close")):
+                text += " " + tr("What your account was not handed yet is handed over then.")
+            if not await dialogs.ask(self._window, tr("Close while jobs are at work?"), text, accept=tr("Close")):
                 return False
             with suppress(UserError):  # closing must work with a full disk, too
                 await self._program.keep_settings(seen_close_note=True)

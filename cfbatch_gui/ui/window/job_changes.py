@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.library import Library, TagDialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -37,10 +37,6 @@ class SettingsMemory:
 
 AT_WORK = (JobState.WAITING, JobState.WORKING)
 _LONGEST_NAME = 40  # characters of a job's name in a menu
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("workspace", text)
 
 
 class JobChanges:
@@ -77,7 +73,7 @@ class JobChanges:
 
     def duplicate(self, job_id: str) -> None:
         async def duplicate() -> None:
-            name = _tr("{name}, copy").format(name=self._program.ledger.job(job_id).name)
+            name = tr("{name}, copy").format(name=self._program.ledger.job(job_id).name)
             job = await asyncio.to_thread(self._program.drafts.duplicate, job_id, name)
             self._show_jobs()
             self._open_job(job.id)
@@ -95,9 +91,9 @@ class JobChanges:
         ids, count = [job.id for job in changed], len(changed)
         self._set_archived(ids, archived=to_archive)
         if count == 1 and to_archive:
-            text = _tr("“{name}” is in the archive, at the end of the list.").format(name=changed[0].name)
+            text = tr("“{name}” is in the archive, at the end of the list.").format(name=changed[0].name)
         elif count == 1:
-            text = _tr("“{name}” is out of the archive.").format(name=changed[0].name)
+            text = tr("“{name}” is out of the archive.").format(name=changed[0].name)
         elif to_archive:
             text = display.plural(
                 count,
@@ -106,7 +102,7 @@ class JobChanges:
             )
         else:
             text = display.plural(count, "{n} job is out of the archive.", "{n} jobs are out of the archive.")
-        pattern = _tr("Undo archiving {jobs}") if to_archive else _tr("Undo taking {jobs} out of the archive")
+        pattern = tr("Undo archiving {jobs}") if to_archive else tr("Undo taking {jobs} out of the archive")
         words = pattern.format(jobs=_named(changed))
         self._notices.show_undo(text, words, lambda: self._set_archived(ids, archived=not to_archive))
 
@@ -126,10 +122,10 @@ class JobChanges:
         if not changed:
             return
         await self._set_tags({job.id: chosen[job.id] for job in changed})
-        text = _tr("“{name}” has other tags.").format(name=changed[0].name)
+        text = tr("“{name}” has other tags.").format(name=changed[0].name)
         if len(changed) > 1:
             text = display.plural(len(changed), "{n} job has other tags.", "{n} jobs have other tags.")
-        words = _tr("Undo tagging {jobs}").format(jobs=_named(changed))
+        words = tr("Undo tagging {jobs}").format(jobs=_named(changed))
 
         def undo() -> None:
             self._tasks.start("tag", self._set_tags({job.id: job.tags for job in changed}))
@@ -153,10 +149,10 @@ class JobChanges:
             await asyncio.to_thread(self._program.keep_labels, job.id)
         await self._program.store.on_disk(self._program.drafts.delete, *job_ids)
         self._show_jobs()
-        text = _tr("“{name}” was deleted.").format(name=jobs[0].name)
+        text = tr("“{name}” was deleted.").format(name=jobs[0].name)
         if len(jobs) > 1:
             text = display.plural(len(jobs), "{n} job was deleted.", "{n} jobs were deleted.")
-        words = _tr("Undo deleting {jobs}").format(jobs=_named(jobs))
+        words = tr("Undo deleting {jobs}").format(jobs=_named(jobs))
         resumed = [job.id for job in at_work]
         self._notices.show_undo(text, words, lambda: self._undelete(job_ids, resumed))
 
@@ -165,12 +161,12 @@ class JobChanges:
             job = self._program.ledger.job(job_id)
             is_sure = await dialogs.ask(
                 self._window,
-                _tr("Remove the texts of this job?"),
-                _tr(
+                tr("Remove the texts of this job?"),
+                tr(
                     "Scores, ranks, vectors and ids of “{name}” stay. Its texts and its other columns go for good, and"
                     " it cannot be sent again."
                 ).format(name=job.name),
-                accept=_tr("Remove texts"),
+                accept=tr("Remove texts"),
                 danger=True,
             )
             if is_sure:
@@ -186,7 +182,7 @@ class JobChanges:
 
     async def _forget_texts(self, job: Job) -> None:
         await self._program.actions.forget_texts(job.id)
-        text = _tr("The texts of “{name}” were removed. Scores, ranks, vectors and ids are kept.")
+        text = tr("The texts of “{name}” were removed. Scores, ranks, vectors and ids are kept.")
         self._notices.show_notice(text.format(name=job.name), "done")
 
     def _set_archived(self, job_ids: Sequence[str], *, archived: bool) -> None:
@@ -207,20 +203,20 @@ class JobChanges:
 
     async def _is_sure(self, at_work: Sequence[Job], of: int) -> bool:
         if of == 1:
-            title = _tr("Delete a job that is at work?")
-            text = _tr("“{name}” was sent and is paid for, and its results would not be collected.").format(
+            title = tr("Delete a job that is at work?")
+            text = tr("“{name}” was sent and is paid for, and its results would not be collected.").format(
                 name=at_work[0].name
             )
         else:
-            title = _tr("Delete jobs that are at work?")
+            title = tr("Delete jobs that are at work?")
             text = display.plural(
                 len(at_work),
                 "{n} of these jobs was sent and is paid for, and its results would not be collected.",
                 "{n} of these jobs were sent and are paid for, and their results would not be collected.",
             )
         if any(account_progress(job).is_used for job in at_work):
-            text += " " + _tr("What your account collects stays there; “In your account…” in the menu Job lists it.")
-        return await dialogs.ask(self._window, title, text, accept=_tr("Delete"), danger=True)
+            text += " " + tr("What your account collects stays there; “In your account…” in the menu Job lists it.")
+        return await dialogs.ask(self._window, title, text, accept=tr("Delete"), danger=True)
 
     def _undelete(self, job_ids: Sequence[str], resumed: Sequence[str]) -> None:
         async def undelete() -> None:

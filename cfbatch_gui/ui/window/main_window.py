@@ -27,7 +27,7 @@ from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SIDEBAR_WIDTH, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, FileDrag
-from cfbatch_gui.ui.window.activation import keep_token
+from cfbatch_gui.ui.window.application import keep_token
 
 
 class NoticeListDialog(QDialog):

@@ -1,4 +1,4 @@
-"""The two amounts that may be spent without asking again."""
+"""The amounts that may be spent without asking again, and the question before anything is sent above them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,7 +7,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
+from cfbatch_gui.core.errors import OverBudget
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import SMALL, scaled
 from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
 
@@ -76,3 +81,18 @@ class _Amount(QDoubleSpinBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # a page that scrolls under the mouse must not change an amount
+
+
+async def may_cost(page: QWidget, why: str) -> bool:
+    """`why` is the sentence that says by how much the budget is exceeded; True when confirmed."""
+    text = tr("{why} Prices are before what is free in a day.").format(why=why)
+    return await dialogs.ask(page, tr("Send above your budget?"), text, accept=tr("Send anyway"), danger=True)
+
+
+async def send_within_budget(page: QWidget, program: Program, job_id: str, *numbers: int) -> None:
+    """Call `Program.send_again`; above the budget, call it again only if the user confirms."""
+    try:
+        await program.send_again(job_id, *numbers)
+    except OverBudget as error:
+        if await may_cost(page.window(), said(error.message)):
+            await program.send_again(job_id, *numbers, budget=Budget())
