@@ -216,6 +216,7 @@ def test_what_is_dropped_is_taken_as_a_copy(window: MainWindow, tmp_path: Path) 
 
 
 def test_the_first_page_fits_in_the_smallest_window(window: MainWindow) -> None:
+    window.show_page(WelcomePage())
     window.resize(window.minimumSize())
     QApplication.processEvents()
     page = window.pages.currentWidget()
