@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.ui.window.loop import DaemonExecutor, EventLoop
+from cfbatch_gui.ui.window.loop import EventLoop
 
 Until = Callable[..., Awaitable[None]]
 
@@ -69,17 +69,6 @@ async def test_slow_work_does_not_keep_look_ups_waiting() -> None:
     assert found[0][4] == ("127.0.0.1", 80)
     release.set()
     await asyncio.gather(*slow)
-
-
-def test_a_pool_starts_no_thread_it_does_not_need() -> None:
-    pool = DaemonExecutor("test", 4)
-    names = {pool.submit(lambda: threading.current_thread().name).result(5) for _ in range(1)}
-    assert names == {"test-0"}
-    with pytest.raises(ZeroDivisionError):
-        pool.submit(lambda: 1 / 0).result(5)
-    pool.shutdown()
-    with pytest.raises(RuntimeError):
-        pool.submit(print)
 
 
 def test_nothing_goes_on_while_the_loop_does_not_run(qapp: QApplication) -> None:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots import DotMap, PlotData
 from cfbatch_gui.ui.plots.colours import by_category, categories, plain
-from cfbatch_gui.ui.plots.dot_map import dot_image, inside, view_of_all
+from cfbatch_gui.ui.plots.dot_map import dot_image, view_of_all
 
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=np.float32)
 
@@ -131,13 +131,6 @@ def test_dots_lie_above_each_other_in_order_and_are_cut_at_the_edge() -> None:
     image = dot_image(x, y, colours, 20, 10, radius=2.0, opacity=0.9)
     assert _pixel(image, QPointF(5, 5)).argmax() == 2
     assert image.pixelColor(19, 5).alpha() == 0
-
-
-def test_points_are_inside_a_polygon_by_the_even_odd_rule() -> None:
-    star = np.array([[0, 0], [4, 0], [4, 4], [0, 4]], dtype=np.float64)
-    found = inside(star, np.array([2.0, 5.0, -1.0, 3.9]), np.array([2.0, 2.0, 2.0, 3.9]))
-    assert found.tolist() == [True, False, False, True]
-    assert not inside(star[:2], np.array([1.0]), np.array([0.0])).any()
 
 
 def test_the_view_leaves_lonely_points_far_away_out() -> None:
