@@ -12,6 +12,6 @@ OLD_TOKEN = f"Abc-_def{CORE}_uv-WXyz"  # 40 characters without a mark
 # Where a token stands on purpose: the place as the search names it (* for any text), and why that is right.
 ON_PURPOSE = {
     "file test_a_leak_*": "tests/test_canary.py shows that the search finds what it should",
-    "output of tests/ui/test_crash_details.py::*": "puts a token into an exception, and pytest logs it as it is",
+    "output of tests/ui/test_failures_shown.py::*": "puts a token into an exception, and pytest logs it as it is",
     "output of tests/core/test_logs.py::*": "logs tokens, to read in the log file that they are blacked out there",
 }

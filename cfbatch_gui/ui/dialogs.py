@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QStandardPaths, Qt
+from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QDialog,
@@ -21,34 +21,30 @@ from shiboken6 import isValid
 from cfbatch_gui.core.system.file_names import file_name
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import RememberedFolder
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import scaled
 
 _ROOM_FOR_A_LINE = 340  # pixels
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("dialogs", text)
-
-
 def input_filters() -> tuple[str, ...]:
-    """Filters of `open_file` for all that the core reads, the first one preselected."""
     from cfbatch_gui.core.inputs.open_file import PACKED_SUFFIXES
     from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
 
     groups = {
         **{said(name): suffixes for name, suffixes in suffixes_by_group().items()},
-        _tr("Packed files"): PACKED_SUFFIXES,
+        tr("Packed files"): PACKED_SUFFIXES,
     }
     patterns = {name: " ".join(f"*{suffix}" for suffix in suffixes) for name, suffixes in groups.items()}
     return (
-        _tr("All supported files ({patterns})").format(patterns=" ".join(patterns.values())),
+        tr("All supported files ({patterns})").format(patterns=" ".join(patterns.values())),
         *(f"{name} ({each})" for name, each in patterns.items()),
-        _tr("All files (*)"),
+        tr("All files (*)"),
     )
 
 
 async def finished(dialog: QDialog) -> int:
-    """Open a dialog and wait for its result code. It is deleted afterwards, also when the wait is cancelled."""
+    """Open a dialog and wait for its result code; it is deleted afterwards, also when the wait is cancelled."""
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     dialog.finished.connect(lambda code: None if answer.done() else answer.set_result(code))
     dialog.open()
@@ -61,7 +57,7 @@ async def finished(dialog: QDialog) -> int:
 
 
 async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False, cancel: str = "") -> bool:
-    """Ask a question with two buttons; True when `accept` was pressed. With `danger`, Enter presses the other one."""
+    """True when `accept` was pressed. With `danger`, Enter presses the other button."""
     box = _question(parent, title, text)
     yes = box.addButton(accept, QMessageBox.ButtonRole.AcceptRole)
     no = box.addButton(cancel or box.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
@@ -78,7 +74,7 @@ async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bo
 
 
 async def choose(parent: QWidget, title: str, text: str, choices: Sequence[str], *, cancel: str) -> int | None:
-    """Ask a question with a button for each choice, none of them preselected; the index, None for `cancel`."""
+    """The index of the chosen button, none of which is preselected; None for `cancel`."""
     box = _question(parent, title, text)
     buttons: list[QAbstractButton] = [box.addButton(each, QMessageBox.ButtonRole.AcceptRole) for each in choices]
     no = box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
@@ -91,7 +87,6 @@ async def choose(parent: QWidget, title: str, text: str, choices: Sequence[str],
 
 
 def _question(parent: QWidget, title: str, text: str) -> QMessageBox:
-    """A box with a question and what it is about, as plain text; without buttons."""
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setTextFormat(Qt.TextFormat.PlainText)
@@ -102,7 +97,7 @@ def _question(parent: QWidget, title: str, text: str) -> QMessageBox:
 
 
 async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", accept: str = "") -> str | None:
-    """Ask for one line of text; None when the user cancels. `accept` is the text of the button, "OK" by default."""
+    """One line of text; None when the user cancels."""
     dialog = QInputDialog(parent)
     if accept:
         dialog.setOkButtonText(accept)
@@ -121,7 +116,7 @@ Folder = Path | RememberedFolder | None
 
 
 async def open_file(parent: QWidget, title: str, *, filters: tuple[str, ...] = (), folder: Folder) -> Path | None:
-    """Ask for an existing file; None when the user cancels. `filters` are like "Spreadsheets (*.csv *.xlsx)"."""
+    """An existing file; None when the user cancels. `filters` are like "Spreadsheets (*.csv *.xlsx)"."""
     dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -137,11 +132,7 @@ async def save_file(
     filters: tuple[str, ...] = (),
     suffix: str = "",
 ) -> Path | None:
-    """Ask for a path to write to; None when the user cancels.
-
-    The dialog asks before a file is replaced. Signs of `name` that no file may have are replaced. `suffix`, without a
-    dot, is added to a name without one; choosing another of the `filters` replaces the suffix of the name.
-    """
+    """A path to write to; None when the user cancels. Another of the `filters` replaces the suffix of the name."""
     dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
@@ -152,7 +143,6 @@ async def save_file(
 
 
 async def choose_folder(parent: QWidget, title: str, *, folder: Folder) -> Path | None:
-    """Ask for a folder; None when the user cancels."""
     dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
@@ -165,7 +155,6 @@ def _begins_in(folder: Folder) -> str:
 
 
 def _documents() -> str:
-    """The user's folder for documents, else the home folder, else ""."""
     standard = QStandardPaths.StandardLocation
     found = (QStandardPaths.writableLocation(each) for each in (standard.DocumentsLocation, standard.HomeLocation))
     return next((folder for folder in found if Path(folder).is_dir()), "")
@@ -184,7 +173,7 @@ async def _chosen(dialog: QFileDialog, filters: tuple[str, ...], folder: Folder)
 
 
 def _take_suffix(dialog: QFileDialog, chosen: str) -> None:
-    """Give the name in the dialog the first suffix of a filter like "Spreadsheets (*.csv *.xlsx)"."""
+    """Give the name the first suffix of a filter like "Spreadsheets (*.csv *.xlsx)"."""
     found = re.search(r"\(\*(\.\w+)", chosen)
     files = dialog.selectedFiles()
     if found is None or not files or Path(files[0]).is_dir():

@@ -1,11 +1,14 @@
-"""Numbers, sizes, prices, durations, dates and data as text for the screen."""
+"""Numbers, sizes, prices, durations, dates, data and keys as text for the screen."""
 
 import html
 import re
+import sys
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
+from PySide6.QtGui import QKeySequence
 from PySide6.QtGui import Qt as GuiQt
 
 from cfbatch_gui.core.system.languages import language_in_use
@@ -17,58 +20,51 @@ _MAY_BREAK = "\u200b"
 
 
 def tr(text: str) -> str:
-    """The text in the language in use; `make translations` collects it where this is called with a constant."""
     return QCoreApplication.translate("words", text)
 
 
 def number(value: float, specification: str = ",") -> str:
-    """A number by a format specification, with this language's signs; 3816 → "3,816" without one."""
+    """3816 → "3,816", with this language's signs."""
     return language_in_use().number(value, specification)
 
 
 def percent(share: float) -> str:
-    """A share as a whole percentage: 0.825 → "82 %"."""
+    """0.825 → "82 %"."""
     return f"{share:.0%}".replace("%", " %")
 
 
 def figures(text: str) -> str:
-    """Figures that were written as in English, such as "0.4939–0.5100", with the signs of the language."""
+    """Figures written as in English, such as "0.4939–0.5100", with the signs of the language."""
     language = language_in_use()
     return text.translate({ord(","): language.thousands, ord("."): language.decimal})
 
 
 def score_text(score: float) -> str:
-    """A score, similarity, margin, metric or mean of these, with four decimals."""
     return number(score, ".4f")
 
 
 def vector_value_text(value: float) -> str:
-    """The length of a vector or one of its values, with four decimals."""
     return number(value, ".4f")
 
 
 def copied_number(value: float) -> str:
-    """A number with all its digits as a spreadsheet of this locale reads it: 0.7123456 → "0,7123456" in German."""
+    """As a spreadsheet of this locale reads it: 0.7123456 → "0,7123456" in German."""
     return repr(value).replace(".", QLocale().decimalPoint())
 
 
 def plural(count: int, one: str, many: str) -> str:
-    """The form for a number, translated and with {n} filled in: plural(3, "{n} row", "{n} rows") → "3 rows".
-
-    Languages may have other forms than these two, so both are given in English.
-    """
+    """plural(3, "{n} row", "{n} rows") → "3 rows"; languages may have other forms than these two."""
     return language_in_use().translated_plural(one, many, count).format(n=number(count))
 
 
 def listed(things: Sequence[str]) -> str:
-    """A list as text: "a", "a and b", "a, b and c"; "" for an empty one."""
     if len(things) < 2:
         return "".join(things)
     return tr("{some} and {last}").format(some=", ".join(things[:-1]), last=things[-1])
 
 
 def size(count: int) -> str:
-    """A number of bytes as "980 B", "12 kB", "9.4 MB", in powers of ten like the limit of the service."""
+    """ "980 B", "12 kB", "9.4 MB", in powers of ten like the limit of the service."""
     if count < 1000:
         return tr("{n} B").format(n=count)
     if count < 999_500:
@@ -79,7 +75,7 @@ def size(count: int) -> str:
 
 
 def dollars(low: float, high: float | None = None) -> str:
-    """A price or a range of prices in dollars: "$12.40", "$0.011–0.014"; with three decimals below one dollar."""
+    """ "$12.40", "$0.011–0.014"; with three decimals below one dollar."""
     high = low if high is None else high
     digits = 2 if high >= 1 else 3
     if 0 < high < 10**-digits:
@@ -99,7 +95,7 @@ def _amount(amount: float, digits: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration in seconds as "8 s", "6 min 02 s", "1 h 05 min", "3 days"."""
+    """Seconds as "8 s", "6 min 02 s", "1 h 05 min", "3 days"."""
     whole = max(0, int(seconds))
     if whole < 60:
         return tr("{s} s").format(s=whole)
@@ -111,7 +107,7 @@ def duration(seconds: float) -> str:
 
 
 def duration_range(low: float, high: float) -> str:
-    """A range of seconds in the unit of the longer end: "8–12 s", "3–7 min", "1.5–2.0 h"; once if both are equal."""
+    """Seconds in the unit of the longer end: "8–12 s", "3–7 min"; once if both are equal."""
     if high < 90:
         unit, name = 1, tr("s")
     elif high < 5400:
@@ -126,7 +122,7 @@ def duration_range(low: float, high: float) -> str:
 
 
 def short_duration(seconds: float) -> str:
-    """A duration in seconds in its largest unit alone, so that it changes rarely: "now", "2 min", "3 h", "4 days"."""
+    """Seconds in their largest unit alone, so that it changes rarely: "now", "2 min", "3 h"."""
     whole = max(0, int(seconds))
     if whole < 60:
         return tr("now")
@@ -138,10 +134,7 @@ def short_duration(seconds: float) -> str:
 
 
 def age(then: float, now: float) -> str:
-    """How long ago a moment was: "just now", "4 min ago", "3 h ago", "yesterday", "Tuesday", "3 Nov", "3 Nov 2023".
-
-    Both are seconds since 1970; days are the days of this computer's time zone.
-    """
+    """ "just now", "4 min ago", "yesterday", "Tuesday", "3 Nov 2023"; both are seconds since 1970."""
     if now - then < 60:
         return tr("just now")
     if now - then < 3600:
@@ -160,22 +153,39 @@ def age(then: float, now: float) -> str:
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    """Data as one line: white space becomes single spaces, and text beyond `limit` characters becomes "…"."""
+    """White space becomes single spaces, and text beyond `limit` characters "…"."""
     cut = text[:limit]
     return " ".join(cut.split()) + ("…" if len(text) > limit else "") if cut else ""
 
 
 def plain_tip(text: str) -> str:
-    """A tooltip that shows data literally: Qt reads text with tags as rich text, and would load files that it names."""
+    """A tooltip that shows data literally: Qt would read tags as rich text, and load files that they name."""
     cut = text if len(text) <= _LONGEST_TIP else text[:_LONGEST_TIP] + "…"
     return f"<p style='white-space: pre-wrap'>{html.escape(cut)}</p>" if GuiQt.mightBeRichText(cut) else cut
 
 
 def breakable(text: str) -> str:
-    """Insert invisible break points into long words, such as addresses and paths, so that a label can wrap them."""
+    """Insert invisible break points into long words, so that a label can wrap them."""
     return _LONG_WORD.sub(lambda found: _MAY_BREAK.join(_PARTS.findall(found[0])), text)
 
 
 def csv_separator() -> str:
-    """The separator of cells that a spreadsheet of this system expects: ";" where its decimal point is a comma."""
+    """ ";" where the decimal point of this system is a comma."""
     return ";" if QLocale.system().decimalPoint() == "," else ","
+
+
+_IN_HELP: Final = re.compile(r"\*\*(?:Ctrl|Strg)(?:\+(\w))?\*\*")  # in the languages of the help
+
+
+def key_name(keys: str) -> str:
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def control_name(platform: str = sys.platform) -> str:
+    return "⌘" if platform == "darwin" else tr("Ctrl")
+
+
+def in_help(text: str, platform: str = sys.platform) -> str:
+    if platform != "darwin":
+        return text
+    return _IN_HELP.sub(lambda found: f"**⌘{found[1] or ''}**", text)

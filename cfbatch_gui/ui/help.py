@@ -1,4 +1,4 @@
-"""The help: pages in Markdown that ship with the program, with pictures of it. Nothing is loaded from elsewhere."""
+"""The help: pages in Markdown that ship with the program. Nothing is loaded from elsewhere."""
 
 import platform
 import re
@@ -26,7 +26,7 @@ from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
 from cfbatch_gui.core.system.logs import last_lines, redacted
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.key_names import in_help, key_name
+from cfbatch_gui.ui.display import in_help, key_name
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Label, LinkButton, column, row, split
 
@@ -38,8 +38,6 @@ _LINE = 120.0  # percent of the usual height of a line
 
 
 class Topic(StrEnum):
-    """The pages, by the names of their files, in the order of the list."""
-
     FIRST_JOB = "first-job"
     FILES = "files"
     SENDING = "sending"
@@ -52,8 +50,6 @@ class Topic(StrEnum):
 
 
 class HelpWindow(QDialog):
-    """A window of its own beside the program's, with a list of topics and the page of one."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Help"))
@@ -75,7 +71,6 @@ class HelpWindow(QDialog):
         return QSize(scaled(_WIDTH), scaled(_HEIGHT))
 
     def show_topic(self, topic: Topic) -> None:
-        """Open the window, or bring it to the front, with this page."""
         self.topics.setCurrentRow(list(Topic).index(topic))
         self._read(topic)
         self.show()
@@ -87,8 +82,6 @@ class HelpWindow(QDialog):
 
 
 class _Page(QTextBrowser):
-    """A page of ours. Pictures are those of the program in the colours that it has now."""
-
     def __init__(self) -> None:
         super().__init__()
         self._text, self._laid_out_for = "", 0
@@ -99,7 +92,7 @@ class _Page(QTextBrowser):
         self.document().setDocumentMargin(LARGE + 8)
 
     def show_page(self, text: str) -> None:
-        """Show a page from its top; `text` is Markdown, with pictures by their names alone."""
+        """`text` is Markdown, with pictures by their names alone."""
         self._text = text
         self._lay_out()
         self.moveCursor(self.textCursor().MoveOperation.Start)
@@ -117,7 +110,6 @@ class _Page(QTextBrowser):
         self.verticalScrollBar().setValue(at)
 
     def _space_out(self) -> None:
-        """Give headings, paragraphs and entries room; Qt sets Markdown without any."""
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         block = self.document().begin()
@@ -147,7 +139,6 @@ class _Page(QTextBrowser):
 
 
 def _text(topic: Topic) -> str:
-    """The page in the user's language, in English where there is none in that."""
     for language in (language_in_use().code, ENGLISH.code):
         try:
             return in_help(resource(f"help/{language}/{topic}.md").read_text("utf-8"))
@@ -157,7 +148,6 @@ def _text(topic: Topic) -> str:
 
 
 def _title(topic: Topic) -> str:
-    """The first line of a page, without its mark."""
     return _text(topic).partition("\n")[0].lstrip("# ")
 
 
@@ -176,8 +166,6 @@ PACKAGES = (
 
 
 class AboutDialog(QDialog):
-    """Open it with `open()`; it deletes itself when it is closed."""
-
     def __init__(self, program: Program, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("About CF Batch"))
@@ -233,7 +221,7 @@ def _open_releases() -> None:
 
 
 def licence_text() -> str:
-    """One line for each package that is installed, with its version and licence; then the licence of the icons."""
+    """One line for each installed package with its version and licence; then the licence of the icons."""
     lines = []
     for name in PACKAGES:
         try:
@@ -272,8 +260,6 @@ def diagnostics(program: Program) -> str:
 
 
 class ShortcutsDialog(QDialog):
-    """The list of shortcuts and what they do. It is opened with `open()`, and deletes itself when it is closed."""
-
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Shortcuts"))
@@ -297,7 +283,6 @@ class ShortcutsDialog(QDialog):
         )
 
     def shortcuts(self) -> tuple[tuple[str, str], ...]:
-        """The keys, as Qt names them, and what they do."""
         return (
             ("Ctrl+N", self.tr("New job")),
             ("Ctrl+O", self.tr("Open a file in a new job")),

@@ -1,7 +1,4 @@
-"""Line icons in the theme's colours, sharp at every pixel ratio.
-
-The colour is looked up when an icon is painted, so a change of theme needs no new icons.
-"""
+"""Line icons, sharp at every pixel ratio; the theme's colour is looked up when they are painted."""
 
 from functools import lru_cache
 
@@ -24,12 +21,11 @@ def icon(name: str, colour_role: str = "text") -> QIcon:
 
 
 def pixmap(name: str, colour_role: str, size: int, ratio: float) -> QPixmap:
-    """The icon as a square of `size` logical pixels, with `ratio` device pixels for each logical one."""
+    """A square of `size` logical pixels, with `ratio` device pixels for each of them."""
     return _render(name, theme.colour(colour_role), QSize(size, size), ratio)
 
 
 def paint_icon(painter: QPainter, rect: QRect, name: str, colour_role: str) -> None:
-    """Paint the icon into `rect`, for delegates and painted widgets."""
     ratio = painter.device().devicePixelRatio() if painter.device() is not None else 1.0
     painter.drawPixmap(rect, _render(name, theme.colour(colour_role), rect.size(), ratio))
 
@@ -62,8 +58,6 @@ def _render(name: str, colour: QColor, size: QSize, ratio: float) -> QPixmap:
 
 
 class _LineEngine(QIconEngine):
-    """Renders one drawing in the requested mode and size, in the colour of the current theme."""
-
     def __init__(self, name: str, colour_role: str) -> None:
         super().__init__()
         _drawing(name)  # a name that does not exist fails here, not inside a paint event

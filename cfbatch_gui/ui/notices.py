@@ -1,4 +1,4 @@
-"""What the user can undo just now. Notices and pages offer it; Ctrl+Z takes the latest offer."""
+"""Notices that float above the page, and what the user can undo: Ctrl+Z takes the latest offer."""
 
 import time
 from collections import deque
@@ -27,7 +27,7 @@ from cfbatch_gui.ui.widgets import Level, NoticeBar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Undo:
-    """One offer. `words` name the whole command, as a menu does: “Undo archiving “May””."""
+    """One offer; `words` name the whole command, as a menu does: “Undo archiving “May””."""
 
     words: str
     act: Callable[[], None]
@@ -43,34 +43,28 @@ class Undos(QObject):
         self._offers: list[Undo] = []
 
     def offer(self, words: str, act: Callable[[], None]) -> Undo:
-        """Offer to undo what was just done."""
         undo = Undo(words, act)
         self._offers.append(undo)
         self.changed.emit()
         return undo
 
     def withdraw(self, undo: Undo) -> None:
-        """Do not offer this any more; one that is gone already is ignored."""
         if undo in self._offers:
             self._offers.remove(undo)
             self.changed.emit()
 
     def latest(self) -> Undo | None:
-        """What Ctrl+Z would undo."""
         return self._offers[-1] if self._offers else None
 
     def is_offered(self, undo: Undo) -> bool:
-        """Whether it was neither taken nor withdrawn."""
         return undo in self._offers
 
     def take(self, undo: Undo) -> None:
-        """Undo this, unless it is not offered any more."""
         if undo in self._offers:
             self.withdraw(undo)
             undo.act()
 
     def undo(self) -> None:
-        """Undo the latest, if there is any."""
         if self._offers:
             self.take(self._offers[-1])
 
@@ -91,7 +85,7 @@ class PageUndo(QObject):
         self._offer(is_possible and self._page.isVisible())
 
     def renew(self, is_possible: bool) -> None:
-        """The same, with the offer as the latest: something was done just now."""
+        """The same, with the offer as the latest."""
         self._offer(False)
         self.show(is_possible)
 
@@ -110,14 +104,14 @@ class PageUndo(QObject):
 
 @runtime_checkable
 class HasRole(Protocol):
-    """A widget that is painted by us and is none of Qt's own kinds, for which Qt would know the role."""
+    """A widget that is painted by us, and for which Qt would know no role."""
 
     accessible_role: QAccessible.Role
 
 
 @cache
 def install_roles() -> None:
-    """Let Qt ask our widgets for their `accessible_role`; once for an application."""
+    """Once for an application."""
     QAccessible.installFactory(_with_role)
 
 
@@ -144,7 +138,6 @@ _LEAST_SECONDS, _SECONDS_A_LETTER = 8.0, 0.08  # before a bar fades; slow reader
 
 
 def show_folder_of(path: Path) -> None:
-    """Open the folder of a file in the desktop's file manager."""
     _open(path.parent)
 
 
@@ -153,8 +146,6 @@ def _open(path: Path) -> None:
 
 
 def action_words(action: Action) -> str:
-    """The text of an action's button, "" for actions without a button."""
-
     def tr(text: str) -> str:
         return QCoreApplication.translate("notices", text)
 
@@ -172,7 +163,7 @@ def action_words(action: Action) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PastNotice:
-    """A notice of this session, as `Notices.past` lists it; `shown_at` is in seconds since 1970."""
+    """`shown_at` is in seconds since 1970."""
 
     text: str
     level: Level
@@ -183,16 +174,10 @@ class PastNotice:
 
 
 class Notices(QWidget):
-    """The notice bars, which float above the page at its bottom. A sentence that is shown already replaces its bar.
+    """The notice bars above the foot of the page, the newest topmost; what has faded is listed in `past`.
 
-    A bar fades once there was time to read it: the time counts only while the window is active and neither mouse nor
-    focus is on a bar, so that nothing goes away under the hand. The newest bar is the topmost, so that none moves when
-    another is added. What has faded is listed in `past`.
-
-    The button of an error about the connection emits `connection_wanted`; the window then opens that page. That of an
-    error about the keyring emits `unlock_wanted`.
-
-    `undos` has what can be undone: what a notice offers, for as long as the notice is listed, and what pages offer.
+    A bar fades once there was time to read it, which counts only while the window is active and neither mouse nor
+    focus is on a bar. Buttons of errors emit `connection_wanted` and `unlock_wanted`.
     """
 
     connection_wanted = Signal()
@@ -226,7 +211,6 @@ class Notices(QWidget):
         self.place()
 
     def place(self) -> None:
-        """Stand at the bottom of the parent, above the foot of its page."""
         area = self.parentWidget()
         if area is None or not self._bars:
             return
@@ -240,20 +224,16 @@ class Notices(QWidget):
         self.raise_()
 
     def past(self) -> list[PastNotice]:
-        """The notices of this session, newest first, as many as are kept."""
         return list(reversed(self._past))
 
     def unseen(self) -> int:
-        """How many notices have faded since the list was looked at."""
         return self._unseen
 
     def mark_seen(self) -> None:
-        """The list was looked at."""
         self._unseen = 0
         self.changed.emit()
 
     def pass_time(self, seconds: float) -> None:
-        """Let time pass for the bars; those whose time is over fade."""
         for bar in [bar for bar in self._bars if bar in self._left]:
             self._left[bar] -= seconds
             if self._left[bar] <= 0:
@@ -280,10 +260,7 @@ class Notices(QWidget):
         on_button: Callable[[], None] | None = None,
         stays: bool = False,
     ) -> NoticeBar:
-        """Show a sentence; the button, if there is one, dismisses the bar and calls `on_button`.
-
-        With `stays` the bar does not fade: for what is still to be answered.
-        """
+        """A button dismisses the bar and calls `on_button`; with `stays` the bar does not fade."""
         bar = self._bar(text, level)
         if stays:
             del self._left[bar]
@@ -298,10 +275,7 @@ class Notices(QWidget):
         return bar
 
     def show_undo(self, text: str, words: str, act: Callable[[], None]) -> NoticeBar:
-        """Show what was done, with a button that undoes it once by `act`; Ctrl+Z does the same.
-
-        `words` are those of the menu: “Undo archiving “May””.
-        """
+        """Show what was done, with a button that undoes it once by `act`; Ctrl+Z does the same."""
         undo = self.undos.offer(words, act)
         bar = self.show_notice(text, button=self.tr("Undo"), on_button=lambda: self.undos.take(undo))
         self._undo_of[bar] = undo
@@ -309,10 +283,7 @@ class Notices(QWidget):
         return bar
 
     def show_written(self, text: str, *paths: Path) -> NoticeBar:
-        """Show that files were written, which can be dragged by the sentence.
-
-        A button opens the folder of the last one, another the file itself where it is one that people open.
-        """
+        """Show that files were written: they can be dragged, and buttons open the last one or its folder."""
         button = self.tr("Show file") if len(paths) == 1 else self.tr("Show files")
         bar = self.show_notice(text, "done", button=button, on_button=partial(show_folder_of, paths[-1]))
         if len(paths) == 1 and paths[0].suffix.lower() in _OPENED:
@@ -322,7 +293,7 @@ class Notices(QWidget):
         return bar
 
     def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
-        """Show an expected failure: its sentence, its details to copy, and a button for its action if there is one."""
+        """An expected failure: its sentence, its details to copy, and a button for its action if there is one."""
         act = on_action
         if error.action is Action.OPEN_CONNECTION and act is None:
             act = self.connection_wanted.emit
@@ -336,7 +307,6 @@ class Notices(QWidget):
         return bar
 
     def show_crash(self, details: str) -> NoticeBar:
-        """Show that an unexpected error occurred, with its details to copy; a slot for `CrashHandler.crashed`."""
         bar = self._bar(
             self.tr("Something went wrong inside the program. Your jobs are safe, and you can go on working."), "error"
         )
@@ -344,7 +314,6 @@ class Notices(QWidget):
         return bar
 
     def dismiss(self, bar: NoticeBar) -> None:
-        """Remove a bar, if it is still shown."""
         if bar in self._bars:
             self._bars.remove(bar)
             self._left.pop(bar, None)
@@ -359,11 +328,9 @@ class Notices(QWidget):
         self.place()
 
     def texts(self) -> list[str]:
-        """The sentences that are shown, oldest first."""
         return [bar.text() for bar in self._bars]
 
     def bars(self) -> list[NoticeBar]:
-        """The bars, oldest first."""
         return list(self._bars)
 
     def _bar(self, text: str, level: Level) -> NoticeBar:
@@ -386,7 +353,7 @@ class Notices(QWidget):
         return bar
 
     def _remember(self, notice: PastNotice) -> None:
-        """List a notice. What the oldest one offers to undo goes with it."""
+        """List a notice; what the oldest one offers to undo goes with it."""
         self._past.append(notice)
         if len(self._past) > _MOST_IN_LIST:
             oldest = self._past.popleft()
@@ -394,7 +361,6 @@ class Notices(QWidget):
                 self.undos.withdraw(oldest.undo)
 
     def _drop_undone(self) -> None:
-        """Remove the bars of what was undone by the keyboard, or from the list."""
         for bar, undo in list(self._undo_of.items()):
             if not self.undos.is_offered(undo):
                 self.dismiss(bar)

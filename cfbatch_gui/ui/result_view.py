@@ -22,23 +22,18 @@ _LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class RowChoice:
-    """Some of a job's rows that can be exported alone; `name` says what they have in common.
-
-    `items` are their numbers. With `is_proposed` they were just chosen for something, and an export begins with them.
-    """
+    """Some of a job's rows that can be exported alone; with `is_proposed` an export begins with them."""
 
     name: str
     items: frozenset[int]
     is_proposed: bool = False
 
     def words(self) -> str:
-        """What a button says about them: "These 66 · lasso"."""
         pattern = QCoreApplication.translate("exports", "These {n} · {name}")
         return pattern.format(n=display.number(len(self.items)), name=display.one_line(self.name, _LONGEST_NAME))
 
 
 def row_choices(*named: tuple[str, Iterable[int]], proposed: str = "") -> tuple[RowChoice, ...]:
-    """A choice for each name whose rows are some; of those with the same rows, the first. `proposed` names one."""
     found: dict[frozenset[int], RowChoice] = {}
     for name, items in named:
         rows = frozenset(items)
@@ -48,8 +43,6 @@ def row_choices(*named: tuple[str, Iterable[int]], proposed: str = "") -> tuple[
 
 
 class ResultView(QWidget):
-    """A view of the results of one job at a time."""
-
     tasks: Tasks
 
     # ABCMeta cannot be combined with Qt's metaclass; the type checker treats the method as abstract without it.
@@ -58,11 +51,10 @@ class ResultView(QWidget):
         """Show this job or its changes; for the same job, scrolling, selection and typed text are kept."""
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        """What can be exported instead of all rows: what is selected, found or drawn around."""
         return ()
 
     def has_something(self, job: Job) -> bool:
-        """Whether the view has anything to show for this job; without it, its tab is hidden."""
+        """Whether there is anything to show for this job; without it, its tab is hidden."""
         return True
 
 
@@ -70,11 +62,7 @@ V = TypeVar("V", bound=ResultView)
 
 
 class LateView(ResultView, Generic[V]):
-    """Stands in the page of a job for a view that is made when it is first shown: most windows never show all of them.
-
-    `module` is imported in a thread before `make` makes the view, so that the window answers meanwhile; not before
-    `may_begin` has returned. `has_something` is asked instead of the view.
-    """
+    """Stands for a view made when it is first shown; `module` is imported in a thread before `make` is called."""
 
     def __init__(
         self,
@@ -94,14 +82,12 @@ class LateView(ResultView, Generic[V]):
 
     @property
     def view(self) -> V:
-        """The view, made now if it was not."""
         if self._view is None:
             self._view = self._make()
             self.setLayout(column(self._view, gap=0))
         return self._view
 
     def made(self) -> V | None:
-        """The view if it was made."""
         return self._view
 
     def show_job(self, job: Job) -> None:
@@ -118,7 +104,6 @@ class LateView(ResultView, Generic[V]):
         return self._has_something(job)
 
     async def close_work(self) -> None:
-        """Stop what the view is doing."""
         await self.tasks.close()
         if self._view is not None:
             await self._view.tasks.close()

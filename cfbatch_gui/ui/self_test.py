@@ -1,7 +1,4 @@
-"""`cfbatch-gui --self-test`: the checks of the core, then those of Qt, each on a line of its own.
-
-Qt comes last, because what it cannot do ends the process: what was found before is on the screen by then.
-"""
+"""`cfbatch-gui --self-test`: the checks of the core, then those of Qt, where what fails may end the process."""
 
 import importlib
 import io
@@ -51,11 +48,7 @@ _QT_SECONDS = 120.0  # for all of Qt's checks together
 
 
 def run_self_test(*, has_screen: bool, out: Path | None = None) -> NoReturn:
-    """Print a line for each check, also into the file `out`, and end the process, with status 1 when a check failed.
-
-    Without a screen Qt draws in memory. Writes nothing else but in a temporary folder. The process ends here, or it
-    would wait for checks that were left behind.
-    """
+    """Print a line for each check, also into the file `out`, and end the process, with status 1 when one failed."""
     try:
         report = Report(_writer(out))
         _run_core(report)
@@ -81,7 +74,6 @@ def _run_core(report: Report) -> None:
 
 
 def _writer(out: Path | None) -> Callable[[str], None]:
-    """Write lines to standard output, where there is one, and to the file; at once, as Qt may end the process."""
     streams: list[TextIO] = []
     if isinstance(sys.stdout, io.TextIOWrapper):  # None for a program of Windows without a console
         sys.stdout.reconfigure(errors="replace")
@@ -125,7 +117,7 @@ def _run_qt(report: Report, *, has_screen: bool) -> None:
 
 
 def _checks_of_qt(report: Report, *, has_screen: bool) -> Sequence[Check]:
-    """Raises ImportError when Qt cannot be loaded. What Qt says goes nowhere else from here on."""
+    """Raises ImportError when Qt cannot be loaded."""
     if not has_screen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
@@ -165,7 +157,6 @@ _SCRIPTS = (
 
 
 def _qt_checks(app: "QApplication", *, has_screen: bool) -> tuple[Check, ...]:
-    """They need the application to be there."""
     return (
         Check(message("Window"), lambda: _platform(app, has_screen=has_screen)),
         *((Check(message("Ways to a screen"), lambda: _screen_plugins(app)),) if sys.platform == "linux" else ()),
@@ -216,7 +207,6 @@ def _screen_plugins(app: "QApplication") -> Finding:
 
 
 def _modules() -> Finding:
-    """Import every module, so that none is missing when a page needs it."""
     names = [each.name for each in pkgutil.walk_packages(cfbatch_gui.__path__, "cfbatch_gui.")]
     faults = []
     for name in names:
@@ -277,10 +267,7 @@ def _fonts() -> Finding:
 
 
 def _has_letters(letters: str) -> bool:
-    """Whether the fonts that Qt takes for this text have a glyph for each part of it; glyph 0 is the box.
-
-    Without any font Qt draws boxes of its own, whose numbers look like those of letters.
-    """
+    """Whether the fonts that Qt takes for this text have a glyph for each part of it; glyph 0 is the box."""
     from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QTextLayout
 
     if set(QFontDatabase.families()) <= _ALIASES:

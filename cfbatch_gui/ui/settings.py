@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QRadioButton, QStackedWidget, QWidge
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import language_in_use, languages
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.ui.budget_fields import BudgetFields
+from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, Scheme
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
@@ -33,7 +33,7 @@ CONNECTIONS, WINDOW, SPENDING, DATA = "connections", "window", "spending", "data
 
 
 class SettingsPage(QWidget):
-    """Shows each setting as it is now whenever the page is shown; a change is saved at once."""
+    """A change is saved at once."""
 
     done = Signal()
     scheme_chosen = Signal(str)  # a `Scheme`, for the receiver to apply and save
@@ -62,15 +62,12 @@ class SettingsPage(QWidget):
         self.setLayout(content)
 
     def choose(self, key: str) -> None:
-        """Show one of the tabs."""
         self.tabs.choose(key)
 
     def choose_connections(self) -> None:
-        """Show the tab of connections."""
         self.choose(CONNECTIONS)
 
     def shows_connections(self) -> bool:
-        """Whether that tab is chosen."""
         return self.tabs.current() == CONNECTIONS
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -207,7 +204,7 @@ def _opener(folder: str) -> Callable[[], None]:
 
 
 class AppearanceCard(Card):
-    """The choice of light, dark, high contrast, or the system's scheme. Only the user's choice emits `chosen`."""
+    """Only the user's choice emits `chosen`."""
 
     chosen = Signal(str)  # a `Scheme`
 
@@ -231,7 +228,6 @@ class AppearanceCard(Card):
         self.body.addWidget(boxed(line))
 
     def show_scheme(self, scheme: str) -> None:
-        """Mark a scheme without a signal; an unknown name stands for the system's."""
         known = Scheme(scheme) if scheme in set(Scheme) else Scheme.SYSTEM
         self._quiet = True
         self.choices[known].setChecked(True)
@@ -243,10 +239,7 @@ class AppearanceCard(Card):
 
 
 class LanguageCard(Card):
-    """The system's language or one of ours. Only the user's choice emits `chosen`, with a code or "".
-
-    The pages keep the language that they were made in, so a choice holds from the next start; a sentence says so.
-    """
+    """Only the user's choice emits `chosen`, with a code or ""; it holds from the next start."""
 
     chosen = Signal(str)
 
@@ -264,7 +257,6 @@ class LanguageCard(Card):
         self.body.addWidget(self.later)
 
     def show_language(self, code: str) -> None:
-        """Show what is chosen in the settings; an unknown code stands for the system's language."""
         self.choice.set_value("")
         self.choice.set_value(code)
 

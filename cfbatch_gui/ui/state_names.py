@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QCoreApplication
-
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
@@ -14,17 +12,12 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.widgets import Role
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("states", text)
 
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """The name of a state with its icon and colour role."""
-
     text: str
     icon: str
     role: Role
@@ -40,62 +33,53 @@ class DraftPhase(StrEnum):
 
 
 class AnswerPlace(StrEnum):
-    """Where an answer is that the user's account collects."""
-
     AT_SERVICE = "at_service"
     IN_ACCOUNT = "in_account"
     HERE = "here"
 
 
 def kept_phase(job: Job) -> DraftPhase:
-    """The phase of a draft that was not opened since the program was started."""
     return DraftPhase.READY if job.texts else DraftPhase.EMPTY
 
 
 def kind_icon(kind: Kind) -> str:
-    """The icon of a kind of job."""
     return "list-ordered" if kind is Kind.RANK else "waypoints"
 
 
 def kind_words(kind: Kind) -> str:
-    """The name of what a kind of job makes."""
-    return _tr("Ranking") if kind is Kind.RANK else _tr("Vectors")
+    return tr("Ranking") if kind is Kind.RANK else tr("Vectors")
 
 
 def batch_words(state: BatchState) -> StateWords:
-    """The name, icon and colour of a batch's state."""
     texts: dict[BatchState, tuple[str, str, Role]] = {
-        BatchState.PLANNED: (_tr("Waiting to be sent"), "circle-dashed", "quiet"),
-        BatchState.SENDING: (_tr("Sending"), "send", "accent"),
-        BatchState.QUEUED: (_tr("Queued"), "clock", "quiet"),
-        BatchState.RUNNING: (_tr("Running"), "loader", "accent"),
-        BatchState.COLLECTING: (_tr("Collecting"), "download", "accent"),
-        BatchState.DONE: (_tr("Done"), "circle-check", "done"),
-        BatchState.FAILED: (_tr("Failed"), "circle-x", "error"),
-        BatchState.GONE: (_tr("No longer known"), "circle-x", "error"),
-        BatchState.OUTCOME_UNKNOWN: (_tr("Outcome unknown"), "triangle-alert", "attention"),
-        BatchState.DISMISSED: (_tr("Set aside"), "ban", "quiet"),
+        BatchState.PLANNED: (tr("Waiting to be sent"), "circle-dashed", "quiet"),
+        BatchState.SENDING: (tr("Sending"), "send", "accent"),
+        BatchState.QUEUED: (tr("Queued"), "clock", "quiet"),
+        BatchState.RUNNING: (tr("Running"), "loader", "accent"),
+        BatchState.COLLECTING: (tr("Collecting"), "download", "accent"),
+        BatchState.DONE: (tr("Done"), "circle-check", "done"),
+        BatchState.FAILED: (tr("Failed"), "circle-x", "error"),
+        BatchState.GONE: (tr("No longer known"), "circle-x", "error"),
+        BatchState.OUTCOME_UNKNOWN: (tr("Outcome unknown"), "triangle-alert", "attention"),
+        BatchState.DISMISSED: (tr("Set aside"), "ban", "quiet"),
     }
     return StateWords(*texts[state])
 
 
 def place_words(place: AnswerPlace) -> StateWords:
-    """The name, icon and colour of where an answer is."""
     texts: dict[AnswerPlace, tuple[str, str, Role]] = {
-        AnswerPlace.AT_SERVICE: (_tr("At the service"), "cloud", "quiet"),
-        AnswerPlace.IN_ACCOUNT: (_tr("Waiting in your account"), "inbox", "accent"),
-        AnswerPlace.HERE: (_tr("Here"), "circle-check", "done"),
+        AnswerPlace.AT_SERVICE: (tr("At the service"), "cloud", "quiet"),
+        AnswerPlace.IN_ACCOUNT: (tr("Waiting in your account"), "inbox", "accent"),
+        AnswerPlace.HERE: (tr("Here"), "circle-check", "done"),
     }
     return StateWords(*texts[place])
 
 
 def is_collected(job: Job) -> bool:
-    """Whether the user's account was handed anything of a job."""
     return any(batch.handed_over_at for batch in job.batches)
 
 
 def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
-    """The state of a batch; where its answer is, in a job that the user's account collects."""
     if batch.is_handed_over and batch.state is not BatchState.COLLECTING:
         return place_words(AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE)
     if in_collected_job and batch.state is BatchState.DONE:
@@ -104,28 +88,26 @@ def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
 
 
 def draft_words(phase: DraftPhase) -> StateWords:
-    """The name, icon and colour of a draft."""
     texts: dict[DraftPhase, tuple[str, str, Role]] = {
-        DraftPhase.EMPTY: (_tr("Draft"), "pencil", "quiet"),
-        DraftPhase.READING: (_tr("Reading"), "loader", "quiet"),
-        DraftPhase.INCOMPLETE: (_tr("Draft"), "pencil", "quiet"),
-        DraftPhase.READY: (_tr("Ready to send"), "pencil", "quiet"),
+        DraftPhase.EMPTY: (tr("Draft"), "pencil", "quiet"),
+        DraftPhase.READING: (tr("Reading"), "loader", "quiet"),
+        DraftPhase.INCOMPLETE: (tr("Draft"), "pencil", "quiet"),
+        DraftPhase.READY: (tr("Ready to send"), "pencil", "quiet"),
     }
     return StateWords(*texts[phase])
 
 
 def job_words(state: JobState, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
-    """The name, icon and colour of a job's state; `phase` is that of a draft."""
     if state is JobState.DRAFT:
         return draft_words(phase)
     texts: dict[JobState, tuple[str, str, Role]] = {
-        JobState.WAITING: (_tr("Waiting to be sent"), "clock", "quiet"),
-        JobState.WORKING: (_tr("Running"), "loader", "accent"),
-        JobState.PAUSED: (_tr("Paused"), "pause", "attention"),
-        JobState.OUTCOME_UNKNOWN: (_tr("Outcome unknown"), "triangle-alert", "attention"),
-        JobState.DONE: (_tr("Finished"), "circle-check", "done"),
-        JobState.PARTLY_DONE: (_tr("Finished in part"), "triangle-alert", "attention"),
-        JobState.FAILED: (_tr("Failed"), "circle-x", "error"),
+        JobState.WAITING: (tr("Waiting to be sent"), "clock", "quiet"),
+        JobState.WORKING: (tr("Running"), "loader", "accent"),
+        JobState.PAUSED: (tr("Paused"), "pause", "attention"),
+        JobState.OUTCOME_UNKNOWN: (tr("Outcome unknown"), "triangle-alert", "attention"),
+        JobState.DONE: (tr("Finished"), "circle-check", "done"),
+        JobState.PARTLY_DONE: (tr("Finished in part"), "triangle-alert", "attention"),
+        JobState.FAILED: (tr("Failed"), "circle-x", "error"),
     }
     return StateWords(*texts[state])
 
@@ -141,9 +123,9 @@ def words_of_job(job: Job, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
 
 
 def amount(job: Job) -> str:
-    """The size of a job: "212 queries", "18,204 texts", or "begun elsewhere" before an attached job is answered."""
+    """ "212 queries", "18,204 texts", or "begun elsewhere" before an attached job is answered."""
     if job.attached and not job.texts:
-        return _tr("begun elsewhere")
+        return tr("begun elsewhere")
     if job.kind is Kind.RANK:
         return display.plural(job.queries, "{n} query", "{n} queries")
     return display.plural(job.texts, "{n} text", "{n} texts")
@@ -159,9 +141,9 @@ def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:
     if state is JobState.DONE:
         return display.age(job.finished_at or job.sent_at, now), amount(job)
     if state is JobState.WORKING:
-        pattern = _tr("{done} of {n} batch") if len(job.batches) == 1 else _tr("{done} of {n} batches")
+        pattern = tr("{done} of {n} batch") if len(job.batches) == 1 else tr("{done} of {n} batches")
         if is_collected(job):
-            pattern = _tr("{done} of {n} here")
+            pattern = tr("{done} of {n} here")
         parts = pattern.format(done=display.number(job.batches_done), n=display.number(len(job.batches)))
         return parts, display.short_duration(now - job.sent_at) if job.sent_at else ""
     if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED):
@@ -170,7 +152,6 @@ def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:
 
 
 def is_practice(job: Job) -> bool:
-    """Whether the practice service computed its results; pages mark them as practice, and they cost nothing."""
     return job.connection == PRACTICE.id
 
 
@@ -180,7 +161,6 @@ def short_model(job: Job) -> str:
 
 
 def connection_of(program: Program, job: Job) -> Connection | None:
-    """The job's connection as it is set up now; None when it was removed."""
     try:
         return program.address_book.connection(job.connection)
     except UserError:
@@ -188,11 +168,9 @@ def connection_of(program: Program, job: Job) -> Connection | None:
 
 
 def connection_title(program: Program, job: Job) -> str:
-    """The title of the job's connection; its id, capitalised, when the connection was removed."""
     connection = connection_of(program, job)
     return connection.title if connection is not None else job.connection.capitalize()
 
 
 def title_words(title: str) -> str:
-    """What a connection is called: as the user named it; the practice service in the user's language."""
     return said(title) if isinstance(title, Message) else title

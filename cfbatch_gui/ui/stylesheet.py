@@ -1,7 +1,4 @@
-"""The application's stylesheet, filled in with the colours and the font size of theme.py.
-
-A dynamic property of a widget selects its style: `kind` for buttons and frames, `role` for labels.
-"""
+"""The application's stylesheet. Dynamic properties select styles: `kind` of buttons and frames, `role` of labels."""
 
 from collections.abc import Callable, Mapping
 from string import Template
@@ -160,11 +157,7 @@ def stylesheet(
     *,
     direction: Qt.LayoutDirection = Qt.LayoutDirection.LeftToRight,
 ) -> str:
-    """The whole stylesheet for colours by role. `pixels` is the font size of body text; other sizes derive from it.
-
-    `scaled` turns a height that was chosen for the usual font into that for the present one. Qt mirrors no paddings, so
-    the stylesheet goes by the `direction` of the window.
-    """
+    """`pixels` is the font size of body text, `scaled` fits a height to it. Qt mirrors no paddings by `direction`."""
     sides = ("left", "right") if direction == Qt.LayoutDirection.LeftToRight else ("right", "left")
     return _SHEET.substitute(
         colours,

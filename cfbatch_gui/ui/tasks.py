@@ -11,10 +11,7 @@ from cfbatch_gui.core.errors import UserError
 
 
 class Tasks:
-    """The tasks of a page by name. `on_error` is called with each UserError; others go to the loop's exception handler.
-
-    A cancelled task reports nothing. When the owner is destroyed, its tasks are cancelled; after `close`, none starts.
-    """
+    """`on_error` gets each UserError; when the owner is destroyed, its tasks are cancelled."""
 
     def __init__(self, owner: QObject, on_error: Callable[[UserError], object]) -> None:
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -24,7 +21,7 @@ class Tasks:
         owner.destroyed.connect(self._owner_gone)
 
     def start(self, name: str, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Future[None]:
-        """Start a task. A task of the same name is cancelled, and its end is awaited before the new one begins."""
+        """A task of the same name is cancelled, and its end is awaited before the new one begins."""
         if self._is_over:  # a late signal of a closed page: the loop may never run this task
             coroutine.close()
             never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -39,25 +36,19 @@ class Tasks:
         return task
 
     def cancel(self, name: str) -> None:
-        """Cancel the task of this name, if there is one."""
         task = self._running.pop(name, None)
         if task is not None:
             self._ending.add(task)
             task.cancel()
 
     def is_running(self, name: str) -> bool:
-        """Whether a task of this name is running, and so will see changes made now.
-
-        False after its last step, even if the loop has not yet marked it as done.
-        """
+        """False after its last step, even if the loop has not yet marked it as done."""
         return name in self._running
 
     def running(self) -> tuple[str, ...]:
-        """The names of all tasks that are not done."""
         return (*self._running, *(task.get_name() for task in self._ending))
 
     async def close(self) -> None:
-        """Cancel all tasks and wait until they are done; none can be started afterwards."""
         self._is_over = True
         for name in tuple(self._running):
             self.cancel(name)

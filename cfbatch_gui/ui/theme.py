@@ -1,7 +1,6 @@
 """The visual system: colours, sizes, font, palette and stylesheet, for light, dark and high contrast.
 
-The theme is stored in the application's palette: `tokens()` reads it from there, and icons and painted widgets call it
-when they paint. A change of theme is a change of the palette, after which Qt repaints all widgets.
+The application's palette stores it: `tokens()` reads it there, and what is painted asks when it paints.
 """
 
 import math
@@ -32,8 +31,6 @@ _HIGHEST_USUAL_LINE = 20  # pixels; of a script with high letters, at the usual 
 
 
 class Scheme(StrEnum):
-    """The setting for light, dark or high contrast: the system's, or the user's own choice."""
-
     SYSTEM = "system"
     LIGHT = "light"
     DARK = "dark"
@@ -165,7 +162,7 @@ _scale_of_font: dict[str, float] = {}  # how much larger than usual the current 
 
 
 def tokens() -> Tokens:
-    """The current colours, read from the application's palette; the accent is the system's if it has one."""
+    """The current colours; the accent is the system's if it has one."""
     palette = QGuiApplication.palette()
     key = palette.cacheKey()
     if key not in _of_palette:  # each cell of a table asks twice, and reading colours costs several calls into Qt
@@ -192,7 +189,6 @@ def scaled(pixels: int) -> int:
 
 
 def colour(role: str) -> QColor:
-    """A colour by its role, the name of a field of `Tokens`."""
     value: str = getattr(tokens(), role)
     return QColor(value)
 
@@ -211,16 +207,14 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
-        """The current colours."""
         return tokens()
 
     @property
     def scheme(self) -> Scheme:
-        """The setting, as last set."""
         return self._scheme
 
     def apply(self, app: QApplication) -> None:
-        """Set style, font, palette and stylesheet of the application; once, before the first window is created."""
+        """Once, before the first window is created."""
         self._app = app
         app.setStyle("Fusion")
         app.setFont(_font(app))
@@ -231,7 +225,6 @@ class Theme(QObject):
         self._refresh()
 
     def set_scheme(self, scheme: Scheme) -> None:
-        """Change the setting while the program runs."""
         self._scheme = scheme
         self._refresh()
 
@@ -268,7 +261,7 @@ class Theme(QObject):
 
 
 def _with_accent(known: Tokens, accent: str) -> Tokens:
-    """Use the system's accent, adjusted until it can be read on every ground, and mix the selection colour from it."""
+    """The system's accent, adjusted until it can be read on every ground, and a selection colour mixed from it."""
     is_dark = QColor(known.window).lightness() < 128
     towards, shown = QColor("#ffffff" if is_dark else "#14171c"), QColor(accent)
     while _least_contrast([shown.name()], known, GROUNDS) < LEGIBLE:
@@ -289,7 +282,7 @@ def _least_contrast(inks: Sequence[str], chosen: Tokens, grounds: Sequence[str])
 
 
 def mixed(front: QColor, back: QColor, share: float) -> QColor:
-    """An opaque mix of two colours; `share`, from 0 to 1, is that of `front`."""
+    """`share`, from 0 to 1, is that of `front`."""
     return QColor.fromRgbF(
         front.redF() * share + back.redF() * (1 - share),
         front.greenF() * share + back.greenF() * (1 - share),
@@ -304,13 +297,11 @@ def _luminance(value: QColor) -> float:
 
 
 def _contrast(one: QColor, other: QColor) -> float:
-    """The WCAG contrast ratio, 1 to 21."""
     lower, upper = sorted((_luminance(one), _luminance(other)))
     return (upper + 0.05) / (lower + 0.05)
 
 
 def _colours(chosen: Tokens) -> dict[str, str]:
-    """The tokens by name, with mixed shades that only the stylesheet uses."""
     text, accent = QColor(chosen.text), QColor(chosen.accent)
     return asdict(chosen) | {
         "faint": _faint(chosen).name(),
@@ -320,7 +311,6 @@ def _colours(chosen: Tokens) -> dict[str, str]:
 
 
 def _faint(chosen: Tokens) -> QColor:
-    """Of what cannot be chosen, and of the line around what can."""
     return mixed(QColor(chosen.quiet), QColor(chosen.window), 0.78)
 
 
@@ -358,12 +348,7 @@ def _palette(chosen: Tokens) -> QPalette:
 
 
 def _font(app: QApplication) -> QFont:
-    """The platform's font in its own size; if it has none, the first installed of PREFERRED_FONTS.
-
-    Those have 13 pixels, or more where the system's font is larger.
-
-    Digits are tabular, so that a count that changes does not move the text after it.
-    """
+    """The platform's font, else the first installed of PREFERRED_FONTS; digits are tabular."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     system_pixels = QFontInfo(font).pixelSize()
     if font.family().lower() in NO_FONT_OF_ITS_OWN:
@@ -383,11 +368,7 @@ _TURN = 0.008  # seconds that a turn of the loop gives to hidden widgets
 
 @contextmanager
 def styled_once() -> Iterator[None]:
-    """Widgets made in this block get their style at its end; for the parts of a window before it is shown.
-
-    With a stylesheet, Qt styles a widget and all in it anew whenever one of them is put into another: two thirds of
-    the time it takes to make the main window.
-    """
+    """Widgets made in this block get their style at its end: else two thirds of the time to make the main window."""
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         raise TypeError("there is no Qt application with windows in this process")
@@ -400,12 +381,10 @@ def styled_once() -> Iterator[None]:
 
 
 class Restyling(QObject):
-    """Another stylesheet, without holding up the window: widgets on the screen first, hidden ones after it.
+    """Another stylesheet, for widgets on the screen first, and hidden ones in later turns of the loop.
 
-    Qt styles every widget there is in one go, hidden pages too, which takes 0.2 s in a window whose pages have all been
-    opened. It leaves out what is not polished, and tells no change of style to what has a style of its own; hidden
-    widgets are marked as such for the time of the change (QApplication::setStyle in Qt's qapplication.cpp), and styled
-    afterwards, some in each turn of the loop.
+    Qt styles every widget in one go, 0.2 s in a window whose pages have all been opened. It leaves out what is not
+    polished, and tells no change to what has a style of its own; hidden widgets are marked so meanwhile.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -416,7 +395,6 @@ class Restyling(QObject):
 
     @contextmanager
     def shown_first(self) -> Iterator[None]:
-        """A stylesheet that is set in this block is applied to what is on the screen; to the rest soon after it."""
         widgets = QApplication.allWidgets()
         # These are left to Qt: their style is the application's and their own in one.
         apart = {each for root in widgets if root.styleSheet() for each in (root, *root.findChildren(QWidget))}

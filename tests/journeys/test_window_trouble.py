@@ -13,8 +13,7 @@ from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.desktop import Desktop
-from tests.screen.read_only import read_only
-from tests.screen.small_disk import fill_up, free_up, small_disk
+from tests.screen.disks import fill_up, free_up, read_only, small_disk
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.practice import PracticeServer, accepted

@@ -50,16 +50,3 @@ def _known(text: str) -> bool:
 @lru_cache(maxsize=1)
 def _a_real_one() -> Language:
     return load_language(TRANSLATED[0].code)
-
-
-def is_pseudo(text: str) -> bool:
-    """Whether all of a text is in this language: its first and its last letter stand between brackets."""
-    depth = 0
-    for sign in text:
-        if sign == BEGIN:
-            depth += 1
-        elif sign == END:
-            depth -= 1
-        elif depth == 0 and sign.isalpha():
-            return False
-    return depth == 0

@@ -1,21 +1,14 @@
-"""Whatever is painted can be seen: the colours of the stylesheet, of painting code and of plots, in each scheme.
+"""Whatever is painted can be seen: the colours of the stylesheet, as Qt puts its rules together, and of plots."""
 
-The pairs are read from where they are used: from the rules of the stylesheet as Qt puts them together, and from the
-calls of `theme.colour` in painting code, each of which has to be of a role that theme.py declares for its use.
-"""
-
-import ast
 import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
-import cfbatch_gui.ui
 from cfbatch_gui.ui.plots.colours import categories, ramp, to_colour
 from cfbatch_gui.ui.stylesheet import stylesheet
 from cfbatch_gui.ui.theme import (
@@ -178,73 +171,6 @@ def test_the_palette_of_native_parts_can_be_read(scheme: Tokens) -> None:
         assert contrast(palette.color(ink).name(), palette.color(ground).name()) >= legible(scheme), (ink, ground)
     faint = palette.color(QPalette.ColorGroup.Disabled, role.Text).name()
     assert contrast(faint, scheme.window) >= (4.5 if scheme in HIGH else FAINT_TEXT)
-
-
-# Painting code
-
-ROOT = Path(cfbatch_gui.ui.__file__).parent
-SHAPES = {*GROUNDS, *MARKS, *DECORATION}
-FILLS = ("fillRect", "setBrush", "fill")
-
-
-def calls_of_painters() -> Iterator[tuple[str, str, set[str]]]:
-    """Each call that paints in a colour of the theme: where it stands, what is called, and the roles in it."""
-    for path in sorted(ROOT.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            where = f"{path.relative_to(ROOT)}:{node.lineno}"
-            if name == "setPen" and node.args and isinstance(node.args[0], ast.Call):
-                inner = node.args[0].func
-                is_line = getattr(inner, "id", "") == "QPen"
-                yield where, "line" if is_line else "text", roles_in(node.args[0])
-            elif name == "setForeground":
-                yield where, "text", roles_in(node)
-            elif name in FILLS:
-                yield where, "shape", roles_in(node)
-            elif name in ("paint_icon", "pixmap", "set_icon", "icon", "IconLabel"):
-                literals = [each.value for each in node.args[1:] if isinstance(each, ast.Constant)]
-                yield where, "icon", {each for each in literals if each in {field.name for field in fields(Tokens)}}
-            for keyword in node.keywords:
-                if keyword.arg in ("role", "icon_role", "colour_role"):
-                    yield (
-                        where,
-                        "icon",
-                        {
-                            each.value
-                            for each in ast.walk(keyword.value)
-                            if isinstance(each, ast.Constant) and isinstance(each.value, str)
-                        },
-                    )
-
-
-def roles_in(node: ast.AST) -> set[str]:
-    """The literal roles of all calls of `colour` and `of_role` in it."""
-    found: set[str] = set()
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and getattr(each.func, "attr", getattr(each.func, "id", "")) in (
-            "colour",
-            "of_role",
-        ):
-            choices = [each.args[0].body, each.args[0].orelse] if isinstance(each.args[0], ast.IfExp) else each.args
-            found |= {str(choice.value) for choice in choices if isinstance(choice, ast.Constant)}
-    return found
-
-
-ALLOWED = {
-    "text": set(INKS),
-    "icon": {*INKS, "on_accent"},
-    "line": {*MARKS, *DECORATION, "window"},  # around a dot, in the colour of its ground
-    "shape": SHAPES,
-}
-
-
-def test_painting_code_uses_each_colour_for_what_it_is_declared() -> None:
-    calls = list(calls_of_painters())
-    wrong = [(where, use, roles - ALLOWED[use]) for where, use, roles in calls if roles - ALLOWED[use]]
-    assert wrong == []
-    assert {use for _, use, roles in calls if roles} == set(ALLOWED)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -119,15 +118,6 @@ async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
         assert pictures.path == there
 
 
-async def test_no_file_is_none(parent: QWidget, until: Until) -> None:
-    opening = asyncio.create_task(open_file(parent, "Open", folder=None))
-    await until(lambda: parent.findChild(QFileDialog) is not None)
-    dialog = parent.findChild(QFileDialog)
-    assert dialog is not None
-    dialog.reject()
-    assert await asyncio.wait_for(opening, 5) is None
-
-
 @pytest.fixture
 def crashes() -> Iterator[list[str]]:
     seen: list[str] = []
@@ -144,11 +134,6 @@ async def test_a_bug_in_a_thread_is_caught(crashes: list[str], until: Until) -> 
     await until(lambda: crashes)
     thread.join()
     assert "ZeroDivisionError" in crashes[0] and "thread worker" in crashes[0]
-
-
-def test_a_bug_in_a_slot_is_caught(crashes: list[str]) -> None:
-    sys.excepthook(LookupError, LookupError("bug"), None)
-    assert len(crashes) == 1 and "LookupError: bug" in crashes[0]
 
 
 @pytest.mark.no_qt_log
@@ -169,18 +154,6 @@ def test_a_part_folds_and_opens(qtbot: Any) -> None:
     assert card.is_folded() and card._summary.isVisible()
     qtbot.mouseClick(card._title, Qt.MouseButton.LeftButton)
     assert not card.is_folded()
-
-
-def test_a_choice_is_made_by_mouse_and_keyboard(qtbot: Any) -> None:
-    card = ChoiceCard("waypoints", "Turn texts into vectors", "For search")
-    qtbot.addWidget(card)
-    chosen: list[int] = []
-    card.chosen.connect(lambda: chosen.append(1))
-    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
-    qtbot.keyClick(card, Qt.Key.Key_Space)
-    assert chosen == [1, 1]
-    card.set_chosen(True)
-    assert card.is_chosen()
 
 
 def test_of_two_choices_one_or_none_is_chosen_and_tab_comes_to_it(qtbot: Any) -> None:

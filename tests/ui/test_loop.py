@@ -11,13 +11,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.ui.window.loop import DaemonExecutor, EventLoop
+from cfbatch_gui.ui.window.loop import EventLoop
 
 Until = Callable[..., Awaitable[None]]
-
-
-async def test_it_is_the_loop_of_the_tests() -> None:
-    assert isinstance(asyncio.get_running_loop(), EventLoop)
 
 
 async def test_a_timer_is_never_early() -> None:
@@ -58,43 +54,10 @@ async def test_cancelling_after_firing_harms_nobody_who_got_the_same_number(unti
     await until(lambda: fired == ["first"] + ["other"] * len(others))
 
 
-async def test_call_soon_keeps_the_order() -> None:
-    seen: list[int] = []
-    for number in range(500):
-        asyncio.get_running_loop().call_soon(seen.append, number)
-    after = asyncio.get_running_loop().create_future()
-    asyncio.get_running_loop().call_soon(after.set_result, None)
-    await after
-    assert seen == list(range(500))
-
-
 async def test_a_wait_longer_than_qt_can_count_is_not_cut() -> None:
     handle = asyncio.get_running_loop().call_later(10**9, lambda: None)
     assert not handle.cancelled()
     handle.cancel()
-
-
-async def test_a_thread_wakes_the_loop() -> None:
-    loop = asyncio.get_running_loop()
-    done = asyncio.Event()
-    threading.Thread(target=lambda: loop.call_soon_threadsafe(done.set)).start()
-    await asyncio.wait_for(done.wait(), 5)
-
-
-async def test_sockets_work() -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write((await reader.readline()).upper())
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"hello\n")
-    assert await asyncio.wait_for(reader.read(), 5) == b"HELLO\n"
-    writer.close()
-    await writer.wait_closed()
-    server.close()
 
 
 async def test_slow_work_does_not_keep_look_ups_waiting() -> None:
@@ -106,17 +69,6 @@ async def test_slow_work_does_not_keep_look_ups_waiting() -> None:
     assert found[0][4] == ("127.0.0.1", 80)
     release.set()
     await asyncio.gather(*slow)
-
-
-def test_a_pool_starts_no_thread_it_does_not_need() -> None:
-    pool = DaemonExecutor("test", 4)
-    names = {pool.submit(lambda: threading.current_thread().name).result(5) for _ in range(1)}
-    assert names == {"test-0"}
-    with pytest.raises(ZeroDivisionError):
-        pool.submit(lambda: 1 / 0).result(5)
-    pool.shutdown()
-    with pytest.raises(RuntimeError):
-        pool.submit(print)
 
 
 def test_nothing_goes_on_while_the_loop_does_not_run(qapp: QApplication) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QImage
 
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme as look
 from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
-from cfbatch_gui.ui.theme import DARK, HIGH_CONTRAST_DARK, HIGH_CONTRAST_LIGHT, LIGHT, Scheme, Theme, Tokens
+from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme
 from cfbatch_gui.ui.widgets.text_panel import TextPanel, marked_spans
 
 LONG = "A sentence that says nothing of it, and goes on for a while before it comes to anything at all. " * 4
@@ -115,24 +115,3 @@ def test_the_whole_text_is_marked_and_scrolled_to_the_first_place(qtbot: Any) ->
     assert marked(panel.grab().toImage()) > 40
     panel.mark("")
     assert panel._text.extraSelections() == []
-
-
-@pytest.mark.parametrize("tokens", [LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK])
-def test_what_is_marked_is_read_easily(tokens: Tokens) -> None:
-    needed = 7.0 if tokens in (HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK) else 4.5
-    assert contrast(tokens.text, tokens.found) >= needed
-    for behind in (tokens.window, tokens.card, tokens.selection):
-        assert tokens.found != behind
-
-
-def contrast(one: str, other: str) -> float:
-    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def luminance(name: str) -> float:
-    colour = QColor(name)
-    total = 0.0
-    for part, weight in ((colour.redF(), 0.2126), (colour.greenF(), 0.7152), (colour.blueF(), 0.0722)):
-        total += weight * (part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4))
-    return total

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
-from cfbatch_gui.ui.settings import CONNECTIONS, DATA, SPENDING, WINDOW, SettingsPage
+from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
 from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
@@ -37,11 +37,6 @@ def page_of(stage: Stage) -> SettingsPage:
 
 def click(button: QAbstractButton) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
-async def test_ctrl_comma_opens_the_connections(stage: Stage) -> None:
-    assert page_of(stage).tabs.current() == CONNECTIONS
-    assert stage.person.sees("Settings", "Practice service", "New connection")
 
 
 async def test_the_look_is_chosen_and_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
@@ -93,11 +88,6 @@ async def test_a_budget_and_notices_are_kept(stage: Stage, tmp_path: Path, until
     saved = Paths(tmp_path / "data").settings
     await until(lambda: not Settings.load(saved).system_notices)
     assert Settings.load(saved).budget == Budget(a_job=0.5)
-
-
-async def test_the_data_folder_is_named(stage: Stage, tmp_path: Path) -> None:
-    page_of(stage).choose(DATA)
-    assert stage.person.sees(str(tmp_path / "data"), "Back up all jobs…", "What leaves this computer")
 
 
 async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path, until: Until) -> None:

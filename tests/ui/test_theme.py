@@ -1,15 +1,29 @@
+"""Another scheme reaches what is on the screen at once, and hidden pages soon after it, with nothing left behind."""
+
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QIcon
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QIcon, QImage
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListWidget, QStackedWidget, QWidget
 
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
-from cfbatch_gui.ui.widgets import ElidedLabel, Label, PageHeader, PrimaryButton, boxed, column
+from cfbatch_gui.ui.widgets import (
+    CheckBox,
+    Choice,
+    ElidedLabel,
+    Label,
+    LinkButton,
+    PageHeader,
+    PrimaryButton,
+    SearchField,
+    boxed,
+    column,
+)
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 NAMES = sorted(path.stem for path in resource("icons").glob("*.svg"))
 
@@ -39,12 +53,6 @@ def test_every_icon_draws_in_the_colour_asked_for(qapp: QApplication, name: str)
     assert all(abs(each.blue() - QColor(LIGHT.accent).blue()) < 8 for each in strong)
 
 
-@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
-def test_icons_are_sharp_at_every_ratio(qapp: QApplication, ratio: float) -> None:
-    drawn = icons.icon("send").pixmap(QSize(16, 16), ratio)
-    assert (drawn.width(), drawn.devicePixelRatio()) == (16 * ratio, ratio)
-
-
 def test_icons_follow_a_change_of_theme(qtbot: Any, theme: Theme) -> None:
     button = PrimaryButton("Send", "send")
     qtbot.addWidget(button)
@@ -59,11 +67,6 @@ def test_icons_follow_a_change_of_theme(qtbot: Any, theme: Theme) -> None:
     after = darkest(button.icon())
     theme.set_scheme(Scheme.LIGHT)
     assert before > 200 > 60 > after
-
-
-def test_an_icon_without_a_file_fails_at_once() -> None:
-    with pytest.raises(FileNotFoundError):
-        icons.icon("no-such-icon")
 
 
 def test_figures_are_tabular(qtbot: Any) -> None:
@@ -133,3 +136,95 @@ def test_a_title_has_the_height_that_its_font_needs(qtbot: Any) -> None:
     header.set_title("Gypsy")
     QApplication.processEvents()
     assert title.height() >= QFontMetrics(title.font()).height() > 40
+
+
+Pages = tuple[QStackedWidget, "Counted", "Counted"]
+
+
+class Counted(QWidget):
+    """One of everything, and how often it was told that its style has changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = 0
+        header, choice, lines = PageHeader("Reviews"), Choice("Kind"), QListWidget()
+        header.set_state("Done", "check", "done")
+        choice.add("Ranking", 1)
+        lines.addItems(["one", "two"])
+        own = QLineEdit("with a stylesheet of its own")
+        own.setStyleSheet("min-height: 40px")
+        labels = (Label("quiet", "quiet"), Label("error", "error"), ElidedLabel("A sentence", "small"))
+        buttons = (PrimaryButton("Send", "send"), LinkButton("Open", "folder-open"), CheckBox("Paid"))
+        self.setLayout(column(header, *labels, *buttons, choice, SearchField("Find"), lines, own, TextPanel()))
+
+    def changeEvent(self, event: QEvent) -> None:
+        self.told += event.type() == QEvent.Type.StyleChange
+        super().changeEvent(event)
+
+
+@pytest.fixture
+def pages(qtbot: Any, theme: Theme) -> Iterator[Pages]:
+    """A window with two pages that were both looked at; the first one is shown."""
+    stack, pages = QStackedWidget(), (Counted(), Counted())
+    qtbot.addWidget(stack)
+    for each in pages:
+        stack.addWidget(each)
+    stack.resize(500, 700)
+    stack.show()
+    for each in reversed(pages):
+        stack.setCurrentWidget(each)
+        stack.grab()
+        each.told = 0
+    yield stack, *pages
+    theme.set_scheme(Scheme.LIGHT)
+
+
+def is_styled(widget: QWidget) -> bool:
+    marks = (Qt.WidgetAttribute.WA_WState_Polished, Qt.WidgetAttribute.WA_SetStyle)
+    return all([each.testAttribute(mark) for mark in marks] == [True, False] for each in widget.findChildren(QWidget))
+
+
+def seen(stack: QStackedWidget, page: QWidget) -> QImage:
+    stack.setCurrentWidget(page)
+    return stack.grab().toImage()
+
+
+def styled_by_qt(stack: QStackedWidget, page: QWidget) -> QImage:
+    """As it is when every widget is styled in one go."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    sheet = app.styleSheet()
+    app.setStyleSheet("")
+    app.setStyleSheet(sheet)
+    return seen(stack, page)
+
+
+def test_what_is_shown_changes_at_once_and_the_rest_afterwards(qtbot: Any, theme: Theme, pages: Pages) -> None:
+    _, shown, hidden = pages
+    theme.set_scheme(Scheme.DARK)
+    assert shown.told > 0 and hidden.told == 0
+    qtbot.waitUntil(lambda: is_styled(hidden))
+    assert hidden.told == 1
+
+
+def test_changes_that_follow_each_other_end_with_the_last(qtbot: Any, theme: Theme, pages: Pages) -> None:
+    stack, _, hidden = pages
+    for scheme in (Scheme.DARK, Scheme.LIGHT, Scheme.DARK):
+        theme.set_scheme(scheme)
+    qtbot.waitUntil(lambda: is_styled(hidden))
+    image = seen(stack, hidden)
+    assert image == styled_by_qt(stack, hidden)
+    assert image.pixelColor(2, 690).name() == DARK.inset
+
+
+def test_a_page_that_goes_before_its_turn_stops_nothing(qtbot: Any, theme: Theme, pages: Pages) -> None:
+    stack, _, hidden = pages
+    third = Counted()
+    stack.addWidget(third)
+    seen(stack, third)
+    stack.setCurrentIndex(0)
+    theme.set_scheme(Scheme.DARK)
+    stack.removeWidget(third)
+    third.deleteLater()
+    qtbot.waitUntil(lambda: is_styled(hidden))
+    assert seen(stack, hidden) == styled_by_qt(stack, hidden)

@@ -49,14 +49,6 @@ def test_the_latest_is_undone_first_and_each_once(notices: Notices) -> None:
     assert notices.texts() == ["Something else."], "the bar of what was undone goes"
 
 
-def test_the_button_of_a_notice_takes_the_same_offer(notices: Notices) -> None:
-    undone: list[str] = []
-    bar = notices.show_undo("A went.", "Undo A", lambda: undone.append("A"))
-    bar.links()[0].click()
-    notices.undos.undo()
-    assert undone == ["A"]
-
-
 def test_what_is_not_listed_any_more_is_not_undone(notices: Notices) -> None:
     undone: list[str] = []
     notices.show_undo("A went.", "Undo A", lambda: undone.append("A"))

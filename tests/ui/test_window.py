@@ -1,94 +1,201 @@
+"""The window without pages of jobs: its menus, help and notices, and what is dropped on it."""
+
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QRect, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtCore import QMimeData, QObject, QPoint, QRect, Qt, QUrl, Slot
+from PySide6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QImage, QTextDocument
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 
+from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import Action, DiskFull, TokenRefused
-from cfbatch_gui.ui.help import ShortcutsDialog
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.system.languages import ENGLISH, Language, languages, use_language
+from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.ui.display import control_name, in_help
+from cfbatch_gui.ui.help import RELEASES, AboutDialog, HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.theme import Scheme
-from cfbatch_gui.ui.widgets import Card, Label, LinkButton, boxed, column, scrolled
+from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.widgets import Card, LinkButton
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
+from tests.screen.past import draft
+from tests.screen.stage import opened
 
 
-class InMemory:
-    def __init__(self) -> None:
-        self.kept: dict[str, str] = {}
-
+class Nowhere:
     def get(self, key: str) -> str:
-        return self.kept.get(key, "")
+        return ""
 
     def set(self, key: str, value: str) -> None:
-        self.kept[key] = value
+        pass
 
 
 @pytest.fixture
-def memory() -> InMemory:
-    return InMemory()
-
-
-@pytest.fixture
-def window(qtbot: Any, memory: InMemory) -> MainWindow:
-    window = MainWindow(memory)
-    Menus(window, Scheme.SYSTEM)
+def window(qtbot: Any) -> MainWindow:
+    window = MainWindow(Nowhere())
+    Menus(window, Scheme.DARK)
     qtbot.addWidget(window, before_close_func=lambda each: each.finish())
-    window.show_page(WelcomePage())
     window.show()
     return window
 
 
-def test_closing_asks_first_and_keeps_the_geometry(qtbot: Any, window: MainWindow, memory: InMemory) -> None:
-    asked = QSignalSpy(window.close_requested)
-    window.resize(840, 640)
-    window.close()
-    assert (asked.count(), window.isVisible()) == (1, True)
-    again = MainWindow(memory)
-    qtbot.addWidget(again, before_close_func=lambda each: each.finish())
-    assert again.height() == 640
-    window.finish()
-    assert not window.isVisible()
+def entries(menu: QMenu) -> dict[str, QAction]:
+    """The entries of a menu by their words."""
+    return {action.text().partition("\t")[0]: action for action in menu.actions() if not action.isSeparator()}
 
 
-@pytest.mark.parametrize(
-    ("key", "signal"), [(Qt.Key.Key_N, "new_job"), (Qt.Key.Key_O, "open_file"), (Qt.Key.Key_Comma, "connection")]
-)
-def test_keys_of_the_menus_work_everywhere(qtbot: Any, window: MainWindow, key: Qt.Key, signal: str) -> None:
-    window.activateWindow()
-    spy = QSignalSpy(getattr(window, signal))
-    qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
-    assert spy.count() == 1
+def menus(window: MainWindow) -> dict[str, QMenu]:
+    """The menus of the bar by their titles."""
+    found = {menu.title(): menu for menu in window.menuBar().findChildren(QMenu)}
+    titles = [action.text() for action in window.menuBar().actions()]
+    return {title.replace("&", ""): found[title] for title in titles}
 
 
-def test_f1_lists_the_keys(qtbot: Any, window: MainWindow) -> None:
-    window.activateWindow()
-    qtbot.keyClick(window, Qt.Key.Key_F1)
-    dialog = window.findChild(ShortcutsDialog)
-    assert dialog is not None
-    texts = [label.text() for label in dialog.findChildren(QLabel)]
-    assert "New job" in texts and "Ctrl+N" in texts
-    dialog.accept()
+def test_the_menu_bar_is_there_and_names_every_command(window: MainWindow) -> None:
+    shown = menus(window)
+    assert list(shown) == ["File", "Edit", "Job", "View", "Help"]
+    assert window.menuBar().isVisible()
+    for title, menu in shown.items():
+        names = entries(menu)
+        assert len(names) == len({*names}), title
+    assert entries(shown["View"])["Dark"].isChecked()
+    assert entries(shown["File"])["Settings"].shortcut().toString() == "Ctrl+,"
 
 
-def test_files_dropped_anywhere_are_reported(window: MainWindow, tmp_path: Path) -> None:
-    dropped = QSignalSpy(window.files_dropped)
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "a.csv")), QUrl("https://example.com/b.csv")])
-    event = QDropEvent(
-        QPoint(600, 400),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    window.dropEvent(event)
-    assert dropped.at(0)[0] == [tmp_path / "a.csv"]
+def test_each_key_of_the_menus_stands_in_the_list_of_shortcuts(qtbot: Any, window: MainWindow) -> None:
+    dialog = ShortcutsDialog(window)
+    qtbot.addWidget(dialog)
+    listed = {keys for keys, _ in dialog.shortcuts()}
+    of_menus = {
+        action.shortcut().toString()
+        for menu in menus(window).values()
+        for action in menu.actions()
+        if not action.shortcut().isEmpty()
+    }
+    of_window = {action.shortcut().toString() for action in window.actions() if not action.shortcut().isEmpty()}
+    assert (of_menus | of_window) - listed == set()
+
+
+async def test_the_menu_job_has_what_the_open_page_offers(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme) as stage:
+        job_menu = menus(stage.workspace.window)["Job"]
+        job_menu.aboutToShow.emit()
+        assert list(entries(job_menu)) == ["No job is open", "In your account…"]
+        await stage.person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+        await stage.person.until_sees("Your data")
+        job_menu.aboutToShow.emit()
+        words = entries(job_menu)
+        assert {"Rename", "Duplicate", "Delete"} <= {*words}
+        send = next(action for name, action in words.items() if name.startswith("Send"))
+        assert not send.isEnabled() and send.toolTip()
+
+
+def test_about_names_the_version_and_the_licences(qtbot: Any, window: MainWindow) -> None:
+    about = QSignalSpy(window.about)
+    entries(menus(window)["Help"])["About CF Batch"].trigger()
+    assert about.count() == 1
+    text = licence_text()
+    assert re.search(r"PySide6.Essentials \d+\.\d+.* · .*LGPL", text)
+    assert "ISC" in text  # of the icons
+    assert all(line.rpartition(" · ")[2] not in ("", "–") for line in text.partition("\n\n")[0].splitlines())
+
+
+async def test_diagnostics_hold_no_secrets_and_no_names(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme) as stage:
+        program = stage.program
+        await draft(program, "Secret plans of Müller", resource("examples/product-texts.csv"), Kind.EMBED)
+        account = "0123456789abcdef" * 2
+        program.paths.logs.mkdir(exist_ok=True)
+        line = f"refused Bearer abcdefghijklmnop of {account} in {Path.home()}/texts.csv\n"
+        program.paths.log.write_text(line, "utf-8")
+        dialog = AboutDialog(program, stage.workspace.window)
+        dialog.copy_button.click()
+        copied = QApplication.clipboard().text()
+        assert copied == diagnostics(program)
+        assert f"CF Batch {__version__}" in copied and "Jobs: 1 draft" in copied and "~/texts.csv" in copied
+        assert not any(secret in copied for secret in ("Müller", "abcdefghijklmnop", account))
+
+
+class Browser(QObject):
+    """Takes the addresses that the program has the system open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    @Slot(QUrl)
+    def take(self, address: QUrl) -> None:
+        self.opened.append(address.toString())
+
+
+async def test_what_is_new_is_read_in_the_browser_when_the_user_asks(tmp_path: Path, theme: Theme) -> None:
+    browser = Browser()
+    QDesktopServices.setUrlHandler("https", browser, "take")  # type: ignore[arg-type]  # the stub is wrong
+    try:
+        async with opened(tmp_path / "data", theme) as stage:
+            dialog = AboutDialog(stage.program, stage.workspace.window)
+            assert browser.opened == [], "it looks for nothing by itself"
+            dialog.news_button.click()
+        assert browser.opened == [RELEASES]
+    finally:
+        QDesktopServices.unsetUrlHandler("https")
+
+
+@pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)
+@pytest.mark.parametrize("topic", list(Topic))
+def test_each_page_of_the_help_has_a_title_and_its_pictures(qtbot: Any, topic: Topic, language: Language) -> None:
+    use_language(language)
+    try:
+        help_window = HelpWindow()
+        qtbot.addWidget(help_window)
+        help_window.show_topic(topic)
+    finally:
+        use_language(ENGLISH)
+    text = resource(f"help/{language.code}/{topic}.md").read_text("utf-8")
+    title = help_window.topics.currentItem().text()
+    assert text.startswith(f"# {title}\n") and help_window.page.toPlainText().startswith(title)
+    english = resource(f"help/en/{topic}.md").read_text("utf-8")
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
+    assert pictures == re.findall(r"!\[.*?\]\((.*?)\)", english)
+    for picture in pictures:
+        image = help_window.page.loadResource(QTextDocument.ResourceType.ImageResource.value, QUrl(picture))
+        assert isinstance(image, QImage) and image.width() > 200, picture
+
+
+def test_what_is_a_score_opens_its_page(qtbot: Any, window: MainWindow) -> None:
+    entries(menus(window)["Help"])["What is a score?"].trigger()
+    shown = window.findChild(HelpWindow)
+    assert shown is not None and "It is not a percentage" in shown.page.toPlainText()
+    shown.close()
+
+
+def test_macos_moves_what_is_meant_and_nothing_else(window: MainWindow) -> None:
+    roles = {
+        action.text(): action.menuRole()
+        for menu in window.menuBar().findChildren(QMenu)
+        for action in menu.actions()
+        if action.menuRole() not in (QAction.MenuRole.NoRole, QAction.MenuRole.TextHeuristicRole)
+    }
+    assert roles == {
+        "Settings": QAction.MenuRole.PreferencesRole,
+        "Quit": QAction.MenuRole.QuitRole,
+        "About CF Batch": QAction.MenuRole.AboutRole,
+    }
+
+
+def test_the_help_names_the_keys_of_macos() -> None:
+    english = resource("help/en/sending.md").read_text("utf-8")
+    german = resource("help/de/exporting.md").read_text("utf-8")
+    assert in_help(english, "linux") == english and "**Ctrl+Z**" in english
+    assert "**⌘Z**" in in_help(english, "darwin") and "Hold **⌘** or" in in_help(english, "darwin")
+    assert "**⌘C**" in in_help(german, "darwin") and "Strg" not in in_help(german, "darwin")
+    assert (control_name("darwin"), control_name("win32")) == ("⌘", "Ctrl")
 
 
 def test_what_is_dropped_is_taken_as_a_copy(window: MainWindow, tmp_path: Path) -> None:
@@ -102,6 +209,7 @@ def test_what_is_dropped_is_taken_as_a_copy(window: MainWindow, tmp_path: Path) 
 
 
 def test_the_first_page_fits_in_the_smallest_window(window: MainWindow) -> None:
+    window.show_page(WelcomePage())
     window.resize(window.minimumSize())
     QApplication.processEvents()
     page = window.pages.currentWidget()
@@ -110,27 +218,6 @@ def test_the_first_page_fits_in_the_smallest_window(window: MainWindow) -> None:
     places = [QRect(card.mapTo(page, QPoint(0, 0)), card.size()) for card in cards]
     assert len(places) == 2 and not places[0].intersects(places[1])
     assert all(page.rect().contains(place) for place in places)
-
-
-def test_a_page_is_not_pushed_aside_by_its_scroll_bar(qtbot: Any) -> None:
-    top, below = Label("top"), Label("below")
-    area = scrolled(boxed(column(top, below, margins=(24, 8, 24, 8))))
-    qtbot.addWidget(area)
-    area.resize(400, 200)
-    area.show()
-    before = top.width()
-    below.setMinimumHeight(500)
-    qtbot.waitUntil(area.verticalScrollBar().isVisible)
-    assert top.width() == before and before > 300
-
-
-def test_the_first_page_has_two_ways_to_begin(qtbot: Any) -> None:
-    page = WelcomePage()
-    qtbot.addWidget(page)
-    tried, connected = QSignalSpy(page.try_example), QSignalSpy(page.connect_account)
-    qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
-    qtbot.mouseClick(page.connect_button, Qt.MouseButton.LeftButton)
-    assert (tried.count(), connected.count()) == (1, 1)
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
@@ -67,19 +66,6 @@ async def test_from_the_first_start_to_a_file_by_mouse(stage: Stage, tmp_path: P
     assert len(rows) == 82 and rows[0]["rank"] == "1"
     sent = csv.DictReader(HELP_CENTRE.read_text(encoding="utf-8").splitlines())
     assert {(row["query"], row["doc_id"]) for row in rows} == {(row["question"], row["sku"]) for row in sent}
-
-
-async def test_a_draft_that_has_a_name_is_no_new_job(stage: Stage) -> None:
-    person = stage.person
-    await person.press(Qt.Key.Key_N, CTRL)
-    await person.until_sees("Your data")
-    await person.press(Qt.Key.Key_F2)
-    await person.type("Name", "Questions of May")
-    await person.press(Qt.Key.Key_Return)
-    await person.until(lambda: stage.state("Questions of May") is not None)
-    await person.press(Qt.Key.Key_N, CTRL)
-    await person.until(lambda: stage.state("New job") is not None)
-    assert len(stage.program.ledger.jobs()) == 2
 
 
 async def test_keys_begin_open_rename_and_export(stage: Stage, tmp_path: Path) -> None:
@@ -223,16 +209,6 @@ async def test_closing_with_jobs_at_work_asks_once(tmp_path: Path, theme: Theme)
         await stage.person.until(stage.workspace.closed.is_set)
 
 
-async def test_a_file_dropped_on_the_window_begins_a_job(stage: Stage) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(resource("examples/product-texts.csv")))])
-    none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
-    drop = QDropEvent(QPoint(600, 400), Qt.DropAction.CopyAction, data, left, none)
-    stage.workspace.window.dropEvent(drop)
-    await stage.person.until_sees("Product texts", "Each row is one text: 60 texts.")
-    assert stage.job("Product texts").kind is Kind.EMBED
-
-
 async def test_two_files_and_folders_are_dropped_like_one(stage: Stage, tmp_path: Path) -> None:
     queries, answers, notes = tmp_path / "queries.csv", tmp_path / "answers.csv", tmp_path / "field notes"
     queries.write_text("id,question\n1,why\n2,how\n")
@@ -291,23 +267,6 @@ async def test_tab_walks_down_the_page_and_comes_round(stage: Stage) -> None:
     indexes = [met.index(widget) for widget in order]
     assert indexes == sorted(indexes)
     assert stage.workspace.window.library.find_field in met, "the sidebar belongs to the round"
-
-
-async def test_a_focus_ring_is_shown_after_a_key_and_not_after_a_click(stage: Stage) -> None:
-    person = stage.person
-    await person.click("Start with the example")
-    await person.click("Send 1 batch")
-    await finished(stage)
-    await person.click("Details")
-    await asyncio.sleep(0)
-    window = stage.workspace.window
-    assert not window.library.new_button.has_ring and not any(
-        getattr(widget, "has_ring", False) for widget in QApplication.allWidgets() if widget.isVisible()
-    )
-    for _ in range(3):
-        await person.press(Qt.Key.Key_Tab)
-    focused = QApplication.focusWidget()
-    assert getattr(focused, "has_ring", True)
 
 
 async def test_a_page_that_is_opened_as_a_job_is_sent_stays_wanted(tmp_path: Path, theme: Theme) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QWidget
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.key_names import control_name
+from cfbatch_gui.ui.display import control_name
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView

@@ -21,7 +21,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.confirmation import may_cost
+from cfbatch_gui.ui.budget import may_cost
 from cfbatch_gui.ui.display import one_line, plural
 from cfbatch_gui.ui.inputs.check_section import FIRST
 from cfbatch_gui.ui.inputs.draft_files import DraftChoices

@@ -15,7 +15,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.budget_fields import BudgetFields
+from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Card, CheckBox, Choice, IconLine, Label, boxed, column, row

@@ -18,6 +18,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import key_name
 from cfbatch_gui.ui.jobs.job_summary import (
     can_be_sent_again,
     can_change_account,
@@ -26,7 +27,6 @@ from cfbatch_gui.ui.jobs.job_summary import (
     request_ids,
     summary_words,
 )
-from cfbatch_gui.ui.key_names import key_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.state_names import connection_of, words_of_job

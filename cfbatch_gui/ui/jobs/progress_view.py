@@ -23,7 +23,7 @@ from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.confirmation import send_within_budget
+from cfbatch_gui.ui.budget import send_within_budget
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.job_summary import (
     AccountPart,

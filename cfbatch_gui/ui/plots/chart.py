@@ -31,15 +31,11 @@ class Chart(Plot):
     def show_layers(
         self, layers: Sequence[Layer], *, across: str, up: str, across_range: tuple[float, float] | None = None
     ) -> None:
-        """Replace the layers. `across` and `up` are the titles of the axes, "" for none.
-
-        Without a range the axis across spans what is there.
-        """
+        """`across` and `up` are the titles of the axes, "" for none; without a range the axis spans what is there."""
         self._layers, self._titles, self._across = tuple(layers), (across, up), across_range
         self.show_again()
 
     def layers(self) -> tuple[Layer, ...]:
-        """The layers that are shown."""
         return self._layers
 
     def sizeHint(self) -> QSize:
@@ -77,7 +73,6 @@ class Chart(Plot):
         return " ".join(filter(None, words))
 
     def data(self) -> PlotData:
-        """A row for each bar and each dot, with the name of its layer."""
         across, up = self._titles
         if any(isinstance(layer, Dots) for layer in self._layers):
             return PlotData((self.tr("series"), across or "x", up or "y", self.tr("text")), self._dots())
@@ -201,11 +196,7 @@ class DifferenceChart(Plot):
         columns: tuple[str, str],
         describe: Callable[[int], str],
     ) -> None:
-        """Show these in the order given, with a band for the interval of their mean.
-
-        `titles` stand below the gains and below the losses, `columns` head the data behind the picture, and `describe`
-        says what a bar is.
-        """
+        """Bars in the order given, over a band for the interval of their mean; `columns` head the picture's data."""
         self._values, self._interval, self._titles = tuple(values), interval, titles
         self._columns, self._describe = columns, describe
         self.show_again()
@@ -251,7 +242,6 @@ class DifferenceChart(Plot):
         return " ".join(filter(None, (counts, gain, loss)))
 
     def data(self) -> PlotData:
-        """A row for each bar."""
         rows = [(self._describe(index).split("\n")[0], value) for index, value in enumerate(self._values)]
         return PlotData(self._columns, rows)
 
@@ -266,7 +256,7 @@ class DifferenceChart(Plot):
         return QRectF(0, SMALL, size.width(), max(10.0, size.height() - below - SMALL))
 
     def _zero_and_scale(self, box: QRectF) -> tuple[float, float]:
-        """The pixel of 0 and how many pixels 1.0 is; the interval fits too."""
+        """The pixel of 0 and how many pixels 1.0 is."""
         ends = (*self._values, *(self._interval or ()), 0.0)
         low, high = min(ends), max(ends)
         scale = (box.height() - 2) / (high - low) if high > low else 1.0

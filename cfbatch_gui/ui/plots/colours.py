@@ -1,7 +1,6 @@
 """Colours of dots and their key: for categories, and for numbers from low to high.
 
-The eight differ in lightness as well as in hue, so that most people with colour blindness can tell them apart; the ramp
-grows lighter from end to end. Each has a contrast of at least 3:1 with the window, as WCAG 2.1 asks (1.4.11).
+The eight differ in lightness as well as in hue; each has a contrast of 3:1 with the window (WCAG 2.1, 1.4.11).
 """
 
 from collections.abc import Sequence
@@ -30,7 +29,7 @@ PlacedName = tuple[str, NDArray[np.float64]]  # a category's name and its middle
 
 
 def categories() -> NDArray[np.uint8]:
-    """Eight colours and the one for all others, (9, 3) in red, green, blue; light or dark as the theme."""
+    """Eight colours and the one for all others, (9, 3) in red, green, blue."""
     chosen = [QColor(each) for each in (_DARK if is_dark() else _LIGHT)]
     return _table([*chosen, theme.mixed(theme.colour("quiet"), theme.colour("window"), 0.75)])
 
@@ -52,22 +51,17 @@ def of_role(role: str) -> NDArray[np.uint8]:
 
 
 def to_colour(value: NDArray[np.uint8]) -> QColor:
-    """One row of a table of colours."""
     red, green, blue = (int(channel) for channel in value)
     return QColor(red, green, blue)
 
 
 def is_dark() -> bool:
-    """Whether the window is dark."""
     return theme.colour("window").lightness() < 128
 
 
 @dataclass(frozen=True, eq=False)
 class DotColours:
-    """`codes` (n,) are rows of the table of colours: indices into `names`, the last row for all others.
-
-    With `limits` the dots go from low to high instead, and `codes` are 0 to 63, or 64 for none.
-    """
+    """`codes` (n,) are indices into `names`, the last colour for others; with `limits`, 0 to 63, or 64 for none."""
 
     codes: NDArray[np.integer]
     names: tuple[str, ...] = ()
@@ -75,7 +69,7 @@ class DotColours:
     limits: tuple[float, float] | None = None
 
     def of_dots(self, marked: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
-        """Red, green and blue of each dot, (n, 3), in the theme's light or dark; faint what is not marked."""
+        """Red, green and blue of each dot, (n, 3); faint what is not marked."""
         table = self._table()
         found: NDArray[np.uint8] = table[self.codes]
         if marked is not None:
@@ -85,7 +79,6 @@ class DotColours:
         return found
 
     def paint_key(self, painter: QPainter, box: QRectF, font: QFont) -> None:
-        """The key, from the top left of `box`."""
         painter.save()
         painter.setFont(font)
         if self.limits is not None:
@@ -95,10 +88,7 @@ class DotColours:
         painter.restore()
 
     def positions_of_names(self, points: NDArray[np.float32]) -> list[PlacedName]:
-        """For each category the point where its dots are densest, for its name to be painted there.
-
-        Categories that are scattered, or nowhere the majority, are left out. May run in a thread.
-        """
+        """Where each category is densest, for its name; scattered ones are left out. May run in a thread."""
         if not self.names or len(points) < 2:
             return []
         low, high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
@@ -163,28 +153,23 @@ class DotColours:
 
 
 def plain(count: int) -> DotColours:
-    """All dots in the accent colour."""
     return DotColours(np.zeros(count, dtype=np.int16))
 
 
 def by_category(codes: NDArray[np.integer], names: Sequence[str]) -> DotColours:
-    """`codes` are indices into `names`, negative for all others."""
     others = codes < 0
     return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()))
 
 
 def by_number(values: NDArray[np.float64], low: float, high: float) -> DotColours:
-    """From `low` to `high`; what lies beyond has the colour of the end, NaN that of others."""
+    """What lies beyond `low` and `high` has the colour of the end, NaN that of others."""
     with np.errstate(invalid="ignore"):
         steps = np.clip((values - low) / (high - low) * (_STEPS - 1), 0, _STEPS - 1)
     return DotColours(np.where(np.isfinite(values), np.nan_to_num(steps), _STEPS).astype(np.int64), limits=(low, high))
 
 
 def _around(occupied: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Dots in each cell together with the eight around it; `occupied` (n,) is the cell of each dot.
-
-    Cells are counted line by line, in a plane with a margin of one.
-    """
+    """Dots in each cell and the eight around it; cells are counted line by line, with a margin of one."""
     side = _CELLS + 2
     counts = np.bincount(occupied, minlength=side * side).reshape(side, side).astype(np.float64)
     padded = np.pad(counts, 1)

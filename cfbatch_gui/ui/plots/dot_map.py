@@ -1,4 +1,4 @@
-"""Which part of a plane is seen: from points to pixels and back. Both axes have one scale; up is up."""
+"""A map of dots without axes: wheel, drag, hover, lasso. Both axes have one scale; up is up."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,22 +43,18 @@ class Viewport:
 
     @property
     def zoom(self) -> float:
-        """The scale divided by that of the view of everything."""
         return self.scale / self.whole
 
     def pixels(self, points: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The pixels of points (n, 2), as x and y."""
         wide = points.astype(np.float64)
         across = (wide[:, 0] - self.x) * self.scale + self.width / 2
         down = self.height / 2 - (wide[:, 1] - self.y) * self.scale
         return across, down
 
     def moved(self, across: float, down: float) -> "Viewport":
-        """The view after the picture was dragged by this many pixels."""
         return self._with(self.x - across / self.scale, self.y + down / self.scale, self.scale)
 
     def zoomed(self, factor: float, across: float, down: float) -> "Viewport":
-        """The view nearer by a factor; the point at this pixel stays where it is."""
         scale = float(np.clip(self.scale * factor, self.whole * 0.5, self.whole * _CLOSEST))
         left, up = across - self.width / 2, self.height / 2 - down
         x = self.x + left / self.scale - left / scale
@@ -66,7 +62,6 @@ class Viewport:
         return self._with(x, y, scale)
 
     def resized(self, width: float, height: float, whole: float) -> "Viewport":
-        """The same middle and the same zoom in a widget of another size."""
         return Viewport(self.x, self.y, self.zoom * whole, width, height, whole)
 
     def _with(self, x: float, y: float, scale: float) -> "Viewport":
@@ -74,7 +69,7 @@ class Viewport:
 
 
 def view_of_all(points: NDArray[np.float32], width: float, height: float, margin: float) -> Viewport:
-    """The view of all points but the outermost thousandth on each axis, with a margin in pixels."""
+    """All points but the outermost thousandth on each axis, with a margin in pixels."""
     if not len(points):
         return Viewport(0.0, 0.0, 1.0, width, height, 1.0)
     low, high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
@@ -151,10 +146,7 @@ def dot_image(
     radius: float,
     opacity: float,
 ) -> QImage:
-    """Dots at (x, y) in pixels, with `colours` (n, 3) or (3,) in red, green, blue, on a transparent image.
-
-    Later dots lie above earlier ones; where several overlap the opacity is higher. Dots outside are clipped.
-    """
+    """Dots at (x, y) in pixels, `colours` (n, 3) or (3,) in red, green, blue; later ones lie above earlier ones."""
     offsets_x, offsets_y, cover = _stamp(round(radius * 4) / 4)
     reach = int(offsets_x.max())
     wide, high = width + 2 * reach, height + 2 * reach  # with a margin, so that no dot needs clipping
@@ -171,12 +163,12 @@ def dot_image(
 
 
 def radius_for(count: int, area: float) -> float:
-    """The radius of a dot in logical pixels, for `count` dots on `area` square pixels: smaller the denser they are."""
+    """In logical pixels, for `count` dots on `area` square pixels: smaller the denser they are."""
     return float(np.clip(0.15 * np.sqrt(area / max(1, count)), 1.25, 3.5))
 
 
 def opacity_for(count: int) -> float:
-    """The opacity of a dot, 0.45 to 0.8: lower for many dots, so that density is visible."""
+    """From 0.45 to 0.8: lower for many dots, so that density is visible."""
     return float(np.clip(0.8 - 0.1 * np.log10(max(1, count) / 200), 0.45, 0.8))
 
 
@@ -218,7 +210,6 @@ def _painted(
 
 @lru_cache(maxsize=16)
 def _stamp(radius: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """The pixels of a dot around its centre, and how much of each it covers."""
     reach = int(np.ceil(radius)) + 1
     line, column = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     cover = np.clip(radius + 0.5 - np.hypot(line, column), 0.0, 1.0)
@@ -236,7 +227,7 @@ Describe = Callable[[int], tuple[str, str]]
 
 
 class DotMap(Plot):
-    """A dot is identified by its index in `points`. `picked` brings one, -1 for none; `lassoed` an array of indices."""
+    """`picked` brings a dot's index in `points`, -1 for none; `lassoed` an array of indices."""
 
     picked = Signal(int)
     lassoed = Signal(object)
@@ -263,7 +254,6 @@ class DotMap(Plot):
         self._touched = False
 
     def show_points(self, points: NDArray[np.float32], describe: Describe, data: Callable[[], PlotData]) -> None:
-        """Show dots at `points` (n, 2); `describe` gives one's text and a quiet line, `data` the table behind all."""
         self._points, self._describe, self._data = points, describe, data
         self._order = np.random.default_rng(_SHUFFLE).permutation(len(points))
         self._marked, self._current, self._hovered = None, -1, -1
@@ -272,17 +262,16 @@ class DotMap(Plot):
         self.show_all()
 
     def move_points(self, points: NDArray[np.float32], names: Sequence[PlacedName]) -> None:
-        """Show the same dots at other points, with what is marked, and the ring; `names` as in `set_colours`."""
+        """Show the same dots at other points, with what is marked, and the ring."""
         self._points, self._hovered = points, -1
         self.set_colours(self._colours, names)
         self.show_all()
 
     def is_touched(self) -> bool:
-        """Whether the user has clicked, dragged or zoomed since the points were shown, or the mouse is on a dot."""
+        """Whether the user clicked, dragged or zoomed since the points were shown, or the mouse is on a dot."""
         return self._touched or self._hovered >= 0
 
     def set_colours(self, colours: DotColours, names: Sequence[PlacedName] = ()) -> None:
-        """Colour the dots; `names` are painted among them, see `DotColours.positions_of_names`."""
         self._colours, self._names = colours, tuple(names)
         self._version += 1
         self.show_again()
@@ -297,7 +286,6 @@ class DotMap(Plot):
         self.show_again()
 
     def set_current(self, index: int) -> None:
-        """Put a ring around a dot, around none with -1."""
         self._current = index
         self.show_again()
 
@@ -307,21 +295,17 @@ class DotMap(Plot):
         self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
 
     def show_all(self) -> None:
-        """Zoom and move so that all dots are seen."""
         self._view = view_of_all(self._points, self.width(), self.height(), _MARGIN)
         self._moved = False
         self._changed()
 
     def zoom(self, factor: float) -> None:
-        """Zoom in by a factor around the middle."""
         self._zoom_at(factor, QPointF(self.width() / 2, self.height() / 2))
 
     def is_moved(self) -> bool:
-        """Whether the view is another than that of all dots."""
         return self._moved
 
     def pixel_of(self, index: int) -> QPointF:
-        """The centre of a dot, in pixels of the widget."""
         x, y = self._view.pixels(self._points[index : index + 1])
         return QPointF(float(x[0]), float(y[0]))
 
@@ -377,7 +361,6 @@ class DotMap(Plot):
                 paint_tip(painter, size, at, *self._describe(read))
 
     def _dots_on_screen(self, box: QRectF) -> QImage:
-        """The dots as they were painted last, while nothing about them changes: most paints come from mouse moves."""
         ratio = self.devicePixelRatio()
         key = (self._view, ratio, self._version, theme.tokens())
         if self._painted is None or self._painted[0] != key:

@@ -1,7 +1,4 @@
-"""The layers of a chart: what they hold, how they are painted, the range they need, and what is under the mouse.
-
-Layers are frozen; their arrays are not to be changed once they are shown.
-"""
+"""The layers of a chart: what they hold, how they are painted, the range they need, and what is under the mouse."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,8 +31,6 @@ class Bars:
 
 @dataclass(frozen=True, eq=False)
 class Steps(Bars):
-    """The outline of a histogram, to be laid over another."""
-
     role: str = "attention"
 
 
@@ -52,8 +47,6 @@ class Dots:
 
 @dataclass(frozen=True)
 class Mark:
-    """An upright line at one value of the axis across, with its name next to it."""
-
     at: float
     name: str = ""
     role: str = "text"
@@ -74,7 +67,7 @@ Layer = Bars | Dots | Mark | Line
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is under the mouse; `dot` is its index in the first layer of dots, -1 for anything else."""
+    """`dot` is an index in the first layer of dots, -1 for anything else."""
 
     at: QPointF
     text: str
@@ -82,7 +75,6 @@ class Found:
 
 
 def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
-    """The least and the greatest value across of all dots, bars and marks."""
     has_dots = any(isinstance(layer, Dots) for layer in layers)
     found = [_finite(layer.x) for layer in layers if isinstance(layer, Dots)]
     found += [_finite(layer.edges) for layer in layers if isinstance(layer, Bars)]
@@ -91,7 +83,6 @@ def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
 
 
 def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
-    """The range of the dots; for bars from 0 to a little above the highest."""
     dots = [_finite(layer.y) for layer in layers if isinstance(layer, Dots)]
     if dots:
         return _range(dots, _MARGIN)
@@ -101,7 +92,6 @@ def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
 
 
 def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
-    """Paint a layer; marks are left to the caller, since their names are painted above everything else."""
     painter.save()
     match layer:
         case Steps():
@@ -126,7 +116,6 @@ def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
 
 
 def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found | None:
-    """The dot near the mouse, or the bars at its value across; None where there are none."""
     dots = next((layer for layer in layers if isinstance(layer, Dots)), None)
     if dots is not None:
         return _dot_at(dots, shown, mouse)

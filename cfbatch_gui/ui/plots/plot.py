@@ -1,4 +1,4 @@
-"""The axes of a chart: from values to pixels, and the ticks, thin lines and titles of both."""
+"""The base of all plots, and the axes of a chart: from values to pixels, and the ticks, lines and titles of both."""
 
 import asyncio
 import math
@@ -54,11 +54,9 @@ class Scale:
     end: float
 
     def pixel(self, value: float) -> float:
-        """The pixel of a value."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def pixels(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        """`pixel` for many, float64."""
         wide = values.astype(np.float64)
         placed: NDArray[np.float64] = self.start + (wide - self.low) / (self.high - self.low) * (self.end - self.start)
         return placed
@@ -85,7 +83,6 @@ def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def labels(values: tuple[float, ...]) -> tuple[str, ...]:
-    """All with as many decimals as the step between them needs, and with thousands separators."""
     step = values[1] - values[0] if len(values) > 1 else abs(values[0]) if values and values[0] else 1.0
     exponent = math.floor(math.log10(step) + 1e-9)
     decimals = max(0, -exponent)
@@ -106,7 +103,6 @@ def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
 
 
 def small(font: QFont) -> QFont:
-    """The font of the labels of axes, a pixel smaller."""
     smaller = QFont(font)
     smaller.setPixelSize(max(9, _pixels(font) - 1))
     return smaller
@@ -135,7 +131,6 @@ def frame(
 
 
 def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
-    """Paint grid lines, the numbers of both axes and the titles; layers are painted over it."""
     box, metrics = shown.box, QFontMetricsF(small(font))
     painter.save()
     painter.setFont(small(font))
@@ -178,19 +173,19 @@ _TIP_WIDTH, _TIP_LINES = 300.0, 4
 
 @dataclass(frozen=True, slots=True)
 class PlotData:
-    """The numbers behind a plot. `rows` may be read in a thread, once."""
+    """The numbers behind a plot; `rows` may be read in a thread, once."""
 
     columns: tuple[str, ...]
     rows: Iterable[Sequence[Cell]]
 
     def csv(self, separator: str = ",") -> bytes:
-        """The rows as CSV for spreadsheets; cells that look like formulas are escaped."""
+        """Cells that look like formulas are escaped."""
         dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
         return dialect.start + dialect.encode([self.columns]) + dialect.encode(self.rows)
 
 
 class Plot(QWidget):
-    """A widget whose paint code also makes its picture. `name` is its accessible name and the title of an SVG."""
+    """A widget whose paint code also makes its picture; `name` is its accessible name."""
 
     accessible_role = QAccessible.Role.Chart
 
@@ -204,26 +199,23 @@ class Plot(QWidget):
 
     @abstractmethod
     def draw(self, painter: QPainter, size: QSizeF, *, as_picture: bool) -> None:
-        """Paint everything, in logical pixels. A picture has no hover and no keyboard ring."""
+        """Paint everything, in logical pixels; a picture has no hover and no keyboard ring."""
         raise NotImplementedError
 
     @abstractmethod
     def summary(self) -> str:
-        """What it shows in words, for whoever does not see it."""
         raise NotImplementedError
 
     @abstractmethod
     def data(self) -> PlotData:
-        """The data behind the plot."""
         raise NotImplementedError
 
     def show_again(self) -> None:
-        """Paint what it shows now, and say it in words."""
         self.setAccessibleDescription(self.summary())
         self.update()
 
     def picture(self) -> QImage:
-        """The plot on the colour of the window, at twice the resolution of the screen, at least 1,600 pixels wide."""
+        """At twice the resolution of the screen, at least 1,600 pixels wide."""
         scale = max(_PICTURE_SCALE, _LEAST_WIDTH / max(1, self.width()))
         image = QImage(
             round(self.width() * scale), round(self.height() * scale), QImage.Format.Format_ARGB32_Premultiplied
@@ -236,7 +228,6 @@ class Plot(QWidget):
         return image
 
     def svg(self) -> bytes:
-        """The plot as an SVG document."""
         content = QByteArray()
         buffer = QBuffer(content)
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -254,7 +245,6 @@ class Plot(QWidget):
         return bytes(content.data())
 
     def copy(self) -> None:
-        """Put the picture on the clipboard."""
         QGuiApplication.clipboard().setImage(self.picture())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -307,7 +297,6 @@ class PictureButtons(QWidget):
         self.setLayout(row(self.copy_button, self.save_button, gap=TINY))
 
     def set_name(self, name: str) -> None:
-        """What the file is called at first."""
         self._name = name
 
     async def write(self, path: Path) -> None:
@@ -344,7 +333,6 @@ class PictureButtons(QWidget):
 
 
 def encoded(image: QImage) -> bytes:
-    """The picture as PNG; may run in a thread."""
     content = QByteArray()
     buffer = QBuffer(content)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -354,7 +342,6 @@ def encoded(image: QImage) -> bytes:
 
 
 def paint_tip(painter: QPainter, size: QSizeF, at: QPointF, text: str, below: str = "") -> None:
-    """`text` in up to four lines, `below` in one quiet line under it, next to the point `at`."""
     room = min(_TIP_WIDTH, size.width() - 2 * MEDIUM)
     lines = _broken(painter, text, room - 2 * MEDIUM)
     metrics = painter.fontMetrics()
@@ -381,7 +368,6 @@ def paint_tip(painter: QPainter, size: QSizeF, at: QPointF, text: str, below: st
 
 
 def _broken(painter: QPainter, text: str, width: float) -> list[str]:
-    """The text broken at words, the last line cut with "…" when there is more."""
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     lines: list[str] = []

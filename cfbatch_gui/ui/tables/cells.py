@@ -43,8 +43,6 @@ _FIGURES = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.Alig
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a part of a cell is in the direction of the window."""
-
     cell: QRect
     direction: Qt.LayoutDirection
 
@@ -53,10 +51,7 @@ class _Place:
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints the model's data of DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE in the colours of the theme.
-
-    `sought` is what the page's search looks for; its places are marked in the cells that are searched.
-    """
+    """Paints DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE; the places of `sought` are marked."""
 
     sought = ""
 
@@ -99,7 +94,7 @@ class CellDelegate(QStyledItemDelegate):
         painter.drawText(inner, flags, shown)
 
     def _paint_found(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, whole: str) -> None:
-        """Paint the line with its marks; one that is cut before the first of them begins shortly before it instead."""
+        """Paint the line with its marks; one cut before the first of them begins shortly before it."""
         spans = marked_spans(shown, self.sought)
         if not spans and (places := found_spans(whole, self.sought)):
             text = self.line_of(whole[_shortly_before(whole, places[0][0]) :], _LONGEST)
@@ -108,7 +103,7 @@ class CellDelegate(QStyledItemDelegate):
         self._paint_marked(painter, inner, flags, shown, spans)
 
     def marks(self, index: QModelIndex | QPersistentModelIndex, shown: str) -> list[tuple[int, int]]:
-        """Start and length, in UTF-16 code units, of what is marked in the line that is painted of a cell."""
+        """Start and length, in UTF-16 code units, of what is marked in the painted line of a cell."""
         return []
 
     def _paint_marked(
@@ -135,7 +130,6 @@ class CellDelegate(QStyledItemDelegate):
         layout.draw(painter, QPointF(inner.left(), inner.top() + (inner.height() - line.height()) / 2))
 
     def line_of(self, text: str, longest: int) -> str:
-        """The line that is painted of a cell's text, of which no more than `longest` characters are needed."""
         return display.one_line(text, longest)
 
     def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float, place: _Place) -> None:
@@ -161,7 +155,6 @@ class CellDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> bool:
-        """Show the whole text of an elided cell as a plain tooltip."""
         if event.type() != QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)
         text = str(index.data() or "")
@@ -172,7 +165,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 def _shortly_before(text: str, place: int) -> int:
-    """The beginning of the word that stands a few words before a place in the text, so that its context is seen."""
+    """The beginning of the word a few words before a place, so that its context is seen."""
     start = max(0, place - _CONTEXT)
     return next((at + 1 for at in range(start, place) if text[at].isspace()), start)
 

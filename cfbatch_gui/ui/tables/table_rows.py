@@ -1,7 +1,6 @@
-"""Qt's table models over frozen rows: with all rows in memory, or fetched in pages, for up to a million rows.
+"""Qt's table models over frozen rows: in memory, or fetched in pages, for up to a million rows.
 
-A column gets a value from a row and turns it into text. Sorting permutes an index array, because a
-QSortFilterProxyModel that calls Python takes a minute for a million rows.
+Sorting permutes an index array: a QSortFilterProxyModel that calls Python takes a minute for a million rows.
 """
 
 import math
@@ -38,12 +37,7 @@ ALIGNMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[R]):
-    """One column: `value` is what it sorts by, `show` makes its text (None shows as "").
-
-    `key` identifies the column in the saved layout. `icon` gives an icon's name and colour role; `bar` a share from 0
-    to 1, drawn beside the text. `width` is in pixels; columns with `stretch` share the width that is left. Where that
-    is too little for texts, columns narrow to their `least` width, and then those that give way are not shown.
-    """
+    """`value` is what it sorts by, `show` makes its text; `bar` is from 0 to 1, `width` and `least` are in pixels."""
 
     title: str
     value: Callable[[R], Any]
@@ -67,26 +61,21 @@ class Column(Generic[R]):
 
     @property
     def name(self) -> str:
-        """The name of the column in the saved layout."""
         return self.key or self.title
 
 
 class ColumnRows(QAbstractTableModel, Generic[R]):
-    """The base of both models; a subclass gives the rows and their count."""
-
     def __init__(self, columns: Sequence[Column[R]], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
 
     def row(self, index: int) -> R:
-        """The row at this index in the current order."""
         raise NotImplementedError
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self.columns)
 
     def text(self, index: int, column: int) -> str:
-        """The whole text of a cell; `index` is of the current order."""
         each = self.columns[column]
         if each.text is not None:
             return each.text(self.row(index))
@@ -94,7 +83,7 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
         return "" if value is None else each.show(value)
 
     def copied(self, index: int, column: int) -> str:
-        """The whole text of a cell for a spreadsheet: numbers with all digits, and the decimal sign of the locale."""
+        """The whole text of a cell for a spreadsheet: all digits, and the decimal sign of the locale."""
         each = self.columns[column]
         value = None if each.copies_text else each.value(self.row(index))
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -137,7 +126,7 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
 
 
 class Rows(ColumnRows[R]):
-    """A table over a tuple of frozen rows. With `key`, an update with the same keys keeps selection and scrolling."""
+    """With `key`, an update with the same keys keeps selection and scrolling."""
 
     def __init__(
         self,
@@ -154,14 +143,13 @@ class Rows(ColumnRows[R]):
         self._order: npt.NDArray[np.intp] = np.arange(len(self._rows))
 
     def rows(self) -> tuple[R, ...]:
-        """All rows, in their own order."""
         return self._rows
 
     def row(self, index: int) -> R:
         return self._rows[int(self._order[index])]
 
     def index_of(self, row: R) -> int:
-        """The index of a row in the current order, -1 when it is absent. Rows are compared by key, else by identity."""
+        """The index of a row in the current order, -1 when absent; compared by key, else by identity."""
         for index, at in enumerate(self._order):
             each = self._rows[at]
             if each is row or (self._key is not None and self._key(each) == self._key(row)):
@@ -186,7 +174,7 @@ class Rows(ColumnRows[R]):
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column's values; -1 restores the original order. Rows without a value always come last."""
+        """-1 restores the original order; rows without a value always come last."""
         wanted = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
         if wanted != self._sorted_by:  # Qt calls this twice for one click
             self._sorted_by = wanted
@@ -226,12 +214,7 @@ class Rows(ColumnRows[R]):
 
 
 class PagedRows(ColumnRows[R]):
-    """A table of any length whose rows are fetched in pages when they are shown.
-
-    `fetch(start, stop)` gives that slice in the current order; it is called while painting, so it must be quick.
-    `sort_by` is called with the column's name ("" for the original order) and whether it descends, before rows are
-    fetched in the new order.
-    """
+    """`fetch(start, stop)` is called while painting; `sort_by` gets a column's name ("": original order)."""
 
     def __init__(
         self,
@@ -264,7 +247,6 @@ class PagedRows(ColumnRows[R]):
         return page[index - number * _PAGE]
 
     def refresh(self, count: int) -> None:
-        """Drop all fetched pages; the table has `count` rows from now on."""
         self.beginResetModel()
         self._pages.clear()
         self._count = count
@@ -295,5 +277,4 @@ def _is_missing(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
-    """A key that puts numbers before text, so that a column with both can be sorted."""
     return (0, value) if isinstance(value, (int, float)) else (1, str(value).casefold())

@@ -40,13 +40,9 @@ from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 
 class Memory(Protocol):
-    """The store of the window's layout: a text for each key."""
+    def get(self, key: str) -> str: ...
 
-    def get(self, key: str) -> str:
-        """The text of a key, "" when there is none."""
-
-    def set(self, key: str, value: str) -> None:
-        """Save a text under a key."""
+    def set(self, key: str, value: str) -> None: ...
 
 
 MOST_ROWS_TO_COPY = 100_000
@@ -63,7 +59,6 @@ def as_tsv(cells: list[list[str]]) -> str:
 
 
 def say_too_much(notices: Notices, count: int) -> None:
-    """Show a notice that `count` rows are too many to copy, and that they can be exported instead."""
     pattern = QCoreApplication.translate(
         "tables", "{n} rows are too many for the clipboard, which takes {most}. Export them instead."
     )
@@ -74,8 +69,6 @@ HEADER_HEIGHT = 34
 
 
 class Header(QHeaderView):
-    """The column titles above a hairline; a chevron marks the sorted column. `changed` follows every change of it."""
-
     changed = Signal()
 
     def __init__(
@@ -154,12 +147,7 @@ __all__ = ["Column", "Memory", "PagedRows", "Rows", "TableView"]
 
 
 class TableView(QTableView):
-    """Shows `Rows` or `PagedRows`, and selects whole rows.
-
-    `picked` carries the index of the new current row, `opened` that of a row on Enter or a double click, and
-    `too_much_to_copy` the number of selected rows. With `memory`, order, widths, visibility and sorting of the columns
-    are saved under `name`.
-    """
+    """`picked` carries the new current row, `opened` one of Enter or a double click; `memory` keeps the layout."""
 
     picked = Signal(int)
     opened = Signal(int)
@@ -198,7 +186,6 @@ class TableView(QTableView):
         self.doubleClicked.connect(lambda index: self.opened.emit(index.row()))
 
     def show_rows(self, rows: ColumnRows[Any]) -> None:
-        """Show a model, with its columns laid out as they were saved, else as they are declared."""
         self._restoring = True
         self.setModel(rows)
         self.selectionModel().currentRowChanged.connect(self._current_changed)
@@ -216,14 +203,12 @@ class TableView(QTableView):
         self._make_room()
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought` in the columns that the page's search looks at; "" marks none."""
         delegate = self.itemDelegate()
         if isinstance(delegate, CellDelegate) and delegate.sought != sought:
             delegate.sought = sought
             self.viewport().update()
 
     def columns(self) -> tuple[Column[Any], ...]:
-        """The columns of the model."""
         model = self.model()
         return model.columns if isinstance(model, ColumnRows) else ()
 
@@ -238,16 +223,10 @@ class TableView(QTableView):
             self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
 
     def selected_rows(self) -> list[int]:
-        """The indices of the selected rows, ascending."""
         return sorted({row for top, bottom in self._selected_ranges() for row in range(top, bottom + 1)})
 
     def copy(self) -> None:
-        """Copy the selected rows as tab-separated text below their header: the visible columns in the order shown.
-
-        Numbers are copied with all their digits, as a spreadsheet reads them.
-
-        Above MOST_ROWS_TO_COPY rows, nothing is copied and `too_much_to_copy` is emitted.
-        """
+        """Copy the selected rows and their header as a spreadsheet reads them; above MOST_ROWS_TO_COPY only say so."""
         count = sum(bottom - top + 1 for top, bottom in self._selected_ranges())
         if count > MOST_ROWS_TO_COPY:
             self.too_much_to_copy.emit(count)
@@ -275,7 +254,6 @@ class TableView(QTableView):
             super().keyPressEvent(event)
 
     def fill_columns_menu(self, menu: QMenu) -> None:
-        """Add entries that show and hide columns, and one that restores columns and rows as they were at first."""
         for section, column in enumerate(self.columns()):
             if not column.title:
                 continue
@@ -288,7 +266,6 @@ class TableView(QTableView):
         menu.addAction(self.tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
 
     def reset_columns(self) -> None:
-        """Show the columns as they are declared, in their order and width, and the rows in theirs."""
         header = self.horizontalHeader()
         self._restoring = True
         try:
@@ -305,13 +282,12 @@ class TableView(QTableView):
         self._make_room()
 
     def _usual_width(self, column: Column[Any]) -> int:
-        """As declared, but never so narrow that its title or what it always has to hold would be cut."""
         words = max((self.fontMetrics().horizontalAdvance(text) + _ROUNDING for text in column.widest), default=0)
         icon = scaled(ICON) + ICON_GAP if column.icon else 0
         return max(scaled(column.width), self._title_width(column), words + icon + 2 * CELL_MARGIN)
 
     def _least_width(self, column: Column[Any]) -> int:
-        """How narrow it may get for texts: never too narrow for its title; 0 for a column that keeps its width."""
+        """How narrow it may get for texts; 0 for a column that keeps its width."""
         return max(scaled(column.least), self._title_width(column)) if column.least else 0
 
     def _title_width(self, column: Column[Any]) -> int:
@@ -414,7 +390,7 @@ class TableView(QTableView):
         )
 
     def _chosen_widths(self) -> dict[str, int]:
-        """Those that differ from the usual ones, for the usual font: another font or language has other usual ones."""
+        """Those that differ from the usual ones, for the usual font."""
         widths = {}
         for section, column in enumerate(self.columns()):
             width = self._narrowed.get(section, self.horizontalHeader().sectionSize(section))
@@ -447,8 +423,6 @@ class TableView(QTableView):
 
 
 class ColumnsButton(QuietButton):
-    """Opens the menu that shows and hides a table's columns."""
-
     def __init__(self, table: TableView, parent: QWidget | None = None) -> None:
         super().__init__("", "columns-3", parent=parent)
         self.setText(self.tr("Columns"))

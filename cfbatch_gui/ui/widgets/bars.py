@@ -1,4 +1,4 @@
-"""Files that are dragged from a line that names them: to the desktop, a folder, a mail."""
+"""Bars of a page: its header, tabs, notices and progress, and files dragged from a line that names them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,7 +42,6 @@ class FileDrag(QObject):
         widget.installEventFilter(self)
 
     def content(self) -> QMimeData:
-        """What is dragged: the addresses of the files that are still there."""
         held = QMimeData()
         held.setUrls([QUrl.fromLocalFile(str(path)) for path in self._paths if path.exists()])
         return held
@@ -89,7 +88,7 @@ def paint_bar(
     *,
     direction: Qt.LayoutDirection = Qt.LayoutDirection.LeftToRight,
 ) -> None:
-    """Paint a bar with round ends into `box`, filled from where lines begin up to `share`, from 0 to 1."""
+    """Paint a bar with round ends, filled from where lines begin up to `share`, from 0 to 1."""
     radius = box.height() / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -105,7 +104,7 @@ def paint_bar(
 
 
 class ThinProgress(QWidget):
-    """The share of finished parts as a bar, 4 pixels high. While the total is unknown, the bar is empty."""
+    """The share of finished parts as a bar, 4 pixels high; empty while the total is unknown (0)."""
 
     accessible_role = QAccessible.Role.ProgressBar
 
@@ -115,7 +114,6 @@ class ThinProgress(QWidget):
         self.setFixedHeight(4)
 
     def set_parts(self, done: int, total: int) -> None:
-        """Fill the bar to `done` of `total` parts; a total of 0 means that it is unknown, and empties the bar."""
         share = done / total if total else 0.0
         self.setAccessibleName(self.tr("{done} of {total}").format(done=done, total=total))
         if share != self._share:
@@ -123,7 +121,6 @@ class ThinProgress(QWidget):
             self.update()
 
     def share(self) -> float:
-        """The filled share of the bar, from 0 to 1."""
         return self._share
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -132,7 +129,7 @@ class ThinProgress(QWidget):
 
 
 class NoticeBar(QFrame):
-    """A sentence about what happened, with a link for each possible action; it wraps where one line is too short."""
+    """A sentence about what happened, with a link for each possible action."""
 
     dismissed = Signal()
 
@@ -158,7 +155,6 @@ class NoticeBar(QFrame):
         self.set_text(text, level)
 
     def set_text(self, text: str, level: Level = "info") -> None:
-        """Replace the sentence, and set the icon and the colours of its level."""
         name, role = LEVEL_ICONS[level]
         self._icon.set_icon(name, role)
         self._text.setText(text)
@@ -175,16 +171,13 @@ class NoticeBar(QFrame):
         return max(self.minimumHeight(), self._row.totalHeightForWidth(width))
 
     def text(self) -> str:
-        """The sentence as it was set."""
         return self._text.text()
 
     def offer_files(self, paths: Sequence[Path]) -> None:
-        """Let these files be dragged by the sentence or its icon."""
         for part in (self._icon, self._text):
             FileDrag(part, paths)
 
     def add_link(self, text: str, on_pressed: Callable[[], None]) -> LinkButton:
-        """Add a link button at the right end; `on_pressed` is called without arguments on each click."""
         link = LinkButton(text)
         link.clicked.connect(lambda _checked=False: on_pressed())
         links = self.links()
@@ -194,14 +187,12 @@ class NoticeBar(QFrame):
         return link
 
     def clear_links(self) -> None:
-        """Remove all link buttons."""
         for link in self.links():
             self._buttons.removeWidget(link)
             link.hide()
             link.deleteLater()
 
     def links(self) -> list[LinkButton]:
-        """The link buttons, from left to right."""
         items = (self._buttons.itemAt(index) for index in range(self._buttons.count()))
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, LinkButton)]
@@ -211,11 +202,7 @@ _LEAST_WORDS = 110  # pixels of the title, before the buttons stand below it
 
 
 class PageHeader(QWidget):
-    """The title, if there is one, the state line below it, and buttons at the right.
-
-    `more` is the "…" menu, hidden until the page shows it. With `renamable`, a click on the title edits it, and
-    `renamed` is emitted with the new, non-empty name.
-    """
+    """`more` is the "…" menu, hidden until the page shows it; `renamed` brings the new, non-empty title."""
 
     renamed = Signal(str)
 
@@ -260,31 +247,25 @@ class PageHeader(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_title(self, title: str) -> None:
-        """Replace the title, without `renamed`."""
         self._title.setText(title)
         self._title.setVisible(bool(title) and self._editor.isHidden())
 
     def title(self) -> str:
-        """The whole title, also while it is shown elided."""
         return self._title.whole_text()
 
     def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
-        """Show a state as word, icon and colour; an empty word hides it."""
         self.state.set_state(text, icon, colour_role)
         self.state.setVisible(bool(text))
         self._dot.setVisible(bool(text and self._facts.whole_text()))
 
     def set_facts(self, *facts: str) -> None:
-        """Show texts beside the state, joined by middle dots; empty ones are left out."""
         self._facts.setText(" · ".join(text for text in facts if text))
         self._dot.setVisible(bool(self.state.text() and any(facts)))
 
     def facts(self) -> str:
-        """The texts beside the state, as one line."""
         return self._facts.whole_text()
 
     def add_button(self, button: Button) -> Button:
-        """Add a button at the right, before the "…" menu."""
         self._buttons.removeWidget(self.more)
         for each in (button, self.more):  # which stays the last one
             self._buttons.addWidget(each)
@@ -293,11 +274,10 @@ class PageHeader(QWidget):
         return button
 
     def also_offer(self, *buttons: Button) -> None:
-        """Offer buttons that stand elsewhere on the page in the menu bar too, before those of the header."""
         self._elsewhere.extend(buttons)
 
     def fill_menu(self, menu: QMenu) -> None:
-        """Add what the page offers: its buttons, then the entries of its "…" menu; what is not possible is disabled."""
+        """Add the page's buttons, then the entries of its "…" menu; what is not possible is disabled."""
         for button in (*self._elsewhere, *self._at_right):
             if not button.isHidden():
                 action = menu.addAction(button.icon(), button.text())
@@ -356,11 +336,7 @@ _GAP = 24
 
 
 class Tabs(KeyboardRing, QTabBar):
-    """A tab bar whose tabs have keys; `chosen` carries the key of the new tab. `margin` is before them, in pixels.
-
-    Where there is no room for all, arrows at its end lead to the others; those that are shown are shown whole.
-    A tab that is not shown is not in the bar at all: Qt would still offer a hidden one to screen readers.
-    """
+    """`chosen` carries a key; a hidden tab is not in the bar at all, as Qt would offer it to screen readers."""
 
     chosen = Signal(str)
 
@@ -377,22 +353,18 @@ class Tabs(KeyboardRing, QTabBar):
         self.currentChanged.connect(self._emit)
 
     def add(self, key: str, title: str) -> None:
-        """Add a tab at the end."""
         self._titles[key] = title
         self._keys.append(key)
         self.addTab(title)
 
     def current(self) -> str:
-        """The key of the chosen tab, "" when there is none."""
         index = self.currentIndex()
         return self._keys[index] if 0 <= index < len(self._keys) else ""
 
     def choose(self, key: str) -> None:
-        """Choose a tab by its key; ValueError when it is not shown."""
         self.setCurrentIndex(self._keys.index(key))
 
     def set_shown(self, key: str, shown: bool) -> None:
-        """Show or hide a tab."""
         if shown and key not in self._keys:
             before = list(self._titles)[: list(self._titles).index(key)]
             index = sum(each in self._keys for each in before)
@@ -404,11 +376,9 @@ class Tabs(KeyboardRing, QTabBar):
             self.removeTab(index)
 
     def is_shown(self, key: str) -> bool:
-        """Whether there is such a tab, and it is not hidden."""
         return key in self._keys
 
     def set_title(self, key: str, title: str) -> None:
-        """Change the title of a tab."""
         self._titles[key] = title
         if key in self._keys:
             self.setTabText(self._keys.index(key), title)
@@ -441,7 +411,6 @@ class Tabs(KeyboardRing, QTabBar):
         return QStyle.visualRect(self.layoutDirection(), box, words)
 
     def is_whole(self, index: int) -> bool:
-        """Whether a tab has all of its room."""
         arrows = [each.geometry() for each in self.findChildren(QToolButton) if each.isVisible()]
         room = self.rect()
         for arrow in arrows:

@@ -29,17 +29,16 @@ Item = QWidget | QLayout | int | None
 
 
 def row(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QHBoxLayout:
-    """Lay out items side by side; `gap` and `margins` (left, top, right, bottom) are in pixels."""
+    """`gap` and `margins` (left, top, right, bottom) are in pixels."""
     return _fill(QHBoxLayout(), items, gap, margins)
 
 
 def column(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QVBoxLayout:
-    """Lay out items one under the other; `gap` and `margins` (left, top, right, bottom) are in pixels."""
+    """`gap` and `margins` (left, top, right, bottom) are in pixels."""
     return _fill(QVBoxLayout(), items, gap, margins)
 
 
 def boxed(layout: QLayout, parent: QWidget | None = None) -> QWidget:
-    """A widget with this layout, so that its items can be hidden and shown together."""
     widget = QWidget(parent)
     widget.setLayout(layout)
     return widget
@@ -57,11 +56,7 @@ def line(*, vertical: bool = False) -> QFrame:
 
 
 def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False) -> QSplitter:
-    """A splitter whose parts the user can resize, but not close.
-
-    `sizes` are the initial sizes of the parts; Qt scales them to the room there is. `stretched` is the index of the
-    part that grows and shrinks with the window; None lets all of them.
-    """
+    """A splitter whose parts cannot be closed; part `stretched` takes the window's growth, all of them with None."""
     splitter = QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
     splitter.setChildrenCollapsible(False)
     splitter.setHandleWidth(1)
@@ -74,7 +69,7 @@ def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, v
 
 
 def scrolled(content: QWidget) -> QScrollArea:
-    """Put a widget, whose layout is already set, into an area that scrolls; sideways only with a large font."""
+    """An area around a widget, whose layout is already set; it scrolls sideways only with a large font."""
     return _Scrolled(content)
 
 
@@ -104,13 +99,7 @@ class _Scrolled(QScrollArea):
 
 
 class Flow(QLayout):
-    """Lays out widgets in lines that wrap, like words; in each line, widgets that expand share the width that is left.
-
-    A widget that expands counts with the least width it can have, and None is space that does. Lines begin where the
-    language does.
-
-    Use it as the layout of a widget (`boxed`), because a box layout gets its height for a width from the widget.
-    """
+    """Lays out widgets in lines that wrap, like words; expanding ones share the width that is left, None is space."""
 
     def __init__(self, *widgets: QWidget | None, gap: int = SMALL) -> None:
         super().__init__()
@@ -193,10 +182,7 @@ class Flow(QLayout):
         return [item for item in self._items if not item.isEmpty() and item.sizeHint().width() > 0]
 
     def _lines(self, width: int) -> "list[list[tuple[QLayoutItem, int]]]":
-        """The items of each line with their widths.
-
-        `width` is below 0 where what is around the layout takes more than there is, as before a window is laid out.
-        """
+        """The items of each line with their widths; `width` may be negative before a window is laid out."""
         width = max(0, width)
         lines: list[list[tuple[QLayoutItem, int]]] = []
         left = -1
@@ -219,7 +205,6 @@ def _space() -> QWidget:
 
 
 def _filled(line: list[tuple[QLayoutItem, int]], width: int, gap: int) -> list[tuple[QLayoutItem, int]]:
-    """The items with their widths, to which what is free is added: first to those that have a largest width."""
     free = max(0, width - sum(wanted for _, wanted in line) - gap * (len(line) - 1))
     widths = dict(line)
     expand = sorted((item for item in widths if _expands(item)), key=lambda item: item.maximumSize().width())
@@ -258,10 +243,7 @@ def _fill(layout: BoxT, items: tuple[Item, ...], gap: int, margins: tuple[int, i
 
 
 class Roomy(QScrollArea):
-    """Gives its content all the room there is, and scrolls only what cannot get smaller; a stack, by its open page.
-
-    A large font in a small window would otherwise press the parts of a page over each other.
-    """
+    """Gives its content all the room there is, and scrolls only what cannot get smaller; a stack, by its open page."""
 
     def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)

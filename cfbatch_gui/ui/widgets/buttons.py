@@ -1,4 +1,4 @@
-"""Buttons in the kinds of the visual system. Each shows a ring when it has the focus by a key."""
+"""Buttons in the kinds of the visual system; each shows a ring when it has the focus by a key."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,6 @@ from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 
 
 def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_role: str = "accent") -> None:
-    """Paint a focus ring, 2 pixels wide, inside the edge of a widget; `radius` is in pixels."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(theme.colour(colour_role), 2))
@@ -32,8 +31,6 @@ def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_r
 
 
 class Button(KeyboardRing, QPushButton):
-    """A plain button: white, with a line around it."""
-
     kind = "plain"
     icon_role = "text"
     icon_size = 16
@@ -48,12 +45,11 @@ class Button(KeyboardRing, QPushButton):
         self.setToolTip(tip)
 
     def set_icon(self, name: str, colour_role: str = "") -> None:
-        """Show an icon before the text."""
         self.setIcon(make_icon(name, colour_role or self.icon_role))
         self.setIconSize(QSize(self.icon_size, self.icon_size))
 
     def set_possible(self, why_not: str) -> None:
-        """Enable the button with "", or disable it with the reason, which becomes its tooltip and description."""
+        """Enable the button with "", or disable it with the reason, its tooltip and description."""
         self.setEnabled(not why_not)
         self.setToolTip(why_not)
         self.setAccessibleDescription(why_not)
@@ -77,28 +73,20 @@ class Button(KeyboardRing, QPushButton):
 
 
 class PrimaryButton(Button):
-    """The main action of its part of a page, in the accent colour."""
-
     kind = "primary"
     icon_role = "on_accent"
 
 
 class QuietButton(Button):
-    """A button without a border, for toolbars and minor actions."""
-
     kind = "quiet"
 
 
 class DangerButton(Button):
-    """A plain button with its text in the error colour, for what cannot be undone."""
-
     kind = "danger"
     icon_role = "error"
 
 
 class LinkButton(Button):
-    """A link: text in the accent colour, inside a line of text."""
-
     kind = "link"
     icon_role = "accent"
 
@@ -108,7 +96,7 @@ class LinkButton(Button):
 
 
 class IconButton(Button):
-    """A button with an icon alone; `name` is its accessible name and its tooltip."""
+    """`name` is its accessible name and its tooltip."""
 
     kind = "icon"
     icon_role = "quiet"
@@ -119,15 +107,12 @@ class IconButton(Button):
 
 
 class MenuButton(Button):
-    """A plain button with a chevron that opens a menu."""
-
     def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, icon, tip=tip, parent=parent)
         self.setMenu(QMenu(self))
         self.setProperty("menu", "true")
 
     def add(self, text: str, on_chosen: Callable[[], None], icon: str = "", *, checked: bool | None = None) -> QAction:
-        """Add an entry to the menu; with `checked` it is checkable and has that state."""
         return add_action(self.menu(), text, on_chosen, icon, checked=checked)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -136,21 +121,18 @@ class MenuButton(Button):
 
 
 class MoreButton(IconButton):
-    """The "…" button at the right end of a header, with minor actions in its menu."""
-
     def __init__(self, name: str, *, parent: QWidget | None = None) -> None:
         super().__init__("ellipsis", name, parent=parent)
         self.setMenu(QMenu(self))
 
     def add(self, text: str, on_chosen: Callable[[], None], icon: str = "") -> QAction:
-        """Add an entry to the menu."""
         return add_action(self.menu(), text, on_chosen, icon)
 
 
 def add_action(
     menu: QMenu, text: str, on_chosen: Callable[[], None], icon: str = "", *, checked: bool | None = None
 ) -> QAction:
-    """Add an entry to any menu, with one of the program's icons; with `checked` it is checkable and has that state."""
+    """Add an entry to any menu; with `checked` it is checkable and has that state."""
     action = menu.addAction(text)
     if icon:
         action.setIcon(make_icon(icon, "text"))
@@ -162,7 +144,6 @@ def add_action(
 
 
 def paint_chevron(widget: QWidget) -> None:
-    """Paint a chevron that points down at the end of a widget."""
     painter = QPainter(widget)
     side = 14
     box = widget.rect()
@@ -173,11 +154,7 @@ def paint_chevron(widget: QWidget) -> None:
 
 
 class SearchField(QLineEdit):
-    """A field with a magnifier, and a cross that clears it, as Escape does.
-
-    `searched` carries the text after every change. With `shortcut`, Ctrl+F moves the focus here while the field is
-    visible.
-    """
+    """`searched` carries the text after every change; with `shortcut`, Ctrl+F moves the focus here."""
 
     searched = Signal(str)
 
@@ -200,7 +177,6 @@ class SearchField(QLineEdit):
             find.activated.connect(self._take_focus)
 
     def reset(self) -> None:
-        """Clear the field without emitting `searched`."""
         self.blockSignals(True)
         self.clear()
         self.blockSignals(False)
@@ -219,8 +195,6 @@ class SearchField(QLineEdit):
 
 
 class CheckBox(QCheckBox):
-    """A check box whose check mark is one of the program's icons."""
-
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.isChecked():
@@ -233,7 +207,7 @@ class CheckBox(QCheckBox):
 
 
 class Choice(QComboBox):
-    """A choice of one of several texts, each with a value. `picked` carries the value that the user chose."""
+    """A choice of one of several texts; `picked` carries the value that the user chose."""
 
     picked = Signal(object)
 
@@ -248,14 +222,12 @@ class Choice(QComboBox):
         self.activated.connect(lambda index: self.picked.emit(self.itemData(index)))
 
     def add(self, text: str, value: object, icon_name: str = "") -> None:
-        """Add a text with its value, at the end."""
         if icon_name:
             self.addItem(icon(icon_name, "text"), text, value)
         else:
             self.addItem(text, value)
 
     def value(self) -> object:
-        """The value of the chosen text; None when none is chosen."""
         return self.currentData()
 
     def set_value(self, value: object) -> None:

@@ -23,8 +23,6 @@ CARD_MARGINS = (20, LARGE, 20, 18)
 
 
 class Card(QFrame):
-    """A box with a hairline and round corners; `body` is its vertical layout."""
-
     def __init__(self, *, inset: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "inset" if inset else "card")
@@ -34,11 +32,7 @@ class Card(QFrame):
 
 
 class SectionCard(Card):
-    """A section of a page: a check mark, a title, actions at the right, content below; it folds to one line.
-
-    `content` is the layout below the title, `actions_row` the one at its right. While it is folded, a summary is shown
-    beside the title, and a click on the line opens the section.
-    """
+    """Folds to one line with a summary; `content` is the layout below, `actions_row` the one at its right."""
 
     folded_changed = Signal(bool)
 
@@ -87,15 +81,12 @@ class SectionCard(Card):
         self._fold.setVisible(done and self._foldable)
 
     def set_title(self, title: str) -> None:
-        """Change the title."""
         self._title.setText(title)
 
     def set_summary(self, text: str) -> None:
-        """Set the text beside the title that is shown while the section is folded."""
         self._summary.setText(text)
 
     def set_folded(self, folded: bool) -> None:
-        """Fold the section to one line, or open it; `folded_changed` follows only a change."""
         if folded == self.is_folded():
             return
         self._content.setHidden(folded)
@@ -109,16 +100,11 @@ class SectionCard(Card):
         self.folded_changed.emit(folded)
 
     def is_folded(self) -> bool:
-        """Whether the section is folded to one line."""
         return self._content.isHidden()
 
 
 class ChoiceCard(KeyboardRing, QRadioButton):
-    """A large choice with an icon, a title and a line of explanation; a radio button, whose group are its siblings.
-
-    A click anywhere in it, Space, Enter and the arrow keys choose it. `chosen` is only a request: the page calls
-    `set_chosen`.
-    """
+    """A radio button whose group are its siblings; `chosen` is only a request: the page calls `set_chosen`."""
 
     chosen = Signal()
 
@@ -147,11 +133,9 @@ class ChoiceCard(KeyboardRing, QRadioButton):
         self.clicked.connect(lambda _checked=False: self.chosen.emit())
 
     def is_chosen(self) -> bool:
-        """Whether it is marked as chosen."""
         return self.isChecked()
 
     def set_chosen(self, chosen: bool) -> None:
-        """Mark it as chosen or not, without `chosen`; none of the group may be."""
         self.setAutoExclusive(chosen)  # Qt takes a mark away only where there is no group
         self.setChecked(chosen)
         self.setAutoExclusive(True)
@@ -183,7 +167,7 @@ class ChoiceCard(KeyboardRing, QRadioButton):
             paint_focus_ring(painter, self, RADIUS_CARD - 1, "text" if self.is_chosen() else "accent")
 
     def _share_tab(self) -> None:
-        """Let Tab come to the marked one of the group, or to each while none is; Qt does the first, not the second."""
+        """Let Tab come to the marked one of the group, or to each while none is, which Qt does not do."""
         parent = self.parentWidget()
         group = [self] if parent is None else parent.findChildren(ChoiceCard)
         is_open = not any(card.isChecked() for card in group)
@@ -196,8 +180,6 @@ class ChoiceCard(KeyboardRing, QRadioButton):
 
 
 class EmptyPlace(QWidget):
-    """Stands for content that is missing: an icon, a sentence how to get it, and a button if there is one action."""
-
     pressed = Signal()
 
     def __init__(
@@ -223,17 +205,13 @@ class EmptyPlace(QWidget):
         column.addStretch(1)
 
     def set_sentence(self, sentence: str) -> None:
-        """Change the sentence."""
         self._sentence.setText(sentence)
 
     def sentence(self) -> str:
-        """The sentence as it was set."""
         return self._sentence.text()
 
 
 class MaybeEmpty(QStackedWidget):
-    """Shows its content, or a sentence while there is none."""
-
     def __init__(self, icon: str, content: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._empty = EmptyPlace(icon, "")
@@ -242,14 +220,11 @@ class MaybeEmpty(QStackedWidget):
             self.set_content(content)
 
     def set_content(self, content: QWidget) -> None:
-        """Set the content, once, where it is made later than this widget."""
         self.addWidget(content)
 
     def show_content(self) -> None:
-        """Show the content instead of the sentence."""
         self.setCurrentIndex(1)
 
     def show_sentence(self, sentence: str) -> None:
-        """Show a sentence instead of the content; "" for an empty page."""
         self._empty.set_sentence(sentence)
         self.setCurrentIndex(0)

@@ -1,7 +1,7 @@
-"""The focus ring, which is shown only while the user works with the keyboard.
+"""The focus ring, shown only while the user works with the keyboard.
 
-When the focused widget is hidden or disabled, Qt moves the focus to another one and reports the Tab key as the reason.
-After a mouse click this must not show a ring, so the kind of the last input is recorded too.
+When the focused widget is hidden, Qt moves the focus and reports the Tab key as the reason, so the last input is
+recorded too.
 """
 
 from typing import TYPE_CHECKING
@@ -27,11 +27,7 @@ else:
 
 
 class LastInput(QObject):
-    """Records whether the last input was a key or a pointer.
-
-    It filters the events of the active window, which are few; an event filter of the application would be called for
-    every event of every widget.
-    """
+    """Filters the events of the active window: a filter of the application would get every event of every widget."""
 
     instance: "LastInput | None" = None
 
@@ -53,23 +49,18 @@ class LastInput(QObject):
 
 
 def watch(app: QApplication) -> None:
-    """Start to record keys and clicks, once for an application. Before this, every input counts as a key."""
+    """Once for an application; before this, every input counts as a key."""
     if LastInput.instance is None:
         LastInput.instance = LastInput(app)
 
 
 def came_by_keyboard(event: QFocusEvent) -> bool:
-    """Whether the focus came by a key, so that the widget shows a ring."""
     last = LastInput.instance
     return event.reason() in _BY_KEYS and (last is None or last.was_key)
 
 
 def follow_in_tab_order(before: QWidget, *widgets: QWidget) -> None:
-    """Let Tab come to these right after what stands before them; Qt puts whatever is made later at the very end.
-
-    `before` may be a widget that takes no focus. Its neighbours are not asked for: PySide takes a widget that
-    `previousInFocusChain` returns for owned by the one that was asked, and it is gone with that.
-    """
+    """Let Tab come to these right after `before` and what is in it; Qt puts whatever is made later at the very end."""
     anchor = before
     for widget in widgets:
         policy = anchor.focusPolicy()

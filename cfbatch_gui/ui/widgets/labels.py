@@ -15,7 +15,7 @@ Role = Literal[
 
 
 class Label(QLabel):
-    """Plain text in a role of the visual system. Qt never interprets it as markup."""
+    """Plain text in a role of the visual system; Qt never interprets it as markup."""
 
     def __init__(
         self, text: str = "", role: Role = "body", *, wrap: bool = False, parent: QWidget | None = None
@@ -37,16 +37,14 @@ class Label(QLabel):
             self.updateGeometry()
 
     def minimumSizeHint(self) -> QSize:
-        """As high as the lines at the present width: splitters and dialogs know no heights that go by the width."""
         least = super().minimumSizeHint()
         return QSize(least.width(), self.heightForWidth(self.width())) if self.wordWrap() else least
 
     def text(self) -> str:
-        """The text as it was set, without the invisible break points that are shown inside long words."""
+        """The text as it was set, without invisible break points."""
         return self._unbroken
 
     def set_role(self, role: Role) -> None:
-        """Change the role, and apply its size and colour."""
         if self.property("role") != role:
             self.setProperty("role", role)
             self.style().unpolish(self)
@@ -79,7 +77,6 @@ class ElidedLabel(Label):
         self._elide()
 
     def whole_text(self) -> str:
-        """The text as it was set."""
         return self._whole
 
     def sizeHint(self) -> QSize:
@@ -108,7 +105,7 @@ class ElidedLabel(Label):
 
 
 class IconLabel(QWidget):
-    """One icon in a colour role. It is decoration: without an accessible name unless one is set."""
+    """An icon; decoration, unless it is given an accessible name."""
 
     def __init__(self, name: str, colour_role: str = "text", size: int = 16, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -116,7 +113,6 @@ class IconLabel(QWidget):
         self.setFixedSize(size, size)
 
     def set_icon(self, name: str, colour_role: str) -> None:
-        """Replace the icon and its colour role."""
         if (name, colour_role) != (self._name, self._role):
             self._name, self._role = name, colour_role
             self.update()
@@ -127,10 +123,7 @@ class IconLabel(QWidget):
 
 
 class StateLabel(QWidget):
-    """A state as an icon with a word, so that it does not depend on the colour alone.
-
-    A sentence has several lines where it does not fit into one.
-    """
+    """A state as an icon with a word, so that it does not depend on the colour alone."""
 
     def __init__(
         self, text: str = "", icon: str = "circle", colour_role: Role = "quiet", *, parent: QWidget | None = None
@@ -147,20 +140,16 @@ class StateLabel(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
     def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
-        """Set the word, which is the accessible name too, the icon and the colour."""
         self._icon.set_icon(icon, colour_role)
         self._word.setText(text)
         self._word.set_role(colour_role)
         self.setAccessibleName(text)
 
     def text(self) -> str:
-        """The word of the state."""
         return self._word.text()
 
 
 class Figure(QWidget):
-    """A large number above its caption."""
-
     def __init__(
         self, number: str = "", caption: str = "", *, wrap: bool = False, parent: QWidget | None = None
     ) -> None:
@@ -174,23 +163,18 @@ class Figure(QWidget):
         column.addWidget(self._caption)
 
     def set_figure(self, number: str, caption: str | None = None) -> None:
-        """Change the number, and the caption when one is given."""
         self._number.setText(number)
         if caption is not None:
             self._caption.setText(caption)
 
     def number(self) -> str:
-        """The number as it is shown."""
         return self._number.text()
 
     def caption(self) -> str:
-        """The caption below the number."""
         return self._caption.text()
 
 
 class IconLine(QWidget):
-    """An icon with a quiet sentence at its right, as at the foot of a page."""
-
     def __init__(
         self,
         text: str = "",
@@ -211,19 +195,15 @@ class IconLine(QWidget):
         row.addWidget(self._label, 1)
 
     def set_line(self, text: str, icon: str = "", icon_role: str = "quiet") -> None:
-        """Change the sentence, and the icon when one is named."""
         self._label.setText(text)
         if icon:
             self._icon.set_icon(icon, icon_role)
 
     def text(self) -> str:
-        """The sentence as it was set."""
         return self._label.text()
 
 
 class Clickable(QFrame):
-    """A frame that reports a click anywhere in it; for headers of foldable parts."""
-
     clicked = Signal()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -1,4 +1,4 @@
-"""The places of what is searched for in a text, and how they are marked."""
+"""A text with the places of what is searched for marked in it."""
 
 from collections.abc import Iterable
 
@@ -32,7 +32,6 @@ def spans_in_units(text: str, places: Iterable[tuple[int, int]]) -> list[tuple[i
 
 
 def mark_format() -> QTextCharFormat:
-    """The look of a place that was found, readable also on a selected row."""
     form = QTextCharFormat()
     form.setBackground(theme.colour("found"))
     form.setForeground(theme.colour("text"))
@@ -49,10 +48,7 @@ _LONGEST = 200_000  # characters that are shown; copying the row copies all of t
 
 
 class TextPanel(Card):
-    """A heading with details at its right, the text, why it has no result, and a line for the rest of its row.
-
-    `lines` is the number of lines shown while it is folded.
-    """
+    """`lines` is the number of lines shown while it is folded."""
 
     def __init__(self, *, lines: int = _FOLDED_LINES, parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
@@ -89,10 +85,7 @@ class TextPanel(Card):
             self._text.mark(self._sought)  # in the colours of the theme
 
     def show_text(self, heading: str, text: str, *, about: str = "", problem: str = "", rest: str = "") -> None:
-        """Replace the text.
-
-        `about` is shown beside the heading, `problem` says why it has no result, `rest` is the rest of its row.
-        """
+        """`about` stands beside the heading, `problem` says why there is no result, `rest` is the rest of its row."""
         self._heading.setText(heading)
         self._about.setText(about)
         if text != self._text.toPlainText():
@@ -104,24 +97,21 @@ class TextPanel(Card):
         self._rest.setVisible(bool(rest))
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought` in this text and in those that follow, and scroll to the first; "" marks none."""
+        """Mark the places of `sought`, and scroll to the first; "" marks none."""
         self._sought = sought
         self._text.mark(sought)
 
     def text(self) -> str:
-        """The text as it is shown, cut after the longest that is laid out."""
         return self._text.toPlainText()
 
     def heading(self) -> str:
-        """The heading above the text."""
         return self._heading.text()
 
     def problem(self) -> str:
-        """Why the text has no result, "" when it has one."""
         return self._problem.text()
 
     def set_open(self, is_open: bool) -> None:
-        """Open the panel or fold it to a few lines. The height does not depend on the text, so the page stays still."""
+        """Open the panel or fold it; the height does not depend on the text, so the page stays still."""
         self._is_open = is_open
         self._text.set_lines(_OPEN_LINES if is_open else self._lines)
         name = self.tr("Show less") if is_open else self.tr("Show the whole text")
@@ -131,16 +121,13 @@ class TextPanel(Card):
         self._show_fold()
 
     def unfold(self) -> None:
-        """Open the panel if it has more text than it shows."""
         if not self._fold.isHidden():
             self.set_open(True)
 
     def _keep_head_height(self) -> None:
-        """The head is as high without the button as with it."""
         self._heading.setMinimumHeight(self._fold.sizeHint().height())
 
     def _show_fold(self) -> None:
-        """Show the button only if there are more lines than fit; a plain-text document measures its height in lines."""
         is_more = self._is_open or self._text.document().size().height() > self._lines
         self._fold.setVisible(is_more)
         self._about.setContentsMargins(0, 0, 0 if is_more else LARGE - SMALL, 0)  # aligned with the text below
@@ -164,7 +151,7 @@ class PlainText(QPlainTextEdit):
         self.document().setDocumentMargin(0)
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought`, and scroll to the first."""
+        """Mark the places of `sought`, and scroll to the first; "" marks none."""
         marks: list[QTextEdit.ExtraSelection] = []
         for start, length in marked_spans(self.toPlainText(), sought)[:_MOST_MARKS]:
             mark = QTextEdit.ExtraSelection()
@@ -179,7 +166,6 @@ class PlainText(QPlainTextEdit):
         self.setExtraSelections(marks)
 
     def set_lines(self, lines: int) -> None:
-        """Set the height to this number of lines."""
         self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * lines + 4)
 
     def sizeHint(self) -> QSize:

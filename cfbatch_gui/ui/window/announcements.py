@@ -1,9 +1,4 @@
-"""Notifications straight to the server of the desktop, over the session bus; it needs no tray.
-
-By jeepney, which comes with keyring on Linux: Qt's own classes for the bus cannot write the unsigned number that the
-call needs. The connection is made in a thread; afterwards what comes in is read when the window's loop says so, and
-nothing waits for an answer.
-"""
+"""Notices on the desktop: over the session bus by jeepney (Qt cannot write the call's unsigned number), or the tray."""
 
 import asyncio
 import html
@@ -23,8 +18,7 @@ from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.state_names import job_words
-from cfbatch_gui.ui.window.activation import keep_token
-from cfbatch_gui.ui.window.application import DESKTOP_ID
+from cfbatch_gui.ui.window.application import DESKTOP_ID, keep_token
 from cfbatch_gui.ui.window.job_changes import AT_WORK
 from cfbatch_gui.ui.window.main_window import MainWindow
 
@@ -36,7 +30,7 @@ _NORMAL = 1  # urgency
 
 
 class NotificationBus(QObject):
-    """One connection to the session bus. What cannot be shown is logged and forgotten: a notice is a courtesy."""
+    """One connection to the session bus; what cannot be shown is logged and forgotten."""
 
     pressed = Signal(str)  # the key of a notice that was clicked
     activation_token = Signal(str)  # what a Wayland desktop wants to see before it brings a window to the front
@@ -50,7 +44,6 @@ class NotificationBus(QObject):
         self._numbers: dict[str, int] = {}  # as the server counts them, by key
 
     async def connect_to_server(self) -> bool:
-        """Whether there is a bus, and a server of notifications on it."""
         try:
             self._bus, abilities = await asyncio.to_thread(_connected)
         except Exception as error:  # noqa: BLE001 - no jeepney, no bus, no server; and whatever a bus says
@@ -62,10 +55,7 @@ class NotificationBus(QObject):
         return True
 
     def show(self, key: str, title: str, text: str, *, action: str) -> bool:
-        """Show a notice, in place of an earlier one with this key; `action` is the word on its button.
-
-        False when there is no server any more.
-        """
+        """Replace an earlier notice with this key; False when there is no server any more."""
         if self._bus is None:
             return False
         from jeepney import DBusAddress, new_method_call
@@ -136,7 +126,6 @@ class NotificationBus(QObject):
 
 
 def _connected() -> tuple[Any, list[str]]:
-    """In a thread: the connection, and what the server can do."""
     from jeepney import DBusAddress, MatchRule, MessageType, message_bus, new_method_call
     from jeepney.io.blocking import Proxy, open_dbus_connection
 
@@ -167,7 +156,7 @@ class Announcement:
 
 
 class SystemNotices(QObject):
-    """On Linux over the session bus, elsewhere and without a server by the tray; without either nothing is shown."""
+    """On Linux over the session bus, else by the tray; without either nothing is shown."""
 
     opened = Signal(str)  # the id of the job of a notice that was clicked
 
@@ -183,7 +172,6 @@ class SystemNotices(QObject):
         self._together.timeout.connect(self._show)
 
     async def connect_to_desktop(self) -> None:
-        """Find out who shows notices here."""
         if sys.platform not in ("win32", "darwin"):
             bus = NotificationBus(self)
             bus.pressed.connect(self.opened)
@@ -201,7 +189,6 @@ class SystemNotices(QObject):
         self._together.start()
 
     def close(self) -> None:
-        """Show what waits, and leave the desktop's bus."""
         if self._together.isActive():
             self._together.stop()
             self._show()
@@ -248,17 +235,14 @@ class Announcements(QObject):
         self._system.opened.connect(self.opened)
 
     def begin(self, jobs: Iterable[Job]) -> None:
-        """Take the states as they are at the start; later ones are told."""
         known = tuple(jobs)
         self._states = {job.id: job.state for job in known}
         self._with_account = {job.id for job in known if account_progress(job).lid_may_close}
 
     async def connect_to_desktop(self) -> None:
-        """As `SystemNotices.connect_to_desktop`."""
         await self._system.connect_to_desktop()
 
     def close(self) -> None:
-        """Tell nothing more."""
         self._system.close()
 
     def job_changed(self, job: Job) -> None:

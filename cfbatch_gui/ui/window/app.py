@@ -1,4 +1,4 @@
-"""The window in the language of its user: words, Qt's own words, figures, and the side from which lines are read."""
+"""Starts the window: language, signals, unexpected errors, later starts, and what is said where there is no window."""
 
 import asyncio
 import logging
@@ -7,7 +7,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -15,7 +16,6 @@ from typing import Any
 
 import PySide6
 from PySide6.QtCore import (
-    QCoreApplication,
     QLibraryInfo,
     QLocale,
     QMessageLogContext,
@@ -28,6 +28,7 @@ from PySide6.QtCore import (
     qVersion,
 )
 from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from cfbatch_gui import __version__
@@ -36,28 +37,23 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import ENGLISH, Language, language_of_system, load_language, said, use_language
-from cfbatch_gui.core.system.later_start import Answer, hand_over
+from cfbatch_gui.core.system.later_start import Answer, Request, addresses, hand_over
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.application import DESKTOP_ID, Application
-from cfbatch_gui.ui.window.failed_start import say_failed_start
-from cfbatch_gui.ui.window.single_window import SingleWindow
 from cfbatch_gui.ui.window.workspace import Workspace
 
 
 class CatalogueTranslator(QTranslator):
-    """Answers `tr()` from a language's catalogue, so that the window and the terminal have one catalogue.
-
-    Qt's context (a class's name) is left out of account: one English text has one translation, unless a second argument
-    of `tr()` tells two apart.
-    """
+    """Answers `tr()` from the terminal's catalogue; Qt's context (a class's name) is left out of account."""
 
     def __init__(self, language: Language, parent: QApplication) -> None:
         super().__init__(parent)
@@ -71,12 +67,11 @@ class CatalogueTranslator(QTranslator):
 
 
 def preferred_languages(platform: str = sys.platform) -> list[str]:
-    """The tags of the languages that Windows and macOS ask for, the best one first; elsewhere variables say it."""
+    """The languages that Windows and macOS ask for, the best one first; elsewhere variables say it."""
     return QLocale.system().uiLanguages() if platform in ("win32", "darwin") else []
 
 
 def speak(app: QApplication, language: Language) -> None:
-    """Choose the language of this process and of the pages that are made from now on."""
     use_language(language)
     if language.code == ENGLISH.code:
         QLocale.setDefault(QLocale(QLocale.Language.English) if not _system_is(ENGLISH) else QLocale.system())
@@ -101,10 +96,7 @@ _SIGNALS = tuple(
 
 
 class Ending:
-    """While installed, the first signal calls `close`, in the main thread; a second one ends the program at once.
-
-    Qt's loop lets Python see signals because `loop.run` has it wake up for them.
-    """
+    """While installed, the first signal calls `close` in the main thread; a second one ends the program at once."""
 
     def __init__(self, close: Callable[[], object]) -> None:
         self._close = close
@@ -119,7 +111,6 @@ class Ending:
                     self._before[each] = signal.signal(each, self._heed)
 
     def uninstall(self) -> None:
-        """Give the signals back."""
         for number, before in self._before.items():
             signal.signal(number, before)
         self._before.clear()
@@ -144,11 +135,7 @@ _LEVELS = {
 
 
 class CrashHandler(QObject):
-    """Handles exceptions that nothing else caught, in slots, tasks and threads, and logs Qt's own messages.
-
-    `crashed` carries the details to copy, with secrets redacted. It may be emitted in any thread; Qt delivers it to an
-    object of the window's thread in that thread.
-    """
+    """Handles what nothing else caught; `crashed`, with redacted details, may be emitted in any thread."""
 
     crashed = Signal(str)
 
@@ -158,7 +145,6 @@ class CrashHandler(QObject):
         self._before: tuple[Any, Any, Any] | None = None
 
     def install(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        """Set Python's exception hooks, Qt's message handler, and the exception handler of a loop if one is given."""
         if self._before is None:
             self._before = (sys.excepthook, threading.excepthook, qInstallMessageHandler(_qt_message))
             sys.excepthook = self._hook
@@ -167,14 +153,12 @@ class CrashHandler(QObject):
             loop.set_exception_handler(self.loop_handler)
 
     def uninstall(self) -> None:
-        """Restore the hooks and the message handler that `install` replaced."""
         if self._before is not None:
             sys.excepthook, threading.excepthook, _ = self._before
             qInstallMessageHandler(self._before[2])
             self._before = None
 
     def loop_handler(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Report the exception of a context, or log its message; the signature of `loop.set_exception_handler`."""
         error = context.get("exception")
         if isinstance(error, BaseException):
             self.caught(error, str(context.get("message", "")))
@@ -182,10 +166,7 @@ class CrashHandler(QObject):
             log.error("The event loop reports: %s", context.get("message", ""))
 
     def caught(self, error: BaseException, where: str = "") -> None:
-        """Log an unexpected error and emit `crashed`; `where` names the work that failed.
-
-        A keyboard interrupt, an exit and a cancelled task are no errors, and are ignored.
-        """
+        """Log an unexpected error and emit `crashed`; an interrupt, an exit and a cancelled task are no errors."""
         if isinstance(error, (KeyboardInterrupt, SystemExit, asyncio.CancelledError)):
             return
         log.error("Unexpected error%s", f": {where}" if where else "", exc_info=error)
@@ -235,10 +216,7 @@ class Start:
 
 
 def open_window(start: Start, environ: Mapping[str, str]) -> int:
-    """Run the window until it is closed, and return the exit status.
-
-    A window that is already open for the same data folder is raised instead, and is given the files.
-    """
+    """Run the window, or raise the one that is open for this data folder, and return the exit status."""
     try:
         return _open_window(start, environ)
     except Exception as error:  # noqa: BLE001 - there is no window that could show it, or none any more
@@ -331,29 +309,117 @@ async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: C
 def _not_taken(files: Sequence[str]) -> DataInUse:
     if not files:
         return DataInUse(
-            _tr("CF Batch is open already, but its window does not answer. Wait a moment, or close it and start again.")
+            tr("CF Batch is open already, but its window does not answer. Wait a moment, or close it and start again.")
         )
     if len(files) > 1:
-        words = _tr(
+        words = tr(
             "CF Batch is open already, but its window does not answer, so {files} were not opened. Try again later."
         )
         return DataInUse(words.format(files=display.plural(len(files), "{n} file", "{n} files")))
-    words = _tr(
-        "CF Batch is open already, but its window does not answer, so “{name}” was not opened. Try again later."
-    )
+    words = tr("CF Batch is open already, but its window does not answer, so “{name}” was not opened. Try again later.")
     return DataInUse(words.format(name=Path(files[0]).name))
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("start", text)
-
-
 async def _say(error: UserError) -> None:
-    """Show why there is no window, also to whoever has started it from a terminal."""
     _log.warning("%s: %s (%s)", type(error).__name__, error.message, error.detail)
     if sys.stderr is not None:  # as on Windows
         print(said(error.message), file=sys.stderr, flush=True)  # noqa: T201
     box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", said(error.message))
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setDetailedText(error.detail)
+    await dialogs.finished(box)
+
+
+class SingleWindow(QObject):
+    """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`."""
+
+    def __init__(self, paths: Paths, environ: Mapping[str, str], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._requests: asyncio.Queue[tuple[QLocalSocket, Request]] = asyncio.Queue()
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._connected)
+        for address in addresses(paths, environ):
+            QLocalServer.removeServer(address)  # left by a crash: no other process has this data folder open
+            if self._server.listen(address):
+                return
+        _log.warning("A later start will not find this window: no socket could be made.")
+
+    async def serve(self, take: Callable[[Request], Awaitable[object]], failed: Callable[[UserError], object]) -> None:
+        """Answer requests until cancelled: when `take` returns, or `failed` has shown why the files were not taken."""
+        while True:
+            socket, request = await self._requests.get()
+            if not _is_waiting(socket):
+                continue
+            try:
+                await take(request)
+            except UserError as error:
+                failed(error)
+            except Exception as error:  # noqa: BLE001 - later requests are to be answered all the same
+                handled = {"message": "The files of a later start could not be opened", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(handled)
+            _answer(socket, Answer.TAKEN)
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _connected(self) -> None:
+        socket = self._server.nextPendingConnection()
+        socket.disconnected.connect(socket.deleteLater)
+        socket.readyRead.connect(lambda: self._read(socket))
+        if socket.bytesAvailable():
+            self._read(socket)
+
+    def _read(self, socket: QLocalSocket) -> None:
+        if not socket.canReadLine():
+            return
+        try:
+            request = Request.decoded(bytes(socket.readLine().data()))
+        except ValueError:
+            _log.warning("A start of another version has asked this window for something, and was not understood.")
+            socket.abort()
+            return
+        self._requests.put_nowait((socket, request))
+
+
+def _is_waiting(socket: QLocalSocket) -> bool:
+    try:
+        socket.waitForReadyRead(0)  # hears that the other end is closed, which may have been after the request
+        return socket.state() == QLocalSocket.LocalSocketState.ConnectedState
+    except RuntimeError:  # it has gone, and Qt has deleted the socket
+        return False
+
+
+def _answer(socket: QLocalSocket, answer: Answer) -> None:
+    with suppress(RuntimeError):  # who asked has gone, and Qt has deleted the socket
+        socket.write(answer.encode() + b"\n")
+        socket.flush()
+
+
+STATUS = 70  # EX_SOFTWARE, "an internal software error", of sysexits.h
+
+
+def say_failed_start(error: BaseException) -> int:
+    """Say it, also where there is no data folder and so no log, and return the exit status."""
+    words = tr("CF Batch could not start, because of an error inside the program. Your jobs are safe.")
+    last = redacted("".join(traceback.format_exception_only(error)).strip())
+    if sys.stderr is not None:  # as on Windows
+        print(f"{words} {last}", file=sys.stderr, flush=True)  # noqa: T201
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    if isinstance(app, QApplication):
+        loop.run(app, lambda: _show(words, error))
+    return STATUS
+
+
+async def _show(words: str, error: BaseException) -> None:
+    head = f"CF Batch {__version__} · Python {platform.python_version()} · Qt {qVersion()} · {platform.platform()}"
+    details = redacted("\n".join((head, *traceback.format_exception(error))))
+    box = QMessageBox(QMessageBox.Icon.Critical, "CF Batch", words)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setInformativeText(redacted("".join(traceback.format_exception_only(error)).strip()))
+    box.setDetailedText(details)
+    copy = box.addButton(tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
+    copy.clicked.disconnect()  # it does not close the dialog
+    copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details))
+    box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole)
     await dialogs.finished(box)

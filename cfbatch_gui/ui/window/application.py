@@ -1,12 +1,10 @@
-"""The Qt application, which is also told of files that the user opens with the running program: by macOS alone.
+"""The Qt application: its name for the desktop, files opened with it, and its leave to come to the front."""
 
-Not tried on macOS; the event itself is Qt's, and is the same on every system.
-"""
-
+import os
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 # The name of the desktop file without its suffix; the last one of those that open tables by the alphabet. Where neither
@@ -16,10 +14,7 @@ DESKTOP_ID = "workers-ai-cfbatch"
 
 
 class Application(QApplication):
-    """Keeps the files that come before there is a window.
-
-    No event filter does this: it would be called with every event of every widget.
-    """
+    """Keeps the files that come before there is a window, without a filter of all events."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))
@@ -41,3 +36,9 @@ class Application(QApplication):
         else:
             self._take([event.file()])
         return True
+
+
+def keep_token(token: str) -> None:
+    """Use this token when the window is next activated; Qt on Wayland takes it from the environment alone."""
+    if token and "\0" not in token and QGuiApplication.platformName().startswith("wayland"):
+        os.environ["XDG_ACTIVATION_TOKEN"] = token

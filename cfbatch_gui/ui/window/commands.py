@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.result_view import RowChoice, imported
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.job_changes import AT_WORK
@@ -21,15 +22,8 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.results.ranking_limits import Limits
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("workspace", text)
-
-
 class Commands(QObject):
-    """`exported_all` brings the id of a job of which every row was written, `attached` that of one that was added.
-
-    `wanted` brings that of a job to open, from the list of the user's account.
-    """
+    """`exported_all`, `attached` and `wanted` bring the id of a job: all written, added, to be opened."""
 
     exported_all = Signal(str)
     attached = Signal(str)
@@ -44,7 +38,6 @@ class Commands(QObject):
         window.about.connect(lambda: tasks.start("about", self._show_about()))
 
     def export(self, job_id: str, *, limits: "Limits | None", choices: Sequence[RowChoice]) -> None:
-        """Ask what to write of a job, with the limits and some rows of the view that is shown."""
         self._tasks.start("export", self._export(job_id, limits, tuple(choices)))
 
     async def _export(self, job_id: str, limits: "Limits | None", choices: tuple[RowChoice, ...]) -> None:
@@ -68,7 +61,6 @@ class Commands(QObject):
         dialog.open()
 
     def show_account(self, connection_id: str = "") -> None:
-        """List what is in the account behind a Worker, or behind the one that is used most likely."""
         self._tasks.start("account", self._show_account(connection_id))
 
     async def _show_account(self, connection_id: str) -> None:
@@ -93,7 +85,7 @@ class Commands(QObject):
 
         path = await dialogs.save_file(
             self._window,
-            _tr("Back up all jobs"),
+            tr("Back up all jobs"),
             name="cfbatch-jobs.zip",
             folder=self._program.remembered_folder(FolderUse.BACKUPS),
             suffix="zip",
@@ -102,21 +94,18 @@ class Commands(QObject):
             return
         count = await asyncio.to_thread(back_up, self._program.paths, path)
         files = display.plural(count, "{n} file", "{n} files")
-        said = _tr("Backed up {files} to “{name}”.").format(files=files, name=path.name)
+        said = tr("Backed up {files} to “{name}”.").format(files=files, name=path.name)
         self._window.notices.show_written(said, path)
 
     async def may_close(self) -> bool:
-        """Whether the window may close: while jobs are at work, the user is told once that they go on.
-
-        Of jobs that are with the user's account as a whole, their page has said so.
-        """
+        """Whether the window may close: while jobs are at work here, the user is told once that they go on."""
         at_work = [job for job in self._program.ledger.jobs() if job.state in AT_WORK]
         progress = [each for job in at_work if not (each := account_progress(job)).lid_may_close]
         if progress and not self._program.settings.seen_close_note:
-            text = _tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start.")
+            text = tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start.")
             if any(each.is_used for each in progress):
-                text += " " + _tr("What your account was not handed yet is handed over then.")
-            if not await dialogs.ask(self._window, _tr("Close while jobs are at work?"), text, accept=_tr("Close")):
+                text += " " + tr("What your account was not handed yet is handed over then.")
+            if not await dialogs.ask(self._window, tr("Close while jobs are at work?"), text, accept=tr("Close")):
                 return False
             with suppress(UserError):  # closing must work with a full disk, too
                 await self._program.keep_settings(seen_close_note=True)

@@ -20,11 +20,7 @@ _WAITING = (KeyringState.LOCKED, KeyringState.REFUSED)
 
 
 class ConnectionInUse(QObject):
-    """The keyring is asked in the background, and only about the connection in use.
-
-    `has_changed` is emitted when a connection or the keyring has changed, for the pages that show which are ready.
-    `has_failed` says whether the last test of the connection in use has failed.
-    """
+    """The keyring is asked in the background; `has_failed` says whether the last test of this connection has failed."""
 
     has_changed = Signal()
 
@@ -39,24 +35,20 @@ class ConnectionInUse(QObject):
         self._locked.timeout.connect(self._look_again)
 
     def show(self) -> None:
-        """Show the connection; what has to be asked of the keyring follows when it answers."""
         self._show_known()
         if not self._tasks.is_running("connection"):
             self._tasks.start("connection", self._show())
 
     def changed(self) -> None:
-        """Show the changed connections, and resume the jobs that paused because of a connection problem."""
         self._tasks.start("connection", self._resume())
 
     def has_paused(self, job: Job) -> None:
-        """Let a job go on that paused for the keyring just when that had answered."""
         error = self._program.runner.pause_error(job.id)
         self._watch()
         if isinstance(error, KeyringUnavailable) and self._program.credentials.has_moved_on(error):
             self._tasks.start(f"carry on {job.id}", self._program.runner.carry_on(job.id))
 
     def unlock(self) -> None:
-        """Have the system ask for the keyring's password."""
         self._tasks.start("unlock", self._program.credentials.unlock())
 
     async def _show(self) -> None:
@@ -76,7 +68,6 @@ class ConnectionInUse(QObject):
             self._locked.start()
 
     def _show_known(self) -> bool:
-        """Show what can be said without the keyring; whether that is all."""
         chosen, library = self._program.settings.connection, self._window.library
         saved = {each.id for each in self._program.address_book.saved()}
         if chosen == PRACTICE.id or (chosen not in saved and self._program.ledger.jobs()):

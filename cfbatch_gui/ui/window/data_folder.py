@@ -1,13 +1,11 @@
-"""What was found about the data folder at this start: damage, jobs that were put together again, and whether it is a
-copy, which the user is asked once."""
-
-from PySide6.QtCore import QCoreApplication
+"""What was found about the data folder at this start: damage, restored jobs, and whether it is a copy."""
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import NoticeBar
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -15,13 +13,7 @@ from cfbatch_gui.ui.window.main_window import MainWindow
 _ANSWERS = (FolderAnswer.COPIED, FolderAnswer.MOVED)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("DataFolder", text)
-
-
 class DataFolder:
-    """Shows notices above the page, and asks the question in a dialog; its notice stays until it is answered."""
-
     def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
         self._program, self._window, self._tasks = program, window, tasks
         self._reminder: NoticeBar | None = None
@@ -33,7 +25,7 @@ class DataFolder:
             notices.show_notice(said(sentence), "attention")
         if self._program.recovered:
             notices.show_notice(
-                _tr(
+                tr(
                     "Jobs were put together again from their own folders, because their record was missing or damaged."
                     " Open one and carry on to collect what is at the service."
                 ),
@@ -48,9 +40,9 @@ class DataFolder:
 
     def _ask_later(self) -> None:
         self._reminder = self._window.notices.show_notice(
-            _tr("Nothing is sent until you have said whether this data folder was copied or restored."),
+            tr("Nothing is sent until you have said whether this data folder was copied or restored."),
             "attention",
-            button=_tr("Say what happened"),
+            button=tr("Say what happened"),
             on_button=self._ask,
             stays=True,
         )
@@ -58,15 +50,15 @@ class DataFolder:
     async def _question(self) -> None:
         chosen = await dialogs.choose(
             self._window,
-            _tr("Was this folder copied or restored?"),
-            _tr(
+            tr("Was this folder copied or restored?"),
+            tr(
                 "The folder with your jobs is not where it was, or is older than it was. What waits in it to be sent"
                 " may have been sent already, from the other copy or after the backup was made, and sending it again"
                 " costs again.\n\nIf it is a copy or a restored backup, those jobs wait until you open each and carry"
                 " on. If it was only moved, they go on now."
             ),
-            (_tr("Copied or restored"), _tr("Only moved")),
-            cancel=_tr("Not now"),
+            (tr("Copied or restored"), tr("Only moved")),
+            cancel=tr("Not now"),
         )
         if chosen is None:
             self._ask_later()

@@ -1,17 +1,17 @@
-"""Changes that a user makes to a job from the sidebar or its page: rename, duplicate, tag, archive, delete and undo."""
+"""Changes to a job from the sidebar or its page: rename, duplicate, tag, archive, delete and undo."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.library import Library, TagDialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -21,17 +21,15 @@ if TYPE_CHECKING:
 
 
 class SettingsMemory:
-    """Short texts by key, kept in the settings. A change is saved a little later; a failure to save it is ignored."""
+    """Short texts in the settings; saved a little later, and a failure to save is ignored."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
 
     def get(self, key: str) -> str:
-        """The text of a key, "" when there is none."""
         return self._program.settings.table_layouts.get(key, "")
 
     def set(self, key: str, value: str) -> None:
-        """Keep a text under a key; the settings are saved only when it differs."""
         layouts = self._program.settings.table_layouts
         if layouts.get(key, "") != value:
             self._program.change_settings(table_layouts={**layouts, key: value})
@@ -41,16 +39,8 @@ AT_WORK = (JobState.WAITING, JobState.WORKING)
 _LONGEST_NAME = 40  # characters of a job's name in a menu
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("workspace", text)
-
-
 class JobChanges:
-    """Makes each change in a task.
-
-    `show_jobs` refreshes the sidebar, `open_job` opens a job by its id, and `changed` is called with
-    every job that was renamed, tagged, archived or taken out of the archive.
-    """
+    """`changed` is called with every job that was renamed, tagged, archived or taken out of the archive."""
 
     def __init__(
         self,
@@ -67,7 +57,6 @@ class JobChanges:
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
 
     def listen_to_list(self, library: Library) -> None:
-        """Make the changes that the sidebar asks for."""
         library.renamed.connect(self.rename)
         library.duplicated.connect(self.duplicate)
         library.archived.connect(self.archive)
@@ -75,7 +64,6 @@ class JobChanges:
         library.tags_wanted.connect(self.tag)
 
     def listen_to_page(self, page: "JobPage") -> None:
-        """Make the changes that the page of a job asks for."""
         page.renamed.connect(self.rename)
         page.duplicated.connect(self.duplicate)
         page.archived.connect(lambda job_id: self.archive([job_id]))
@@ -84,10 +72,8 @@ class JobChanges:
         page.forget_wanted.connect(self.forget_texts)
 
     def duplicate(self, job_id: str) -> None:
-        """Create a draft with the same data and settings, and open it."""
-
         async def duplicate() -> None:
-            name = _tr("{name}, copy").format(name=self._program.ledger.job(job_id).name)
+            name = tr("{name}, copy").format(name=self._program.ledger.job(job_id).name)
             job = await asyncio.to_thread(self._program.drafts.duplicate, job_id, name)
             self._show_jobs()
             self._open_job(job.id)
@@ -95,20 +81,19 @@ class JobChanges:
         self._tasks.start("duplicate", duplicate())
 
     def rename(self, job_id: str, name: str) -> None:
-        """Rename a job."""
         self._change(job_id, partial(self._program.drafts.rename, job_id, name))
 
     def archive(self, job_ids: Sequence[str]) -> None:
-        """Archive jobs, or take them out again if all are archived; a notice says where they are, and can undo it."""
+        """Archive jobs, or take them out again if all are archived; a notice can undo it."""
         jobs = [self._program.ledger.job(job_id) for job_id in job_ids]
         to_archive = not all(job.archived for job in jobs)
         changed = [job for job in jobs if job.archived is not to_archive]
         ids, count = [job.id for job in changed], len(changed)
         self._set_archived(ids, archived=to_archive)
         if count == 1 and to_archive:
-            text = _tr("“{name}” is in the archive, at the end of the list.").format(name=changed[0].name)
+            text = tr("“{name}” is in the archive, at the end of the list.").format(name=changed[0].name)
         elif count == 1:
-            text = _tr("“{name}” is out of the archive.").format(name=changed[0].name)
+            text = tr("“{name}” is out of the archive.").format(name=changed[0].name)
         elif to_archive:
             text = display.plural(
                 count,
@@ -117,12 +102,11 @@ class JobChanges:
             )
         else:
             text = display.plural(count, "{n} job is out of the archive.", "{n} jobs are out of the archive.")
-        pattern = _tr("Undo archiving {jobs}") if to_archive else _tr("Undo taking {jobs} out of the archive")
+        pattern = tr("Undo archiving {jobs}") if to_archive else tr("Undo taking {jobs} out of the archive")
         words = pattern.format(jobs=_named(changed))
         self._notices.show_undo(text, words, lambda: self._set_archived(ids, archived=not to_archive))
 
     def tag(self, job_ids: Sequence[str]) -> None:
-        """Ask which tags these jobs have; a notice offers to undo it."""
         self._tasks.start("tag", self._tag(job_ids))
 
     async def _tag(self, job_ids: Sequence[str]) -> None:
@@ -138,10 +122,10 @@ class JobChanges:
         if not changed:
             return
         await self._set_tags({job.id: chosen[job.id] for job in changed})
-        text = _tr("“{name}” has other tags.").format(name=changed[0].name)
+        text = tr("“{name}” has other tags.").format(name=changed[0].name)
         if len(changed) > 1:
             text = display.plural(len(changed), "{n} job has other tags.", "{n} jobs have other tags.")
-        words = _tr("Undo tagging {jobs}").format(jobs=_named(changed))
+        words = tr("Undo tagging {jobs}").format(jobs=_named(changed))
 
         def undo() -> None:
             self._tasks.start("tag", self._set_tags({job.id: job.tags for job in changed}))
@@ -153,7 +137,6 @@ class JobChanges:
             self._changed(job)
 
     def delete(self, job_ids: Sequence[str]) -> None:
-        """Delete jobs, after a confirmation if some are at work; a notice offers to undo it."""
         self._tasks.start(f"delete {' '.join(job_ids)}", self._delete(job_ids))
 
     async def _delete(self, job_ids: Sequence[str]) -> None:
@@ -166,26 +149,24 @@ class JobChanges:
             await asyncio.to_thread(self._program.keep_labels, job.id)
         await self._program.store.on_disk(self._program.drafts.delete, *job_ids)
         self._show_jobs()
-        text = _tr("“{name}” was deleted.").format(name=jobs[0].name)
+        text = tr("“{name}” was deleted.").format(name=jobs[0].name)
         if len(jobs) > 1:
             text = display.plural(len(jobs), "{n} job was deleted.", "{n} jobs were deleted.")
-        words = _tr("Undo deleting {jobs}").format(jobs=_named(jobs))
+        words = tr("Undo deleting {jobs}").format(jobs=_named(jobs))
         resumed = [job.id for job in at_work]
         self._notices.show_undo(text, words, lambda: self._undelete(job_ids, resumed))
 
     def forget_texts(self, job_id: str) -> None:
-        """Remove the texts of a finished job for good, after a confirmation."""
-
         async def forget() -> None:
             job = self._program.ledger.job(job_id)
             is_sure = await dialogs.ask(
                 self._window,
-                _tr("Remove the texts of this job?"),
-                _tr(
+                tr("Remove the texts of this job?"),
+                tr(
                     "Scores, ranks, vectors and ids of “{name}” stay. Its texts and its other columns go for good, and"
                     " it cannot be sent again."
                 ).format(name=job.name),
-                accept=_tr("Remove texts"),
+                accept=tr("Remove texts"),
                 danger=True,
             )
             if is_sure:
@@ -194,7 +175,6 @@ class JobChanges:
         self._tasks.start(f"forget {job_id}", forget())
 
     def exported_all(self, job_id: str) -> None:
-        """Remove the texts of a job that was exported as a whole, if the settings say so."""
         job = self._program.ledger.job(job_id)
         can_forget = job.state in FORGETTABLE and not job.texts_forgotten_at
         if self._program.settings.forget_after_export and can_forget:
@@ -202,7 +182,7 @@ class JobChanges:
 
     async def _forget_texts(self, job: Job) -> None:
         await self._program.actions.forget_texts(job.id)
-        text = _tr("The texts of “{name}” were removed. Scores, ranks, vectors and ids are kept.")
+        text = tr("The texts of “{name}” were removed. Scores, ranks, vectors and ids are kept.")
         self._notices.show_notice(text.format(name=job.name), "done")
 
     def _set_archived(self, job_ids: Sequence[str], *, archived: bool) -> None:
@@ -223,24 +203,22 @@ class JobChanges:
 
     async def _is_sure(self, at_work: Sequence[Job], of: int) -> bool:
         if of == 1:
-            title = _tr("Delete a job that is at work?")
-            text = _tr("“{name}” was sent and is paid for, and its results would not be collected.").format(
+            title = tr("Delete a job that is at work?")
+            text = tr("“{name}” was sent and is paid for, and its results would not be collected.").format(
                 name=at_work[0].name
             )
         else:
-            title = _tr("Delete jobs that are at work?")
+            title = tr("Delete jobs that are at work?")
             text = display.plural(
                 len(at_work),
                 "{n} of these jobs was sent and is paid for, and its results would not be collected.",
                 "{n} of these jobs were sent and are paid for, and their results would not be collected.",
             )
         if any(account_progress(job).is_used for job in at_work):
-            text += " " + _tr("What your account collects stays there; “In your account…” in the menu Job lists it.")
-        return await dialogs.ask(self._window, title, text, accept=_tr("Delete"), danger=True)
+            text += " " + tr("What your account collects stays there; “In your account…” in the menu Job lists it.")
+        return await dialogs.ask(self._window, title, text, accept=tr("Delete"), danger=True)
 
     def _undelete(self, job_ids: Sequence[str], resumed: Sequence[str]) -> None:
-        """Take deleted jobs back; those that were at work go on."""
-
         async def undelete() -> None:
             await self._program.store.on_disk(partial(self._program.drafts.delete, *job_ids, deleted=False))
             self._show_jobs()
@@ -253,7 +231,6 @@ class JobChanges:
 
 
 def _named(jobs: Sequence[Job]) -> str:
-    """The jobs in the words of a command."""
     if len(jobs) == 1:
         return f"“{display.one_line(jobs[0].name, _LONGEST_NAME)}”"
     return display.plural(len(jobs), "{n} job", "{n} jobs")

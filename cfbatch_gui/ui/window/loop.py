@@ -1,12 +1,8 @@
 """asyncio on Qt's event loop: qasync 0.28 with five defects corrected.
 
-1. A timer never fires early, and a cancelled timer is removed.
-2. No callback runs while the asyncio loop is stopped, even when Qt handles events.
-3. Loops can be created and destroyed repeatedly in one process.
-4. Name look-ups, which may be slow, have threads of their own.
-5. Closing the loop never waits long for a thread that hangs.
-
-The corrections use private attributes of qasync, so its version is pinned; each one has a test.
+No timer fires early; nothing runs while the loop is stopped; loops can be made repeatedly; name look-ups have threads
+of their own; a thread that hangs does not hold up the end. It uses private attributes of qasync, whose version is
+pinned.
 """
 
 import asyncio
@@ -37,8 +33,6 @@ WORK_THREADS, LOOKUP_THREADS = 8, 4
 
 
 class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
-    """The event loop of the window. `run` creates it for an application and closes it."""
-
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         self._timer = PreciseTimer(app, self.is_running)
@@ -108,8 +102,6 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
 
 
 class _TimerHandle(asyncio.TimerHandle):
-    """A handle with the number of its Qt timer."""
-
     __slots__ = ("timer_id",)
 
     def __init__(
@@ -125,11 +117,7 @@ class _TimerHandle(asyncio.TimerHandle):
 
 
 class PreciseTimer(QObject):
-    """Replaces qasync's timer.
-
-    A callback that falls due while the loop is stopped is held until the loop runs again: without a running loop, a
-    step of a task would fail.
-    """
+    """A callback that falls due while the loop is stopped is held: a task's step would fail without a running loop."""
 
     def __init__(self, parent: QObject, is_running: Callable[[], bool]) -> None:
         super().__init__(parent)
@@ -139,29 +127,24 @@ class PreciseTimer(QObject):
         self._stopped = False
 
     def add_callback(self, handle: _TimerHandle, delay: float = 0) -> _TimerHandle:
-        """Run the handle at its own time. `delay` is ignored; qasync passes it."""
         wait = math.ceil(max(0.0, handle.when() - time.monotonic()) * 1000)
         handle.timer_id = self.startTimer(min(wait, _LONGEST_TIMER), Qt.TimerType.PreciseTimer)
         self._handles[handle.timer_id] = handle
         return handle
 
     def cancel(self, handle: _TimerHandle) -> None:
-        """Stop the handle's timer, if it is still pending.
-
-        asyncio may cancel a handle that has already fired, and Qt reuses timer numbers; so the handle is compared too.
-        """
+        """Stop the handle's timer if it is pending; Qt reuses the numbers of timers, so the handle is compared too."""
         if self._handles.get(handle.timer_id) is handle:
             del self._handles[handle.timer_id]
             self.killTimer(handle.timer_id)
 
     def go_on(self) -> None:
-        """Schedule the callbacks that fell due while the loop was stopped; called just before it runs."""
+        """Schedule what fell due while the loop was stopped."""
         held, self._held = self._held, []
         for handle in held:
             self.add_callback(handle)
 
     def pending(self) -> int:
-        """The number of timers that have not fired yet."""
         return len(self._handles)
 
     def stop(self) -> None:
@@ -189,10 +172,7 @@ class PreciseTimer(QObject):
 
 
 class DaemonExecutor(Executor):
-    """An executor with daemon threads, so that a look-up that hangs does not keep the process alive.
-
-    `concurrent.futures` joins its threads when the interpreter exits, and qasync joins its own when the loop closes.
-    """
+    """With daemon threads: those of `concurrent.futures` would keep the process alive while a look-up hangs."""
 
     def __init__(self, name: str, threads: int) -> None:
         self._name, self._most = name, threads
@@ -245,25 +225,21 @@ class DaemonExecutor(Executor):
 
 
 def run(app: QApplication, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run the coroutine that `main` returns and give its result. Closing the last window does not end the program."""
+    """Run the coroutine that `main` returns; closing the last window does not end the program."""
     app.setQuitOnLastWindowClosed(False)
     with asyncio.Runner(loop_factory=lambda: EventLoop(app)) as runner:
         return runner.run(main())
 
 
 def favour_window() -> None:
-    """Let the window's thread wait less for the others; for the whole process, once the window is there.
-
-    A full search for unreachable objects stops all threads, 0.1 seconds with the objects of the program's modules and
-    of a window over 10,000 jobs, and loading a file caused one each second. What exists now is left out of it.
-    """
+    """Let the window's thread wait less for others, and leave what exists now out of searches for garbage (0.1 s)."""
     sys.setswitchinterval(_SWITCH)
     gc.freeze()
 
 
 @contextlib.contextmanager
 def _signals_wake(loop: EventLoop) -> Any:
-    """Let Ctrl+C reach Python while Qt waits for events: Python writes the signal's number to the loop's socket."""
+    """Let Ctrl+C reach Python while Qt waits for events, through the loop's socket."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

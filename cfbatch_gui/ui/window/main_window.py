@@ -1,4 +1,4 @@
-"""The list of the last notices, newest first, with their details, and what can still be undone."""
+"""The main window: sidebar and page, files dropped on it, and the list of the last notices."""
 
 import asyncio
 import time
@@ -27,11 +27,11 @@ from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SIDEBAR_WIDTH, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, FileDrag
-from cfbatch_gui.ui.window.activation import keep_token
+from cfbatch_gui.ui.window.application import keep_token
 
 
 class NoticeListDialog(QDialog):
-    """Open it with `open()`; it deletes itself when it is closed. Opening it marks all notices as seen."""
+    """Opening it marks all notices as seen; it deletes itself when it is closed."""
 
     def __init__(self, notices: Notices, parent: QWidget) -> None:
         super().__init__(parent)
@@ -108,10 +108,7 @@ _PAINTING = 1.0  # seconds that are waited for it
 
 
 class MainWindow(QMainWindow):
-    """Emits a signal for every action of the user, and closes only when `finish` is called.
-
-    Geometry and the width of the sidebar are saved in `memory` when the user closes it.
-    """
+    """Emits a signal for every action of the user, and closes only when `finish` is called."""
 
     new_job = Signal()
     open_file = Signal()
@@ -163,17 +160,14 @@ class MainWindow(QMainWindow):
         self._restore()
 
     def show_page(self, page: QWidget) -> None:
-        """Show this page at the right."""
         self.add_page(page)
         self.pages.setCurrentWidget(page)
 
     def add_page(self, page: QWidget) -> None:
-        """Take a page in, which is shown later."""
         if self.pages.indexOf(page) < 0:
             self.pages.addWidget(page)
 
     async def painted(self) -> None:
-        """Return when the window has been painted once, or is not shown."""
         if self._is_painted or not self.isVisible():
             return
         if self._first_painting is None:
@@ -189,7 +183,6 @@ class MainWindow(QMainWindow):
             self._first_painting.set_result(None)
 
     def set_can_export(self, possible: bool) -> None:
-        """Say whether there is something to export, for the menu."""
         self.can_export.emit(possible)
 
     def come_forward(self, activation: str = "") -> None:
@@ -200,12 +193,10 @@ class MainWindow(QMainWindow):
         self.activateWindow()
 
     def finish(self) -> None:
-        """Close the window, after all work has ended."""
         self._may_close = True
         self.close()
 
     def show_notices(self) -> None:
-        """Open the list of the last notices."""
         NoticeListDialog(self.notices, self).open()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -251,8 +242,6 @@ class MainWindow(QMainWindow):
 
 
 class _DropOverlay(QWidget):
-    """Covers the page while a file is dragged over the window."""
-
     def __init__(self, over: QWidget, text: str) -> None:
         super().__init__(over)
         self._over, self._text = over, text
@@ -261,7 +250,6 @@ class _DropOverlay(QWidget):
         over.installEventFilter(self)
 
     def cover(self) -> None:
-        """Cover the page."""
         self.setGeometry(self._over.rect())
         self.raise_()
         self.show()

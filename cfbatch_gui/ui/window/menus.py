@@ -17,8 +17,6 @@ _NO_KEY = QKeySequence()
 
 
 class Menus(QObject):
-    """Fills the menu bar of a window. Its commands emit the window's signals, or act on the widget with the focus."""
-
     def __init__(self, window: MainWindow, scheme: Scheme) -> None:
         super().__init__(window)
         self._window = window
@@ -33,13 +31,11 @@ class Menus(QObject):
         self._make_help()
 
     def show_help(self, topic: Topic = Topic.FIRST_JOB) -> None:
-        """Open the help at this topic, or bring it to the front."""
         if self._help is None:
             self._help = HelpWindow(self._window)
         self._help.show_topic(topic)
 
     def show_scheme(self, scheme: Scheme) -> None:
-        """Tick the colour scheme in use after it was changed elsewhere."""
         self._schemes[scheme].setChecked(True)
 
     def _make_file(self) -> None:
@@ -77,13 +73,13 @@ class Menus(QObject):
         self._act(edit, self.tr("Find a job"), QKeySequence("Ctrl+Shift+F"), self._find_job)
 
     def _show_undo(self) -> None:
-        """Say what Ctrl+Z undoes. A field with the focus takes the key for its own text, before the menu does."""
+        """A field with the focus takes Ctrl+Z for its own text, before the menu does."""
         latest = self._window.notices.undos.latest()
         self.undo.setText(latest.words.replace("&", "&&") if latest else self.tr("Undo"))
         self.undo.setEnabled(latest is not None)
 
     def _make_hidden(self) -> None:
-        """Commands on the open job: the menu Job has them by the page's own words, their keys work everywhere."""
+        """The menu Job has these by the page's own words; their keys work everywhere."""
         window = self._window
         for keys, act in (
             ("F2", window.library.rename),
@@ -134,7 +130,6 @@ class Menus(QObject):
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
     def show_shortcuts(self) -> None:
-        """Open the list of shortcuts."""
         ShortcutsDialog(self._window).open()
 
     def _menu(self, title: str) -> QMenu:
@@ -191,7 +186,7 @@ def _call(on_chosen: Callable[[], object], _checked: bool = False) -> None:
 
 
 def _with_key(text: str, key: QKeySequence.StandardKey) -> str:
-    """The text of an entry whose key belongs to the widget with the focus, which is shown and not registered."""
+    """The text of an entry whose key belongs to the widget with the focus, and is only shown here."""
     return f"{text}\t{QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)}"
 
 

@@ -29,10 +29,7 @@ MOST_AT_ONCE = 20  # files; more are hardly meant to be a job each
 
 
 class NewJobs(QObject):
-    """Makes drafts and has `open_job` show them. `token_pasted` says that what was pasted belongs in the settings.
-
-    `draft` returns the page of drafts, which is made when it is first needed.
-    """
+    """`token_pasted`: what was pasted belongs in the settings. `draft` returns the page, made when first needed."""
 
     token_pasted = Signal()
 
@@ -55,11 +52,7 @@ class NewJobs(QObject):
         self._tasks.start("new job", self.begin(*files))
 
     def open_each(self, files: Sequence[str]) -> None:
-        """A new job for each file or folder, as `file_arguments.independent` gives them; the last one stays shown.
-
-        They are recognised one after the other. One that cannot be opened is said in a notice, and the others are
-        opened all the same.
-        """
+        """A new job for each file or folder; one that cannot be opened is said in a notice."""
         if len(files) > MOST_AT_ONCE:
             self._window.notices.show_error(_too_many(len(files)))
             return
@@ -68,22 +61,16 @@ class NewJobs(QObject):
             self._tasks.start("open each", self._open_waiting())
 
     def paste(self) -> None:
-        """A new job with what is on the clipboard."""
         self._tasks.start("new job", self._begin_pasted())
 
     def try_example(self) -> None:
-        """A new job with the example."""
         self._tasks.start("new job", self.begin_example())
 
     def choose_file(self) -> None:
-        """Ask for a file, and start a new job with it."""
         self._tasks.start("open file", self._choose_file())
 
     async def begin(self, *files: Path) -> asyncio.Future[None] | None:
-        """Show a draft without data, a new one if need be, and open the files in it.
-
-        What is returned is done when they are recognised or cannot be; None without files.
-        """
+        """Show a draft and open the files in it; the result is done when they are recognised, None without files."""
         await self._prepare()
         from cfbatch_gui.ui.inputs.input_labels import new_job_name
 
@@ -108,16 +95,11 @@ class NewJobs(QObject):
             await asyncio.wait({recognised})
 
     async def begin_example(self) -> None:
-        """Show a draft with the example."""
         await self.begin()
         self._page().use_example()
 
     async def _begin_pasted(self) -> None:
-        """Start a new job with the content of the clipboard.
-
-        A token goes to the settings instead, because it must not be written to a job's files. Raises InputError when
-        the clipboard is empty.
-        """
+        """A token goes to the settings instead: it must not be written to a job's files. Raises InputError."""
         await self._prepare()
         from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
         from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
@@ -145,12 +127,10 @@ class NewJobs(QObject):
             self.start(path)
 
     async def _prepare(self) -> None:
-        """Import what a draft needs, while the window answers."""
         await imported(_PAGE)
         await self._program.prepare("drafts", "recipes", "connections")
 
     def _empty_draft(self) -> Job | None:
-        """A draft without data and without a name of its own, which is reused instead of creating another."""
         from cfbatch_gui.ui.inputs.input_labels import new_job_name
 
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)

@@ -1,4 +1,4 @@
-"""Comparing jobs: asks which others to compare a job with, and shows the comparison in the window."""
+"""The views of a job's results, comparing and judging: made when they are first shown."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -54,7 +54,6 @@ class Comparing(QObject):
 
     @made_once
     def page(self) -> "ComparisonPage":
-        """The page, made for the first comparison."""
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
         page = ComparisonPage(self._program, self._notices, memory=self._memory)
@@ -64,16 +63,13 @@ class Comparing(QObject):
         return page
 
     def is_shown(self) -> bool:
-        """Whether the comparison is what the window shows."""
         return is_made(self, "page") and self._window.pages.currentWidget() is self.page
 
     async def close_work(self) -> None:
-        """Stop what the page is doing."""
         if is_made(self, "page"):
             await self.page.tasks.close()
 
     def choose(self, job_id: str) -> None:
-        """Ask which jobs to compare this one with, and show the comparison."""
         self._tasks.start("compare", self._choose(job_id))
 
     def _choose_for_opened(self) -> None:
@@ -92,7 +88,6 @@ class Comparing(QObject):
             self.compare((job_id, *others))
 
     def compare_these(self, job_ids: Sequence[str]) -> None:
-        """Compare jobs that were selected; the open one is what the others are compared with."""
         from cfbatch_gui.ui.evaluation.choose_jobs import MOST
 
         if len(job_ids) > MOST:
@@ -103,7 +98,6 @@ class Comparing(QObject):
         self.compare(sorted(job_ids, key=lambda job_id: job_id != opened))
 
     def compare(self, job_ids: Sequence[str]) -> None:
-        """Show the comparison of the first of these jobs with the others."""
         self._tasks.start("open", self._show(tuple(job_ids)))
 
     async def _show(self, job_ids: Sequence[str]) -> None:
@@ -119,7 +113,7 @@ _VIEW = "cfbatch_gui.ui.results.quality_view"
 
 
 class Judging(QObject):
-    """Emits `opened` with the id of a job whose judging is over, and then `quality_wanted`; several are compared."""
+    """Emits `opened` with the id of a job whose judging is over, and then `quality_wanted`."""
 
     opened = Signal(str)
     quality_wanted = Signal()
@@ -142,12 +136,10 @@ class Judging(QObject):
 
     @made_once
     def quality(self) -> "LateView[QualityView]":
-        """The view of a ranking's quality, for the page of jobs."""
         return LateView(_VIEW, self._make_quality, self._notices.show_error, has_something=_can_be_judged)
 
     @made_once
     def page(self) -> "JudgePage":
-        """The page, made for the first judging."""
         from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 
         page = JudgePage(self._program, self._notices)
@@ -155,11 +147,9 @@ class Judging(QObject):
         return page
 
     def judge_one(self, job_id: str) -> None:
-        """Show the page for this job."""
         self.judge([job_id])
 
     async def close_work(self) -> None:
-        """Stop what the page and the view are doing."""
         if is_made(self, "page"):
             await self.page.tasks.close()
         if is_made(self, "quality"):
@@ -173,7 +163,6 @@ class Judging(QObject):
         return view
 
     def _judge_shown(self) -> None:
-        """Judge what is on the screen: the jobs of a comparison, or a ranking that has scores."""
         if self._comparing.is_shown():
             self._comparing.page.ask_to_judge()
             return
@@ -182,7 +171,6 @@ class Judging(QObject):
             self.judge_one(job.id)
 
     def judge(self, job_ids: Sequence[str]) -> None:
-        """Show the page for these jobs."""
         jobs = [self._program.ledger.job(each) for each in job_ids]
         if any(job.texts_forgotten_at for job in jobs):
             self._window.notices.show_notice(self.tr("Texts that were removed cannot be judged."), "attention")
@@ -214,7 +202,7 @@ V = TypeVar("V", bound=ResultView)
 
 
 class ResultViews(QObject):
-    """`score_help_wanted` is emitted when the user asks what a score is. No view is made before `may_begin` returns."""
+    """No view is made before `may_begin` returns."""
 
     score_help_wanted = Signal()
 
@@ -232,29 +220,24 @@ class ResultViews(QObject):
 
     @made_once
     def ranking(self) -> "LateView[RankingView]":
-        """The view of a ranking."""
         return self._late("ranking_view", self._make_ranking)
 
     @made_once
     def overview(self) -> "LateView[OverviewView]":
-        """The view of a ranking's figures."""
         return self._late("overview_view", self._make_overview)
 
     @made_once
     def vectors(self) -> "LateView[VectorsView]":
-        """The table of vectors."""
         return self._late("vectors_view", self._make_vectors)
 
     @made_once
     def about_vectors(self) -> "VectorViews":
-        """The pages about all vectors of a job, made with the page of the first job."""
         from cfbatch_gui.ui.results.vector_views import VectorViews
 
         return VectorViews(self._program, self._notices, lambda: self.vectors.view, memory=self._memory, parent=self)
 
     @made_once
     def vectorize(self) -> "LateView[VectorizePage]":
-        """The page that sends vectors to an index."""
         module = "cfbatch_gui.ui.vectorize.vectorize_page"
         return LateView(
             module,
@@ -270,7 +253,6 @@ class ResultViews(QObject):
         return view.limits() if view is not None else None
 
     async def close_work(self) -> None:
-        """Stop what the views are doing."""
         for name in ("ranking", "overview", "vectors", "about_vectors", "vectorize"):
             if is_made(self, name):
                 await getattr(self, name).close_work()

@@ -27,11 +27,7 @@ _MODULES = (
 
 
 class SettingsPages(QObject):
-    """`show` shows a page in the window.
-
-    `changed`: a connection, or which one new jobs use. `state_shown`: the state of that one was read again. `done`: the
-    user has left the settings.
-    """
+    """`changed`: a connection, or which one new jobs use; `state_shown`: its state was read; `done`: the user left."""
 
     changed = Signal()
     state_shown = Signal()
@@ -55,7 +51,6 @@ class SettingsPages(QObject):
 
     @made_once
     def connection(self) -> "ConnectionPage":
-        """The page of connections, a tab of the settings."""
         from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 
         page = ConnectionPage(self._program, self._notices)
@@ -66,7 +61,6 @@ class SettingsPages(QObject):
 
     @made_once
     def page(self) -> "SettingsPage":
-        """The page of settings."""
         from cfbatch_gui.ui.settings import SettingsPage
 
         page = SettingsPage(self._program, self.connection)
@@ -78,7 +72,6 @@ class SettingsPages(QObject):
 
     @made_once
     def traffic(self) -> "TrafficPage":
-        """The page that says what has left this computer."""
         from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 
         page = TrafficPage(self._program, self._notices, memory=self._memory)
@@ -86,16 +79,12 @@ class SettingsPages(QObject):
         return page
 
     def show_connections(self) -> None:
-        """Open the settings at the connections."""
         self._once_made(self._show_connections)
 
     def show_traffic(self) -> None:
-        """Open the page that says what has left this computer."""
         self._once_made(lambda: self._show(self.traffic), "traffic")
 
     def paste_token(self) -> None:
-        """Open the connections, and paste what is on the clipboard there."""
-
         def show_and_paste() -> None:
             self._show_connections()
             self.connection.paste()
@@ -103,28 +92,23 @@ class SettingsPages(QObject):
         self._once_made(show_and_paste)
 
     def paste_into(self, page: QWidget | None) -> bool:
-        """Paste, if this page shows the connections; whether it does."""
         if not is_made(self, "page") or page is not self.page or not self.page.shows_connections():
             return False
         self.connection.paste()
         return True
 
     def refresh(self) -> None:
-        """Look again at which connections are ready, if they are on the screen."""
         if is_made(self, "connection") and self.connection.isVisible():
             self.connection.refresh()
 
     def has_failed(self) -> bool:
-        """Whether the last test of the connection in use has failed."""
         return is_made(self, "connection") and self.connection.has_failed()
 
     def has_worked(self, connection_id: str) -> None:
-        """The service has accepted a batch of this connection."""
         if is_made(self, "connection"):
             self.connection.has_worked(connection_id)
 
     async def close_work(self) -> None:
-        """Stop what the pages are doing."""
         for name in ("connection", "traffic"):
             if is_made(self, name):
                 await getattr(self, name).tasks.close()

@@ -22,8 +22,6 @@ _CARD = (330, 230)  # pixels; narrower in a narrow window
 
 
 class WelcomePage(QWidget):
-    """Two cards with a button each, and a link. The window itself handles files that are dropped."""
-
     try_example = Signal()
     connect_account = Signal()
     open_file = Signal()

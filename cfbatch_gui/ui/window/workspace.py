@@ -41,11 +41,7 @@ _JOB, _DRAFT = "cfbatch_gui.ui.jobs.job_page", "cfbatch_gui.ui.inputs.draft_page
 
 
 class Workspace:
-    """The window with its pages, for one opened program. The event `closed` is set when the user has closed it.
-
-    A page is imported, made and connected when it is first needed. Before the window is shown that is at once; later
-    it is imported in a thread. `with_draft` says that a draft will be opened first.
-    """
+    """The window for one opened program. A page is made when first needed; its module is imported in a thread."""
 
     @styled_once()
     def __init__(self, program: Program, theme: Theme, *, with_draft: bool = False) -> None:
@@ -87,11 +83,7 @@ class Workspace:
         self._make_first_page(with_draft=with_draft)
 
     async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
-        """Show the window, open a page, and resume the jobs that were at work.
-
-        The page is a new draft for each of the `files` or with the example, else the job that was open last, else the
-        first job that needs the user or the newest one, else the welcome page.
-        """
+        """Show a draft for `files`, else the last job, else one that needs the user, else the welcome page."""
         self._announcements.begin(self._program.ledger.jobs())
         self._show_jobs()
         if not files and not with_example:
@@ -121,16 +113,14 @@ class Workspace:
         await self._tasks.close()
 
     async def take(self, request: Request) -> None:
-        """Bring the window to the front because the program was started again, and open the files it was given."""
         self.window.come_forward(request.activation)
         self.open_each(request.files)
 
     def open_each(self, files: Sequence[str]) -> None:
-        """Open files or folders in a new job each; `files` are as `file_arguments.independent` gives them."""
         self._new_jobs.open_each(files)
 
     def job_changed(self, job: Job) -> None:
-        """Show a change of a job in the sidebar and, when its work ended, as a notice; called on the loop's thread."""
+        """Called on the loop's thread."""
         if self._is_closing:
             return
         self._show_jobs_soon()
@@ -203,7 +193,6 @@ class Workspace:
     # What is shown
 
     def _open(self, job_id: str) -> None:
-        """Open a job on its page, as soon as that is imported."""
         page = _JOB if self._program.ledger.job(job_id).is_sent else _DRAFT
         self._once_imported(page, lambda: self._open_now(job_id))
 
@@ -233,7 +222,6 @@ class Workspace:
         self._in_use.show()
 
     def _make_first_page(self, *, with_draft: bool) -> QWidget:
-        """Make the page that is there first: with the window, so that both get their style together."""
         if with_draft:
             return self._draft
         job = self._last_job() or self._first_job()
@@ -242,7 +230,6 @@ class Workspace:
         return self._job if job.is_sent else self._draft
 
     def _open_at_start(self) -> None:
-        """Open the job that was open last, or the first page, before the window is shown."""
         job = self._last_job() or self._first_job()
         if job is not None:
             self._open_now(job.id)
@@ -257,12 +244,11 @@ class Workspace:
             self._show(self._welcome)
 
     def _last_job(self) -> Job | None:
-        """The job that was open when the program ended."""
         last = self._memory.get(_OPEN_JOB)
         return next((job for job in self._program.ledger.jobs() if job.id == last), None)
 
     def _first_job(self) -> Job | None:
-        """The first job that needs the user, else the newest one; None when there is none."""
+        """The first job that needs the user, else the newest one."""
         jobs = self._program.ledger.jobs()
         here = [job for job in jobs if not job.archived] or jobs
         return next((job for job in here if job.needs_user), here[0] if here else None)
@@ -273,7 +259,6 @@ class Workspace:
         self.window.set_can_export(False)
 
     def _is_shown(self, name: str) -> bool:
-        """Whether the page of this attribute was made and is the one that is shown."""
         return is_made(self, name) and self.window.pages.currentWidget() is getattr(self, name)
 
     def _show_jobs(self) -> None:
@@ -297,7 +282,6 @@ class Workspace:
             self._settle.start(_SETTLE)
 
     def _foot_height(self) -> int:
-        """What notices must not cover at the bottom of the page."""
         return self._draft.check.foot.height() if self._is_shown("_draft") else 0
 
     def _show_score_help(self) -> None:
@@ -306,14 +290,12 @@ class Workspace:
     # Actions of the user
 
     def _paste_into_page(self) -> None:
-        """Paste as Ctrl+V does on the page that is shown."""
         if self._is_shown("_draft"):
             self._draft.intake.paste()
         elif not self._settings.paste_into(self.window.pages.currentWidget()):
             self._new_jobs.paste()
 
     def _paste_on(self, page: QWidget) -> None:
-        """Paste on a page that does not handle it itself."""
         QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._new_jobs.paste)
 
     def _open_new(self, job_id: str) -> None:
@@ -331,7 +313,6 @@ class Workspace:
             self._open(job_id)
 
     def _show_changed(self, job: Job) -> None:
-        """Show a job that the user changed in the sidebar and, if it is the open draft, on the draft page."""
         self.job_changed(job)
         if self._is_shown("_draft") and self._draft.job_id() == job.id:
             self._draft.show_job(job)

@@ -17,7 +17,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.text_search import CasefoldIndex, TextSearch
 from tests.core.results.folders import room_for
-from tests.screen.small_disk import small_disk
+from tests.screen.disks import small_disk
 
 IN_ORDER = "SELECT text_no, row, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
 TEXTS = (

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -16,7 +16,6 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, DifferenceChart, Dots, Line, Mark, PictureButtons, Steps
-from cfbatch_gui.ui.plots.colours import categories, ramp, to_colour
 from cfbatch_gui.ui.plots.layers import describe_at
 from cfbatch_gui.ui.plots.plot import Scale, labels, padded, ticks
 from cfbatch_gui.ui.tasks import Tasks
@@ -86,13 +85,6 @@ def test_under_the_mouse_a_bar_says_its_number(histogram: Chart) -> None:
     assert found.text.splitlines()[0] == "These: 8  (0.5 – 1.0)"
 
 
-def test_a_chart_without_anything_can_be_painted(qtbot: QtBot) -> None:
-    chart = Chart("Nothing")
-    qtbot.addWidget(chart)
-    chart.show_layers((Bars(np.array([0.0, 0.0]), np.array([0])), Dots(np.empty(0), np.empty(0))), across="", up="")
-    assert not chart.grab().toImage().isNull()
-
-
 def test_ctrl_c_copies_the_picture(histogram: Chart) -> None:
     QTest.keyClick(histogram, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = QGuiApplication.clipboard().image()
@@ -129,17 +121,6 @@ def test_ticks_are_round_and_their_labels_exact() -> None:
 def test_a_range_of_one_value_is_widened(value: float) -> None:
     low, high = padded(value, value)
     assert low < value < high
-
-
-def test_colours_stand_out_from_the_window() -> None:
-    window = theme.colour("window")
-    for colour in [*categories()[:8], *ramp(9)]:
-        assert _contrast(to_colour(colour), window) >= 3
-
-
-def _contrast(one: QColor, other: QColor) -> float:
-    lower, upper = sorted((theme._luminance(one), theme._luminance(other)))
-    return (upper + 0.05) / (lower + 0.05)
 
 
 def test_differences_are_bars_from_the_best_to_the_worst_over_their_interval(qtbot: QtBot) -> None:

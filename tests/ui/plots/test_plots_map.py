@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots import DotMap, PlotData
-from cfbatch_gui.ui.plots.colours import by_category, by_number, categories, plain
-from cfbatch_gui.ui.plots.dot_map import dot_image, inside, view_of_all
+from cfbatch_gui.ui.plots.colours import by_category, categories, plain
+from cfbatch_gui.ui.plots.dot_map import dot_image, view_of_all
 
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=np.float32)
 
@@ -116,15 +116,6 @@ def test_colours_are_those_of_the_categories_and_marked_ones_stand_out(dots: Dot
     assert np.abs(faint - window).sum() < np.abs(bright - window).sum() / 2
 
 
-def test_numbers_make_a_ramp_and_what_is_none_is_other() -> None:
-    colours = by_number(np.array([0.0, 5.0, 10.0, 99.0, np.nan]), 0.0, 10.0)
-    assert colours.codes.tolist() == [0, 31, 63, 63, 64]
-    shown = colours.of_dots(None)
-    assert shown.shape == (5, 3)
-    assert not np.array_equal(shown[0], shown[2])
-    assert plain(3).of_dots(np.array([True, False, True])).shape == (3, 3)
-
-
 def test_it_is_copied_and_saved_as_drawing_and_table(dots: DotMap) -> None:
     dots.set_colours(by_category(np.array([0, 1, 1, 0, -1]), ["Lighting", "Garden"]))
     assert not dots.picture().isNull()
@@ -134,26 +125,12 @@ def test_it_is_copied_and_saved_as_drawing_and_table(dots: DotMap) -> None:
     assert dots.data().csv().decode("utf-8-sig").splitlines()[:2] == ["x,y", "0.0,0.0"]
 
 
-def test_an_empty_map_and_one_dot_can_be_painted(dots: DotMap) -> None:
-    for points in (np.zeros((0, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)):
-        dots.show_points(points, lambda index: ("", ""), lambda: PlotData((), ()))
-        assert not dots.grab().toImage().isNull()
-    assert dots.dot_at(QPointF(0, 0)) == -1
-
-
 def test_dots_lie_above_each_other_in_order_and_are_cut_at_the_edge() -> None:
     x, y = np.array([5.0, 5.0, -1.0, 500.0]), np.array([5.0, 5.0, 5.0, 5.0])
     colours = np.array([[255, 0, 0], [0, 0, 255], [0, 255, 0], [0, 255, 0]], dtype=np.uint8)
     image = dot_image(x, y, colours, 20, 10, radius=2.0, opacity=0.9)
     assert _pixel(image, QPointF(5, 5)).argmax() == 2
     assert image.pixelColor(19, 5).alpha() == 0
-
-
-def test_points_are_inside_a_polygon_by_the_even_odd_rule() -> None:
-    star = np.array([[0, 0], [4, 0], [4, 4], [0, 4]], dtype=np.float64)
-    found = inside(star, np.array([2.0, 5.0, -1.0, 3.9]), np.array([2.0, 2.0, 2.0, 3.9]))
-    assert found.tolist() == [True, False, False, True]
-    assert not inside(star[:2], np.array([1.0]), np.array([0.0])).any()
 
 
 def test_the_view_leaves_lonely_points_far_away_out() -> None:
@@ -181,16 +158,6 @@ def test_a_name_stands_where_its_category_is_together() -> None:
     assert (left, right) == ("left", "right")
     assert at == pytest.approx([-9, 0], abs=0.5)
     assert plain(150).positions_of_names(points.astype(np.float32)) == []
-
-
-def test_the_name_of_several_islands_stands_on_one_of_them_and_not_between() -> None:
-    draw = np.random.default_rng(2)
-    middles = np.array([[-9, 0], [9, 0], [0, 9]])
-    points = np.vstack([draw.normal(middle, 0.4, (60, 2)) for middle in middles])
-    colours = by_category(np.repeat([0, 0, 1], 60), ["two islands", "one"])
-    (_, at), (_, other) = colours.positions_of_names(points.astype(np.float32))
-    assert min(np.hypot(*(at - middle)) for middle in middles[:2]) < 0.5
-    assert other == pytest.approx([0, 9], abs=0.5)
 
 
 def test_names_that_would_lie_on_each_other_give_way_and_are_in_the_drawing(dots: DotMap) -> None:

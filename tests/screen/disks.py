@@ -1,4 +1,4 @@
-"""A disk that is really full: a small file system of its own, filled to the last byte. Only root may mount one."""
+"""A disk that is really full, and a folder in which nothing can be written, for whoever runs the tests."""
 
 import os
 import subprocess
@@ -37,3 +37,27 @@ def fill_up(place: Path) -> None:
 def free_up(place: Path) -> None:
     """Take the filler away."""
     (place / FILLER).unlink(missing_ok=True)
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Root may write everywhere but on a read-only mount; everybody else is stopped by the folder's permissions."""
+    if sys.platform == "win32":
+        pytest.skip("a folder has other permissions there")
+    if os.geteuid():
+        folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+        for each in folders:
+            each.chmod(0o500)
+        try:
+            yield
+        finally:
+            for each in folders:
+                each.chmod(0o700)
+        return
+    if subprocess.run(["mount", "--bind", str(folder), str(folder)], check=False, capture_output=True).returncode:
+        pytest.skip("this system does not let root mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)

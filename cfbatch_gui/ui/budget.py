@@ -1,4 +1,4 @@
-"""The two amounts that may be spent without asking again."""
+"""The amounts that may be spent without asking again, and the question before anything is sent above them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,7 +7,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
+from cfbatch_gui.core.errors import OverBudget
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import SMALL, scaled
 from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
 
@@ -15,7 +20,7 @@ _MOST = 10_000_000.0
 
 
 class BudgetFields(QWidget):
-    """Two amounts and their unit; `budget_chosen` carries a Budget, which holds for all jobs and the terminal too."""
+    """Two amounts and their unit; `budget_chosen` carries a Budget."""
 
     budget_chosen = Signal(object)
 
@@ -39,7 +44,6 @@ class BudgetFields(QWidget):
         )
 
     def show_budget(self, budget: Budget) -> None:
-        """Show a budget without a signal."""
         self._budget = budget
         self.unit.set_value(budget.unit)
         for field, amount in ((self.a_job, budget.a_job), (self.a_day, budget.a_day)):
@@ -66,7 +70,7 @@ class _Amount(QDoubleSpinBox):
         self.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
 
     def show_amount(self, amount: float, *, decimals: int) -> None:
-        """Show an amount without a signal, with at least `decimals` decimals and more if it needs them."""
+        """Without a signal, and with more than `decimals` decimals if the amount needs them."""
         while decimals < 6 and round(amount, decimals) != amount:
             decimals += 1
         self.blockSignals(True)
@@ -77,3 +81,18 @@ class _Amount(QDoubleSpinBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # a page that scrolls under the mouse must not change an amount
+
+
+async def may_cost(page: QWidget, why: str) -> bool:
+    """`why` is the sentence that says by how much the budget is exceeded; True when confirmed."""
+    text = tr("{why} Prices are before what is free in a day.").format(why=why)
+    return await dialogs.ask(page, tr("Send above your budget?"), text, accept=tr("Send anyway"), danger=True)
+
+
+async def send_within_budget(page: QWidget, program: Program, job_id: str, *numbers: int) -> None:
+    """Call `Program.send_again`; above the budget, call it again only if the user confirms."""
+    try:
+        await program.send_again(job_id, *numbers)
+    except OverBudget as error:
+        if await may_cost(page.window(), said(error.message)):
+            await program.send_again(job_id, *numbers, budget=Budget())

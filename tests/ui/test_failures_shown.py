@@ -1,17 +1,19 @@
-"""A failure before there is a window is said, on the screen and on standard error."""
+"""A failure that nobody expected is said, on the screen and on standard error, and no token with it."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from cfbatch_gui.ui.window.app import Start, open_window
-from cfbatch_gui.ui.window.failed_start import STATUS
-from tests.canary import TOKEN
+from cfbatch_gui.core.errors import ServiceRefused
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.window.app import STATUS, CrashHandler, Start, open_window
+from tests.canary import CORE, OLD_TOKEN, OTHER_TOKEN, TOKEN
 
 
 class Unreadable:
@@ -46,14 +48,6 @@ def press(seen: list[str]) -> None:
     buttons["Close"].click()
 
 
-def test_a_data_folder_that_is_a_file_is_said(tmp_path: Path, qapp: QApplication) -> None:
-    (tmp_path / "data").write_text("a file")
-    seen: list[str] = []
-    QTimer.singleShot(0, qapp, lambda: close(seen))
-    assert open_window(Start(root=tmp_path / "data"), {}) in (2, STATUS)
-    assert seen and seen[0].endswith(".")
-
-
 def close(seen: list[str]) -> None:
     box = next((each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox)), None)
     if box is None or not box.isVisible():
@@ -69,3 +63,41 @@ def test_without_standard_error_it_is_shown_all_the_same(qapp: QApplication, mon
     QTimer.singleShot(0, qapp, lambda: close(seen))
     assert open_window(Start(root=cast("Path", Unreadable())), {}) == STATUS
     assert seen
+
+
+@pytest.fixture
+def notices(qtbot: Any) -> Iterator[Notices]:
+    shown = Notices()
+    qtbot.addWidget(shown)
+    handler = CrashHandler("9")
+    handler.crashed.connect(shown.show_crash)
+    handler.install()
+    yield shown
+    handler.uninstall()
+
+
+def copied(qtbot: Any, notices: Notices) -> str:
+    (bar,) = notices.bars()
+    (link,) = [link for link in bar.links() if link.text() == "Copy details"]
+    qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    return QGuiApplication.clipboard().text()
+
+
+@pytest.mark.parametrize("token", [TOKEN, OTHER_TOKEN, OLD_TOKEN], ids=["user", "account", "old"])
+def test_a_bug_about_a_token_is_copied_without_it(qtbot: Any, notices: Notices, token: str) -> None:
+    def fail(text: str) -> None:
+        raise ValueError(f"Illegal header value {f'Bearer {text}'.encode()!r}, {text!r}")
+
+    try:
+        fail(token)
+    except ValueError as error:
+        sys.excepthook(ValueError, error, error.__traceback__)
+    text = copied(qtbot, notices)
+    assert "in fail" in text and "Illegal header value" in text
+    assert CORE not in text
+
+
+def test_details_of_a_refusal_are_copied_without_a_token(qtbot: Any, notices: Notices) -> None:
+    notices.show_error(ServiceRefused("Cloudflare refused the request.", detail=f"6003: no such token: {TOKEN}"))
+    text = copied(qtbot, notices)
+    assert text.endswith("6003: no such token: [redacted]")
