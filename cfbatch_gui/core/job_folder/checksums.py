@@ -170,7 +170,6 @@ def noted_reply(database: sqlite3.Connection, batch: int) -> tuple[int, int] | N
 
 
 def _dot_products(halves: NDArray[np.uint32]) -> Sums:
-    """Of rows of an even number of 32-bit words, C-contiguous."""
     words = halves.shape[1] // 2
     found: Sums = np.einsum("ij,j->i", halves.view(_WORD), _odd(0, words))
     if words > 1:

@@ -68,7 +68,6 @@ class Fingerprints:
         self._hashes.frombytes(np.fromiter(map(hash, things), np.int64, len(things)).tobytes())
 
     def count_repeated(self) -> int:
-        """How many things seem to be the same as an earlier one."""
         return (
             int(np.count_nonzero(np.diff(np.sort(np.frombuffer(self._hashes, np.int64))) == 0)) if self._hashes else 0
         )
@@ -320,8 +319,6 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a file came to."""
-
     rows: int
     queries: int
     texts: int  # items: texts, or pairs of query and context

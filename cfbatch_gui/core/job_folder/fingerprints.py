@@ -172,7 +172,6 @@ def _as_hashes(digests: bytes) -> Hashes:
 
 
 def _hashes_of_queries(database: sqlite3.Connection) -> Hashes:
-    """By number - 1; a number that no query has is 0."""
     (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
     hashes = np.zeros((last, 2), np.uint64)
     rows = database.execute("SELECT query_no, text FROM queries ORDER BY query_no")
@@ -182,7 +181,6 @@ def _hashes_of_queries(database: sqlite3.Connection) -> Hashes:
 
 
 def _hashes_of_texts(folder: JobFolder, database: sqlite3.Connection, last: int) -> Hashes:
-    """By number - 1; a number that no text has is 0."""
     with open_texts(folder.path, database) as texts:
         if isinstance(texts, PackedTexts) and (found := _hashes_of_file(texts, last)) is not None:
             return found
@@ -195,7 +193,6 @@ def _hashes_of_texts(folder: JobFolder, database: sqlite3.Connection, last: int)
 
 
 def _hashes_of_file(texts: PackedTexts, last: int) -> Hashes | None:
-    """From the file of texts, which has them as they are sent; None when it is not as noted."""
     digests = []
     for first in range(1, last + 1, _BLOCK):
         count = min(_BLOCK, last - first + 1)

@@ -56,7 +56,6 @@ class JobFolder:
 
     @property
     def manifest(self) -> Path:
-        """The job as it was filled and planned, as JSON."""
         return self.path / "job.json"
 
     def body(self, batch: int) -> Path:
@@ -71,14 +70,12 @@ class JobFolder:
         return self.path / f"texts-{secrets.token_hex(4)}.json"
 
     def remove_other_texts(self, kept: Path) -> None:
-        """Remove the files of texts that belong to an earlier `data.db`."""
         for path in self.path.glob("texts-*.json"):
             if path != kept:
                 with suppress(OSError):
                     path.unlink()
 
     def create(self) -> None:
-        """Make the folder; it is on the disk, with its name in the folder of all jobs, when this returns."""
         is_new = not self.path.exists()
         missing = [path for path in (self.path / "bodies", self.path / "replies") if not path.exists()]
         if missing:
@@ -107,7 +104,6 @@ class JobFolder:
         return not self.path.exists()
 
     def open(self, *, read_only: bool = False) -> AbstractContextManager[sqlite3.Connection]:
-        """A connection to the data for one piece of work."""
         return schema.opened(self.data, read_only=read_only)
 
     def save_draft(self, draft: SavedDraft) -> None:
@@ -115,7 +111,6 @@ class JobFolder:
         write_own_file(self.path / "draft.json", msgspec.json.encode(draft))
 
     def draft(self) -> SavedDraft | None:
-        """How the file is read, None before a file is chosen."""
         path = self.path / "draft.json"
         if not path.exists():
             return None

@@ -60,12 +60,10 @@ class TextPacker:
         self._new_blocks.write_all()
 
     def note(self, database: sqlite3.Connection, name: str) -> None:
-        """Tell the data that the file will be there under this name."""
         put_metadata_value(database, _METADATA_NAME, [name, self._position])
 
 
 def _lengths(first: int, start: int, texts: Sequence[str], encoded: bytearray) -> tuple[object, ...]:
-    """A row of `packed`; `encoded` is the JSON array of the texts."""
     characters = np.fromiter(map(len, texts), np.uint32, len(texts))
     if len(encoded) == int(characters.sum(dtype=np.int64)) + 3 * len(texts) + 1:  # all are ASCII, and none is escaped
         columns = (characters + np.uint32(2), *count_ascii_tokens(characters))
@@ -87,8 +85,7 @@ class TextsOfTable:
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
-    def prepare(self, first: int, stop: int, *, is_all: bool) -> None:
-        """There is nothing to be found out."""
+    def prepare(self, first: int, stop: int, *, is_all: bool) -> None: ...
 
     def joined(self, first: int, count: int) -> memoryview:
         """So many texts from the number `first` on, as JSON with commas between."""

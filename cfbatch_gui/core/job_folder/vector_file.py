@@ -27,8 +27,6 @@ _COPIED_BYTES = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class VectorLayout:
-    """Where the rows of a file of vectors stand."""
-
     rows: int
     dimension: int
     first_byte: int
@@ -157,7 +155,6 @@ def rewrite(path: Path, rows: int, dimension: int) -> None:
 
 
 def _copy(path: Path, file: VectorFile) -> None:
-    """Everything behind the header, which every program writes with the same length."""
     layout = file.layout
     at_once = max(1, _COPIED_BYTES // layout.row_bytes)
     with path.open("rb") as old:

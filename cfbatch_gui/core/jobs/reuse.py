@@ -218,8 +218,6 @@ def would_be_taken(reusable: Reusable) -> Taken:
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """Where a result came from in the first place."""
-
     job_id: str
     job_name: str
     request_id: str
@@ -456,7 +454,6 @@ def _parts_of(database: sqlite3.Connection, items: Numbers) -> dict[int, list[tu
 
 
 def _is_best(parts: list[tuple[int, float | None]], score: float) -> bool:
-    """Whether a score is the best of its parts; an item without parts has just the one."""
     known = [each for _, each in parts if each is not None]
     return not parts or (len(known) == len(parts) and max(known) == score)
 

@@ -116,7 +116,6 @@ class AccountCollection:
         return all((job.id, shard) in self._looks for shard in unfetched_shards(job))
 
     def has(self, batch: Batch) -> bool:
-        """Whether the account has something of this batch to be fetched."""
         return batch.is_handed_over and (batch.job_id, batch.number) in self._stored
 
     def may_have(self, batch: Batch) -> bool:
@@ -344,7 +343,6 @@ class AccountCollection:
     # Fetching
 
     async def _bring(self, job: Job, batch: Batch) -> None:
-        """Fetch an answer to the disk, and those behind it at the same time."""
         waiting = [each for each in job.batches if self.has(each) and not self._stored[job.id, each.number].refused]
         self._check_room(job, waiting)
         ahead = [each for each in waiting if each.number > batch.number][: TOGETHER - 1]

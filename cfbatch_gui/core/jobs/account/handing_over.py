@@ -35,8 +35,6 @@ _MOST_ROWS: Final = 5_000_000
 
 
 class SentBatch(msgspec.Struct, frozen=True):
-    """A batch as it was sent; as in `Batch`."""
-
     number: int
     request_id: str
     requests: int

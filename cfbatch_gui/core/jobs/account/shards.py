@@ -84,7 +84,6 @@ def account_progress(job: Job | ListedJob) -> AccountProgress:
 
 
 def may_be_handed_over(batch: Batch) -> bool:
-    """Whether a batch is asked for directly and could be collected."""
     is_asked = batch.state in (BatchState.QUEUED, BatchState.RUNNING)
     return is_asked and bool(batch.request_id) and not (batch.shard or batch.direct_only or batch.at_once)
 
@@ -124,12 +123,10 @@ def unacknowledged(job: Job) -> dict[int, tuple[Batch, ...]]:
 
 
 def of_shard(batches: Sequence[Batch], shard: int) -> tuple[Batch, ...]:
-    """All batches of a shard, in order."""
     return tuple(batch for batch in batches if batch.shard == shard)
 
 
 def unfetched_shards(job: Job) -> tuple[int, ...]:
-    """Shards of which the account still has something to say."""
     return tuple(sorted({batch.shard for batch in job.batches if batch.is_handed_over}))
 
 
@@ -139,5 +136,4 @@ def has_copies(job: Job) -> bool:
 
 
 def _bounds(connection: Connection) -> tuple[int, int]:
-    """The batches of a shard and the shards of a job, at most."""
     return (MOST_BATCHES, MOST_SHARDS) if connection.has_paid_worker else (FREE_BATCHES, FREE_SHARDS)

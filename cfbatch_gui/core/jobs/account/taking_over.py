@@ -57,7 +57,6 @@ class AccountJobs:
         self._store, self._drafts, self._start, self._clock = store, drafts, start, clock
 
     async def listed(self, connection_id: str) -> tuple[AccountJob, ...]:
-        """The jobs in the account, newest first."""
         shards: dict[str, list[ListedShard]] = {}
         with _room_expected():
             async for each in AccountCollector(self._client(connection_id)).shards():

@@ -142,8 +142,6 @@ def forget_plan(database: sqlite3.Connection) -> None:
 
 
 class QueryCounts:
-    """Tokens of queries, each as often as it is sent."""
-
     def __init__(self) -> None:
         self.low = self.high = 0
 
@@ -173,14 +171,12 @@ class ReusedRequests:
         self._counts = QueryCounts()
 
     def count_tokens(self) -> tuple[int, int]:
-        """What sending these would take, by the low and the high estimate."""
         for _, groups in self._by_source():
             for _ in groups:
                 pass
         return self._counts.with_texts(self._sequence, self._metadata.max_tokens)
 
     def write(self, after: int) -> tuple[int, int]:
-        """Write the requests, with numbers after this one; the tokens as `count_tokens`."""
         writer = LayoutWriter(self._database, self._arrays, self._job.id, writes_positions=True)
         position = 0
         for source, groups in self._by_source():
@@ -383,7 +379,6 @@ def plan(
 
 
 def listed_metadata(job: Job) -> ModelMetadata:
-    """What the program's own list says of the job's model."""
     return find_model(job.model)
 
 

@@ -58,7 +58,6 @@ class TextSequence:
         return self if mask.all() else self.at(np.flatnonzero(mask))
 
     def at(self, indices: _Numbers) -> "TextSequence":
-        """Those at these indices, in that order."""
         return TextSequence(*(getattr(self, field.name)[indices] for field in fields(self)))
 
     def count_queries(self) -> int:
@@ -192,7 +191,6 @@ def _read(database: sqlite3.Connection, query: str) -> tuple[_Numbers, _Numbers,
 
 
 def _with_parts(database: sqlite3.Connection, whole: TextSequence) -> TextSequence:
-    """The same with the parts of an item, where it has any, in its stead."""
     counts = dict(database.execute("SELECT item_no, count(*) FROM parts GROUP BY item_no"))
     if not counts:
         return whole
@@ -229,7 +227,6 @@ ORDER BY r.position, runs.position
 
 
 def frame_of(query: str | None, reference: str, options: JobOptions) -> Frame:
-    """What stands around the texts of one element."""
     truncate = True if options.truncate_inputs else None
     if query is not None:
         return ranking_frame(query, reference, truncate)
@@ -237,7 +234,6 @@ def frame_of(query: str | None, reference: str, options: JobOptions) -> Frame:
 
 
 def element_of(query: str | None, texts: Sequence[bytes], reference: str, options: JobOptions) -> bytes:
-    """One element of `requests[]`, from texts that are JSON."""
     frame = frame_of(query, reference, options)
     return b"".join((frame.before, frame.between.join(texts), frame.after))
 
@@ -245,7 +241,6 @@ def element_of(query: str | None, texts: Sequence[bytes], reference: str, option
 def copied_elements(
     texts: PackedTexts | TextsOfTable, database: sqlite3.Connection, job: Job, batch: int
 ) -> list[Pieces] | None:
-    """The elements of a batch, in pieces to be joined; None when it is not known which text follows which."""
     requests = database.execute(_RANKINGS if job.kind is Kind.RANK else _OF_BATCH, (batch,)).fetchall()
     runs = database.execute(_RUNS, (batch,)).fetchall()
     runs_of = {number: [run[1:] for run in group] for number, group in groupby(runs, key=itemgetter(0))}
@@ -308,7 +303,6 @@ def most_texts(kind: Kind, metadata: ModelMetadata) -> int:
 def cut_by_tokens(
     arrays: SequenceArrays, groups: Iterable[Group], texts: int, metadata: ModelMetadata
 ) -> Iterator[Group]:
-    """Each group in as many as its number of texts and its tokens ask for."""
     for start, stop, query in groups:
         at = start
         while at < stop:
@@ -433,7 +427,6 @@ def without_too_long(
 
 
 def _long_queries(database: sqlite3.Connection, most: int) -> tuple[list[int], list[int]]:
-    """The numbers of queries that are longer than the model reads, and of those that are or may be."""
     found = database.execute("SELECT query_no, text FROM queries WHERE length(text) > ?", (most,))
     perhaps = [(number, text) for number, text in found if tokens_most(text) > most]
     return [number for number, text in perhaps if tokens_lower(text) > most], [number for number, _ in perhaps]

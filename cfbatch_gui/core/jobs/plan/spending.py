@@ -29,7 +29,6 @@ class Spent:
 
     @property
     def free_left(self) -> float:
-        """What is still free of today's neurons, as far as this program has sent."""
         return max(0.0, FREE_NEURONS_A_DAY - self.neurons)
 
 

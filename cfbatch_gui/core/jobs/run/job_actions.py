@@ -266,7 +266,6 @@ def _check_is_ours(job: Job) -> None:
 
 
 def planned_batch(job_id: str, each: PlannedBatch, now: float) -> Batch:
-    """A batch that has not left."""
     planned = Batch(job_id, each.number, BatchState.PLANNED, each.requests, each.texts, each.bytes, changed_at=now)
     return replace(planned, at_once=each.at_once)
 
@@ -306,7 +305,6 @@ def sent_again(number: int, now: float) -> Change:
 
 
 def failed_sent_again(packed: Job, repacked: Sequence[PlannedBatch], now: float) -> Change:
-    """What had failed when `packed` was packed: whole batches as they were, and refused requests in new batches."""
     ended = {batch.number for batch in packed.batches if batch.state in ENDED}
     emptied = {batch.number for batch in packed.batches if batch.state is BatchState.DONE and repacked}
     new = [planned_batch(packed.id, each, now) for each in repacked]

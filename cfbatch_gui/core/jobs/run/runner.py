@@ -85,7 +85,6 @@ class Runner:
         return jobs
 
     async def carry_on(self, job_id: str) -> Job:
-        """Go on with a job that was paused, or is not running."""
         await self._settle(self._store.job(job_id))
         self._errors.pop(job_id, None)
         if self._store.job(job_id).paused_because:
@@ -144,7 +143,6 @@ class Runner:
             await asyncio.gather(task, return_exceptions=True)
 
     async def landed(self, job_id: str) -> None:
-        """Return when no submit of the job is in flight any more."""
         await self._submitter.landed(job_id)
 
     async def close(self) -> None:
@@ -218,7 +216,6 @@ class Runner:
             await self._pause_with(failed.id, error)  # last, as its task ends here, and carrying on begins a new one
 
     async def _pause_with(self, job_id: str, error: UserError) -> None:
-        """Pause a job because of an error that only the user can mend."""
         self._errors[job_id] = error
         await self._store.change(job_id, lambda known: replace(known, paused_because=error.message))
 

@@ -259,7 +259,6 @@ class _Recovering:
         return self
 
     def _read(self) -> Written:
-        """What was written down here, and what is known of this folder elsewhere."""
         path = self._paths.submissions
         try:
             here = read_submissions(path)
@@ -330,7 +329,6 @@ class _Recovering:
         return tuple(recovered)
 
     def _is_laid_out_anew(self, job: Job) -> bool:
-        """Whether the folder has other batches than the ledger, for example those of single requests."""
         kept = read_manifest(JobFolder(self._paths.job(job.id)))
         layouts = [{(batch.number, batch.at_once) for batch in each.batches} for each in (kept or job, job)]
         return layouts[0] != layouts[1] and bool(layouts[0])
@@ -363,7 +361,6 @@ def _by_batch(lines: Iterable[Submission]) -> _Lines:
 
 
 def _accepted_of(lines: Sequence[Submission]) -> Submission | None:
-    """The last submission that was accepted is the one that counts."""
     return next((line for line in reversed(lines) if line.event is Event.ACCEPTED), None)
 
 
@@ -423,7 +420,6 @@ def write_manifest(folder: JobFolder, job: Job) -> None:
 
 
 def read_manifest(folder: JobFolder) -> Job | None:
-    """The job as it was kept; None when there is none, or none that can be read."""
     try:
         job = msgspec.json.decode(folder.manifest.read_bytes(), type=Job)
     except (OSError, ValueError, RecursionError):  # also bytes that are not UTF-8

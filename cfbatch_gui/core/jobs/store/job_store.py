@@ -62,7 +62,6 @@ class JobStore:
         return self._ledger.batch(job_id, number)
 
     def has_request_id(self, connection: str, request_id: str) -> bool:
-        """Whether a batch of a connection has this request id already."""
         of_connection = (job for job in self._ledger.jobs() if job.connection == connection)
         return any(batch.request_id == request_id for job in of_connection for batch in job.batches)
 

@@ -115,7 +115,6 @@ def write(
 
 
 def forget(database: sqlite3.Connection, job_id: str) -> None:
-    """Delete a job's rows, in the caller's transaction."""
     change = 0
     for known in database.execute("SELECT checksum, batches, sum FROM jobs WHERE id = ?", (job_id,)):
         change -= sum(known)
@@ -127,7 +126,6 @@ def forget(database: sqlite3.Connection, job_id: str) -> None:
 
 
 def put_attempts(database: sqlite3.Connection, attempts: Iterable[tuple[str, str]]) -> int:
-    """Add attempts that are not known yet, each with its job's id; what that adds to the sum of all rows."""
     change = 0
     for attempt, job_id in attempts:
         added = database.execute("INSERT OR IGNORE INTO attempts VALUES(?, ?)", (attempt, job_id)).rowcount
@@ -227,7 +225,6 @@ def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
 def _write_job(
     database: sqlite3.Connection, job_id: str, row: JobRow | None, batches: Sequence[Batch], *, is_new_plan: bool
 ) -> int:
-    """Write one job's rows; what that adds to the sum of all rows."""
     known = database.execute("SELECT checksum, batches, sum FROM jobs WHERE id = ?", (job_id,)).fetchone()
     checksum, count, total = known or (0, 0, 0)
     if is_new_plan:

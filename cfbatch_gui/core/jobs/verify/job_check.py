@@ -45,7 +45,6 @@ class Finding:
 
     @property
     def is_lost(self) -> bool:
-        """Whether results are gone, as far as this computer goes."""
         return self.outcome is Outcome.LOST
 
 

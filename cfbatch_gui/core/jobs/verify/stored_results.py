@@ -51,7 +51,6 @@ class KeptAnswer:
 
 
 def kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch) -> KeptAnswer:
-    """Read the answer of a batch that is done."""
     path = folder.reply(batch.number)
     noted, trailer = noted_reply(database, batch.number), trailer_of(path)
     try:
@@ -165,7 +164,6 @@ def _compare_scores(
 
 
 def _is_same(stored: object, right: float) -> bool:
-    """SQLite holds no NaN, and no negative zero in a column of numbers."""
     return isinstance(stored, float) and stored == right
 
 
@@ -260,7 +258,6 @@ class ResultSums:
         return np.fromiter(rows, dtype=_SENT)
 
     def _without_result(self, sent: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Items of requests that still wait, by the data, although their batch is done."""
         waiting = self._database.execute(
             "SELECT item_no FROM items JOIN requests USING(request_no) WHERE state NOT IN ('done', 'failed')"
         )
@@ -312,7 +309,6 @@ def _blocks(count: int) -> Iterator[slice]:
 
 
 def items_of_batch(database: sqlite3.Connection, batch: int) -> NDArray[np.int64]:
-    """The numbers of the items that a batch has the results of."""
     found = database.execute("SELECT item_no FROM items JOIN requests USING(request_no) WHERE batch = ?", (batch,))
     return np.fromiter((item for (item,) in found), dtype=np.int64)
 

@@ -370,7 +370,6 @@ class _Verifying:
         self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
 
     def _check_unsent(self) -> None:
-        """What was never sent has no score."""
         unsent = "request_no IS NULL AND score IS NOT NULL"
         wrong = [item for (item,) in self._database.execute(f"SELECT item_no FROM items WHERE {unsent}")]  # noqa: S608
         if wrong:
