@@ -1,10 +1,5 @@
-"""Which texts a job has asked about, by hashes of exactly what was sent, so that the same is found again in other jobs.
-
-A key is the hash of an item: of its text as JSON, with the bounds of its parts where a ranking sends it in parts, and
-of a ranking mixed with that of the query. Items that repeat another have none. `fingerprints.bin` has the keys in
-order; it is made with the plan of a job, before anything is sent, so that storing answers takes no longer; whether an
-item has a result is for the tables to say. The file is made anew from these when it is missing, damaged or of other
-data. Nothing is ever taken by a key alone: texts are compared before a result is.
+"""Which texts a job has asked about, by hashes of exactly what was sent (with parts and query), in order in
+`fingerprints.bin`, which can be made anew. Nothing is taken by a key alone: texts are compared first.
 """
 
 import hashlib
@@ -59,10 +54,7 @@ class Fingerprints:
 
 
 def fingerprints_of(folder: JobFolder) -> Fingerprints:
-    """Those of a job's folder, from its file, or else made anew and kept; a memory map. For a thread.
-
-    A full disk keeps none: they are then made anew each time. Raises DataError.
-    """
+    """Those of a job's folder, from its file or made anew and kept; a memory map. For a thread. Raises DataError."""
     with folder.open(read_only=True) as database:
         mark = _mark(database)
         found = _load(folder.fingerprints, mark)

@@ -95,10 +95,7 @@ class JobFolder:
         write_own_file(path, data)
 
     def delete(self) -> bool:
-        """Remove the folder and all in it; a power failure does not bring it back.
-
-        False when something is left, for example a file that another program has open on Windows.
-        """
+        """Remove the folder for good; False when something is left, such as a file that is open on Windows."""
         shutil.rmtree(self.path, ignore_errors=True)
         flush_folder(self.path.parent)
         return not self.path.exists()
@@ -136,15 +133,9 @@ DELETE FROM facts WHERE name = 'packed_texts'
 
 
 def forget_texts(folder: JobFolder, now: float) -> None:
-    """Remove the texts, whole or not at all, and keep ids, ranks, scores and vectors. `now` is in seconds since 1970.
-
-    A text is replaced by its id, or by the number of its row. Gone are also the other cells of the rows, rows as they
-    stood in the file, bodies of requests, and the hashes by which the same texts are found again: one of a short text
-    can be guessed. SQLite overwrites what it removes; what an SSD, a backup or a snapshot still holds is beyond any
-    program.
-
-    Bodies and the file of texts go first: they can be written anew from `data.db` as long as it has the texts. Doing it
-    again does no harm. Raises DataError, DiskFull.
+    """Remove the texts, whole or not at all, and keep ids, ranks, scores and vectors; a text is replaced by its id or
+    row number. Also gone: other cells, bodies, and hashes, by which a short text can be guessed. `now` in seconds
+    since 1970. May be repeated. Raises DataError, DiskFull.
     """
     with folder.open() as database:
         database.execute("PRAGMA secure_delete = ON")

@@ -1,7 +1,5 @@
-"""The texts of a job as they go into bodies: JSON in one file, one after the other, and how long each is.
-
-Planning needs the lengths and no text; packing copies bytes. `data.db` knows the file by its name and size: without
-it, as in a job from a backup, texts are written out anew from their table.
+"""The texts of a job as JSON in one file, one after the other, and how long each is; `data.db` knows it by name and
+size, and texts are written out anew without it.
 """
 
 import sqlite3
@@ -112,10 +110,7 @@ class PackedTexts:
         self._data, self._data_start = memoryview(b""), 0
 
     def prepare(self, first: int, stop: int, *, is_all: bool) -> None:
-        """Find out where the texts with numbers from `first` to before `stop` stand; of others nothing may be asked.
-
-        With `is_all` they are all asked for next, and so read at once.
-        """
+        """Find out where the texts from `first` to before `stop` stand; of others nothing may be asked."""
         blocks = self._database.execute(_BLOCKS, (stop, first)).fetchall()
         self._first = blocks[0][0]
         self._sizes = np.frombuffer(b"".join([block[2] for block in blocks]), _NUMBER)

@@ -1,7 +1,5 @@
-"""Two versions of a file compared item by item: by their ids where both have ids, else by their texts.
-
-An item is known by a *name*: the id of its text, with the id of its query in a ranking; a query or text without an id
-is its own name. An id that comes several times is counted, so that its first row is compared with the first, and so on.
+"""Two versions of a file compared item by item, by their ids where both have ids, else by their texts; with the query
+in a ranking, and repeats by their count.
 """
 
 import json

@@ -19,10 +19,8 @@ WAIT_FOR_MORE: Final = 300.0  # seconds that an accepted batch waits for others 
 
 @dataclass(frozen=True, slots=True)
 class AccountProgress:
-    """The batches of a job by where their answers are; synchronous requests count until they are final.
-
-    `here` are final, `in_account` wait there to be fetched, `at_service` are asked for by the account, and `direct` by
-    this program: they are not handed over yet, or cannot be. `to_send` have no answer that comes without this program.
+    """The batches of a job by where their answers are: `here` final, `in_account` to be fetched, `at_service` asked for
+    by the account, `direct` by this program; `to_send` have no answer without this program.
     """
 
     here: int = 0
@@ -54,10 +52,7 @@ def check_is_worker(connection: Connection) -> None:
 
 
 def wants_account(job: Job, connection: Connection) -> bool:
-    """Whether a job's batches are to be handed over: the job's own switch, else the connection's.
-
-    A draft keeps its switch when another connection is chosen for it, and only a Worker collects.
-    """
+    """The job's own switch, else the connection's; only a Worker collects."""
     chosen = job.options.collect_in_account
     wanted = connection.collects if chosen is None else chosen
     return wanted and connection.kind is ConnectionKind.WORKER

@@ -1,8 +1,5 @@
-"""What of a job is sent, in order, cut into requests and batches under every limit of the service.
-
-The limits: 100 texts a request; 60,000 tokens a request, counted as number of texts × longest text; 10 MB a body, on
-the exact bytes; and an answer that can be read back, which for vectors is what is reached first. Texts and queries that
-are longer than the model reads are left out where they are not cut, and listed.
+"""What of a job is sent, in order, under every limit: 100 texts a request; 60,000 tokens a request, as number of texts
+× longest text; 10 MB a body, on the exact bytes; and an answer that can be read back.
 """
 
 import json
@@ -459,9 +456,7 @@ def _leave_out(database: sqlite3.Connection, item_no: int, reason: str) -> int:
 
 def too_long_texts(folder: JobFolder, metadata: ModelMetadata, *, limit: int = -1) -> Iterator[StoredProblem]:
     """Texts and queries that may be longer than the model reads and are sent, in the order of the file, with their
-    row's cells; a query once, however many texts it ranks.
-
-    Those that are left out for it are among the job's problems. Texts in parts are not too long.
+    row's cells; a query once.
     """
     with folder.open(read_only=True) as database:
         # No text has more tokens than characters, by any estimate: only long ones are looked at.

@@ -71,9 +71,8 @@ class Runner:
         return tuple(going_on)
 
     async def clear_copies(self) -> None:
-        """Delete what the account still has of jobs that are at their end, as far as its time is over.
-
-        What cannot be deleted now is tried again at the next start.
+        """Delete what the account still has of jobs at their end; what cannot be deleted now is tried again at the next
+        start.
         """
         for job_id in self._begin_clearing():
             await self.wait(job_id)
@@ -180,10 +179,7 @@ class Runner:
                 await self._pause_connection(job, error)
 
     async def _send_and_watch(self, job_id: str, more: asyncio.Event) -> None:
-        """Until there is nothing to send and nothing to ask for, the job is paused, or an error ends either.
-
-        When both end with an error, that of asking is raised if it is the token's, which concerns every other job too.
-        """
+        """Until nothing is left, the job is paused, or an error ends either; of two errors the token's is raised."""
         sending = asyncio.create_task(self._keep_sending(job_id, more), name=f"send {job_id}")
         watching = asyncio.create_task(self._watcher.watch(job_id), name=f"watch {job_id}")
         try:

@@ -1,9 +1,5 @@
-"""The data folder as a whole: opened, put together again when the ledger is lost, damaged or older than what was sent,
-held back when it was moved, copied or put back, and backed up.
-
-What was sent from a copy, or after a backup was made, is not in this folder: nothing is sent from it before the user
-has said what happened. To put jobs together again each folder has a job.json: the job as it was filled and planned. The
-ledger is the record.
+"""The data folder as a whole: opened, put together again from each job.json, held back when it was moved, copied or put
+back, and backed up. Nothing is sent from a copy before the user has said what happened.
 """
 
 import logging
@@ -189,10 +185,8 @@ MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and bill
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A data folder that is open for writing.
-
-    `recovered` are the jobs that were put together again. `damage` are sentences about what was damaged. While there is
-    a `doubt`, nothing must be sent before the user has said whether the folder was moved or copied.
+    """`recovered` are jobs that were put together again, `damage` are sentences. While there is a `doubt`, nothing must
+    be sent before the user has said whether the folder was moved or copied.
     """
 
     ledger: Ledger
@@ -434,12 +428,9 @@ _TEXT_FILES = "texts-*.json"  # a job's texts once more, for speed: without them
 
 
 def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
-    """Write the ledger, the request ids, all job folders and all judgements into a zip file; how many files went in.
-
-    Databases are copied through SQLite, so that one that is being written is whole in the copy. Put back by unpacking
-    it as the data folder; jobs that have something to send wait there for the user's word. There is no token in it, but
-    all texts are: only this user can read the file, also when it replaces one that others could.
-    `progress` gets files done and in all. Raises DiskFull, ExportError.
+    """Write ledger, ids, job folders and judgements into a zip file that only this user can read; how many files.
+    Databases are copied through SQLite. It holds all texts and no token. `progress` gets files done and in all.
+    Raises DiskFull, ExportError.
     """
     folders = (paths.jobs, paths.judgements)
     found = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())

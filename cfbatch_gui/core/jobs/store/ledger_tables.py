@@ -1,7 +1,5 @@
-"""The tables of the ledger: rows with checksums, and sums over them.
-
-Each job, each batch and each attempt to send is a row. A row's checksum tells whether it is as it was written; the sums
-tell whether rows are missing, or whether a part of the file is older than the rest.
+"""The tables of the ledger: a checksum tells whether a row is as it was written, sums tell whether rows are missing or
+a part of the file is older than the rest.
 """
 
 import gc

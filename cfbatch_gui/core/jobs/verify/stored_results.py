@@ -36,11 +36,9 @@ _STORED = "SELECT item_no, request_position, score FROM {} WHERE request_no = ? 
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """A batch's answer as it is in the folder; `finished` is None when there is none to go by.
-
-    `problem` says what is wrong with it, "" when nothing is. `is_noted` tells whether it is known by its checksum to be
-    the one that the results are from: False when it is another one, None when that was never noted. `is_named` is
-    whether each of its elements names its request. `is_foreign` is whether it is rather that of another batch.
+    """A batch's answer in the folder; `finished` None when there is none to go by. `is_noted`: by its checksum the
+    results are from it, None when never noted. `is_named`: each element names its request. `is_foreign`: it is
+    another batch's.
     """
 
     finished: Finished | None
@@ -97,10 +95,8 @@ def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finishe
 
 @dataclass
 class Compared:
-    """What of a batch is stored otherwise than it was answered.
-
-    `right_scores` has the scores of wrong items by the answer; a score of an item in parts is not among them.
-    `agreeing` counts the scores or vectors that are the same, which those of another batch would not be.
+    """What is stored otherwise than it was answered; `right_scores` are those of wrong items. `agreeing` counts equal
+    scores or vectors, which those of another batch would not be.
     """
 
     agreeing: int = 0
