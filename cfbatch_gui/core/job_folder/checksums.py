@@ -1,14 +1,6 @@
-"""What results and answers were when they were stored, so that damage on the disk is noticed when they are read.
-
-Vectors have one checksum each: batches fill the file in any order and share no checksum, and a damaged one is named by
-its row. Scores have one for each query, the sum over its items, so that they can be checked in whatever order they are
-read, and so that a batch adds its own without reading the others anew. An answer has the CRC-32 and the size that gzip
-writes at the end of it.
-
-The checksum of numbers is a dot product of their 64-bit words with odd constants, modulo 2 ** 64, taken twice: of the
-words as they are, and shifted by half a word. The first notices every change within one word; a bit that flips at the
-same place of several words, which may cancel out in the first, shows in the second. NumPy computes it several times
-as fast as zlib its CRC-32; docs/decisions/data-at-rest.md has the figures.
+"""Checksums by which damage on the disk is noticed: one for each vector, one for the scores of each query (a sum over
+its items), gzip's CRC-32 for answers. Numbers: dot products of 64-bit words with odd constants modulo 2 ** 64, of
+the words and of the words shifted by half; docs/decisions/data-at-rest.md says why.
 """
 
 import sqlite3
@@ -63,10 +55,8 @@ def vector_checksums(vectors: NDArray[np.float32]) -> Sums:
 
 
 def score_checksums(items: NDArray[np.void], first: int, last: int) -> Sums:
-    """The sum over the scored items of each query from number `first` to `last`, one after the other. `items` is
-    ITEM_SCORE.
-
-    An item's number, its text and its position are in it, and its score bit for bit.
+    """The sum over the scored `items` (ITEM_SCORE) of each query from `first` to `last`: number, text, position and
+    score bit for bit.
     """
     scored = items[~np.isneginf(items["score"])]
     each = _mixed(_dot_products(np.ascontiguousarray(scored).view(_HALF).reshape(-1, ITEM_SCORE.itemsize // 4)))
@@ -170,7 +160,6 @@ def noted_reply(database: sqlite3.Connection, batch: int) -> tuple[int, int] | N
 
 
 def _dot_products(halves: NDArray[np.uint32]) -> Sums:
-    """Of rows of an even number of 32-bit words, C-contiguous."""
     words = halves.shape[1] // 2
     found: Sums = np.einsum("ij,j->i", halves.view(_WORD), _odd(0, words))
     if words > 1:

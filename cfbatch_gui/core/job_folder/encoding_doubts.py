@@ -1,7 +1,4 @@
-"""Whether another reading of a file whose encoding was guessed would send other texts.
-
-What is compared are the texts of the job, not the file: letters in a column that is not sent do not matter.
-"""
+"""Whether another reading of a file whose encoding was guessed would send other texts."""
 
 import re
 import sqlite3

@@ -68,7 +68,6 @@ class Fingerprints:
         self._hashes.frombytes(np.fromiter(map(hash, things), np.int64, len(things)).tobytes())
 
     def count_repeated(self) -> int:
-        """How many things seem to be the same as an earlier one."""
         return (
             int(np.count_nonzero(np.diff(np.sort(np.frombuffer(self._hashes, np.int64))) == 0)) if self._hashes else 0
         )
@@ -320,8 +319,6 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a file came to."""
-
     rows: int
     queries: int
     texts: int  # items: texts, or pairs of query and context
@@ -338,10 +335,8 @@ def fill(
     progress: Progress | None = None,
     check: Callable[[], object] = lambda: None,
 ) -> Filled:
-    """Read the whole file into a new `data.db`; an old one is replaced only by a whole new one.
-
-    Raises InputError, DiskFull, whatever `progress` raises to stop the work, and `check`, which is called when all is
-    read, to keep the old one.
+    """Read the whole file into a new `data.db`, which replaces an old one only when whole. Raises InputError, DiskFull,
+    and what `progress` or `check` (called when all is read) raise.
     """
     folder.create()
     fresh = folder.path / "data.new.db"
@@ -380,10 +375,8 @@ def fill(
 
 @contextmanager
 def flushed_early(*paths: Path) -> Iterator[Callable[[int], None]]:
-    """Flush these files while the block writes them, so that the last flush has little left to do.
-
-    Yields a function to be called with the number of bytes written so far; it does not wait. Nothing is promised to be
-    on the disk before the caller's own flush. No other process may have the files in use.
+    """Flush these files while the block writes them, so that the last flush is short; yields a function for the number
+    of bytes written. Nothing is on the disk before the caller's own flush.
     """
     with ThreadPoolExecutor(1, "flush") as thread:
         under_way: list[Future[None]] = []
@@ -474,9 +467,8 @@ def text_name(number: int) -> str:
 
 
 def fill_named(folder: JobFolder, kind: Kind, rows: Iterable[Sequence[str]]) -> None:
-    """Fill the job's data with rows of names: query, context and reference, or text and reference. Raises DataError.
-
-    Items are numbered in the order of the rows; rows of one query have to follow one another.
+    """Fill the job's data with rows of names: query, context and reference, or text and reference; rows of one query
+    follow one another. Raises DataError.
     """
     folder.create()
     path = folder.path / "attached.csv"

@@ -1,10 +1,5 @@
-"""Which texts a job has asked about, by hashes of exactly what was sent, so that the same is found again in other jobs.
-
-A key is the hash of an item: of its text as JSON, with the bounds of its parts where a ranking sends it in parts, and
-of a ranking mixed with that of the query. Items that repeat another have none. `fingerprints.bin` has the keys in
-order; it is made with the plan of a job, before anything is sent, so that storing answers takes no longer; whether an
-item has a result is for the tables to say. The file is made anew from these when it is missing, damaged or of other
-data. Nothing is ever taken by a key alone: texts are compared before a result is.
+"""Which texts a job has asked about, by hashes of exactly what was sent (with parts and query), in order in
+`fingerprints.bin`, which can be made anew. Nothing is taken by a key alone: texts are compared first.
 """
 
 import hashlib
@@ -59,10 +54,7 @@ class Fingerprints:
 
 
 def fingerprints_of(folder: JobFolder) -> Fingerprints:
-    """Those of a job's folder, from its file, or else made anew and kept; a memory map. For a thread.
-
-    A full disk keeps none: they are then made anew each time. Raises DataError.
-    """
+    """Those of a job's folder, from its file or made anew and kept; a memory map. For a thread. Raises DataError."""
     with folder.open(read_only=True) as database:
         mark = _mark(database)
         found = _load(folder.fingerprints, mark)
@@ -172,7 +164,6 @@ def _as_hashes(digests: bytes) -> Hashes:
 
 
 def _hashes_of_queries(database: sqlite3.Connection) -> Hashes:
-    """By number - 1; a number that no query has is 0."""
     (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
     hashes = np.zeros((last, 2), np.uint64)
     rows = database.execute("SELECT query_no, text FROM queries ORDER BY query_no")
@@ -182,7 +173,6 @@ def _hashes_of_queries(database: sqlite3.Connection) -> Hashes:
 
 
 def _hashes_of_texts(folder: JobFolder, database: sqlite3.Connection, last: int) -> Hashes:
-    """By number - 1; a number that no text has is 0."""
     with open_texts(folder.path, database) as texts:
         if isinstance(texts, PackedTexts) and (found := _hashes_of_file(texts, last)) is not None:
             return found
@@ -195,7 +185,6 @@ def _hashes_of_texts(folder: JobFolder, database: sqlite3.Connection, last: int)
 
 
 def _hashes_of_file(texts: PackedTexts, last: int) -> Hashes | None:
-    """From the file of texts, which has them as they are sent; None when it is not as noted."""
     digests = []
     for first in range(1, last + 1, _BLOCK):
         count = min(_BLOCK, last - first + 1)

@@ -56,7 +56,6 @@ class JobFolder:
 
     @property
     def manifest(self) -> Path:
-        """The job as it was filled and planned, as JSON."""
         return self.path / "job.json"
 
     def body(self, batch: int) -> Path:
@@ -71,14 +70,12 @@ class JobFolder:
         return self.path / f"texts-{secrets.token_hex(4)}.json"
 
     def remove_other_texts(self, kept: Path) -> None:
-        """Remove the files of texts that belong to an earlier `data.db`."""
         for path in self.path.glob("texts-*.json"):
             if path != kept:
                 with suppress(OSError):
                     path.unlink()
 
     def create(self) -> None:
-        """Make the folder; it is on the disk, with its name in the folder of all jobs, when this returns."""
         is_new = not self.path.exists()
         missing = [path for path in (self.path / "bodies", self.path / "replies") if not path.exists()]
         if missing:
@@ -98,16 +95,12 @@ class JobFolder:
         write_own_file(path, data)
 
     def delete(self) -> bool:
-        """Remove the folder and all in it; a power failure does not bring it back.
-
-        False when something is left, for example a file that another program has open on Windows.
-        """
+        """Remove the folder for good; False when something is left, such as a file that is open on Windows."""
         shutil.rmtree(self.path, ignore_errors=True)
         flush_folder(self.path.parent)
         return not self.path.exists()
 
     def open(self, *, read_only: bool = False) -> AbstractContextManager[sqlite3.Connection]:
-        """A connection to the data for one piece of work."""
         return schema.opened(self.data, read_only=read_only)
 
     def save_draft(self, draft: SavedDraft) -> None:
@@ -115,7 +108,6 @@ class JobFolder:
         write_own_file(self.path / "draft.json", msgspec.json.encode(draft))
 
     def draft(self) -> SavedDraft | None:
-        """How the file is read, None before a file is chosen."""
         path = self.path / "draft.json"
         if not path.exists():
             return None
@@ -141,15 +133,9 @@ DELETE FROM facts WHERE name = 'packed_texts'
 
 
 def forget_texts(folder: JobFolder, now: float) -> None:
-    """Remove the texts, whole or not at all, and keep ids, ranks, scores and vectors. `now` is in seconds since 1970.
-
-    A text is replaced by its id, or by the number of its row. Gone are also the other cells of the rows, rows as they
-    stood in the file, bodies of requests, and the hashes by which the same texts are found again: one of a short text
-    can be guessed. SQLite overwrites what it removes; what an SSD, a backup or a snapshot still holds is beyond any
-    program.
-
-    Bodies and the file of texts go first: they can be written anew from `data.db` as long as it has the texts. Doing it
-    again does no harm. Raises DataError, DiskFull.
+    """Remove the texts, whole or not at all, and keep ids, ranks, scores and vectors; a text is replaced by its id or
+    row number. Also gone: other cells, bodies, and hashes, by which a short text can be guessed. `now` in seconds
+    since 1970. May be repeated. Raises DataError, DiskFull.
     """
     with folder.open() as database:
         database.execute("PRAGMA secure_delete = ON")

@@ -1,7 +1,5 @@
-"""The texts of a job as they go into bodies: JSON in one file, one after the other, and how long each is.
-
-Planning needs the lengths and no text; packing copies bytes. `data.db` knows the file by its name and size: without
-it, as in a job from a backup, texts are written out anew from their table.
+"""The texts of a job as JSON in one file, one after the other, and how long each is; `data.db` knows it by name and
+size, and texts are written out anew without it.
 """
 
 import sqlite3
@@ -60,12 +58,10 @@ class TextPacker:
         self._new_blocks.write_all()
 
     def note(self, database: sqlite3.Connection, name: str) -> None:
-        """Tell the data that the file will be there under this name."""
         put_metadata_value(database, _METADATA_NAME, [name, self._position])
 
 
 def _lengths(first: int, start: int, texts: Sequence[str], encoded: bytearray) -> tuple[object, ...]:
-    """A row of `packed`; `encoded` is the JSON array of the texts."""
     characters = np.fromiter(map(len, texts), np.uint32, len(texts))
     if len(encoded) == int(characters.sum(dtype=np.int64)) + 3 * len(texts) + 1:  # all are ASCII, and none is escaped
         columns = (characters + np.uint32(2), *count_ascii_tokens(characters))
@@ -87,8 +83,7 @@ class TextsOfTable:
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
-    def prepare(self, first: int, stop: int, *, is_all: bool) -> None:
-        """There is nothing to be found out."""
+    def prepare(self, first: int, stop: int, *, is_all: bool) -> None: ...
 
     def joined(self, first: int, count: int) -> memoryview:
         """So many texts from the number `first` on, as JSON with commas between."""
@@ -115,10 +110,7 @@ class PackedTexts:
         self._data, self._data_start = memoryview(b""), 0
 
     def prepare(self, first: int, stop: int, *, is_all: bool) -> None:
-        """Find out where the texts with numbers from `first` to before `stop` stand; of others nothing may be asked.
-
-        With `is_all` they are all asked for next, and so read at once.
-        """
+        """Find out where the texts from `first` to before `stop` stand; of others nothing may be asked."""
         blocks = self._database.execute(_BLOCKS, (stop, first)).fetchall()
         self._first = blocks[0][0]
         self._sizes = np.frombuffer(b"".join([block[2] for block in blocks]), _NUMBER)

@@ -53,10 +53,7 @@ def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[S
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """A row, or a part of it, without a result. `file` is 1 or 2; `reason` a sentence, or the service's own words.
-
-    `kind` is "" for what the service refused. `raw` and `cells` are those of a StoredProblem that has a raw row.
-    """
+    """A row, or a part of it, without a result. `file` is 1 or 2; `kind` is "" for what the service refused."""
 
     file: int
     row: int
@@ -118,12 +115,9 @@ _IN_THE_FILE = message("in the file")
 
 
 def save_problems(folder: JobFolder, path: Path, *, kind: str = "", say: Callable[[str], str] = str) -> int:
-    """Write the rows that are left out (of one kind, or all) as CSV; returns how many.
-
-    "row" and "reason" come first, then the cells exactly as they were, and last, where the cells of some may not be
-    what the file means, "in the file" with these rows as they stand. The separator is that of the user's own file, with
-    a mark of UTF-8, so that the spreadsheet that wrote the one opens the other. `say` words what is ours. Raises
-    ExportError, DiskFull.
+    """Write the rows that are left out (of one kind, or all) as CSV with the file's own separator; returns how many.
+    "row" and "reason" come first, then the cells as they were. `say` words what is ours. Raises ExportError,
+    DiskFull.
     """
     draft = folder.draft()
     found = problems(folder, kind=kind)

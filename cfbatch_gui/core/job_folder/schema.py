@@ -1,7 +1,5 @@
-"""The tables of `data.db`.
-
-An *item* is what comes back with one score or one vector: a text, or a query with one context. Items are numbered
-from 1 in the order of the input; texts that are shared by several queries are stored once.
+"""The tables of `data.db`. An *item* is what comes back with one score or one vector; items are numbered from 1 in the
+order of the input, and shared texts are stored once.
 """
 
 import json
@@ -115,10 +113,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def create(path: Path, *, indexed: bool = True, size: int = 0) -> None:
-    """Make an empty `data.db`, in place of one that may be there; `size` is about how many bytes of texts it will get.
-
-    Who fills it at once is faster without indexes, and makes them at the end with `create_indexes`.
-    """
+    """Make an empty `data.db`, replacing an old one; `size` is about how many bytes of texts it will get."""
     path.unlink(missing_ok=True)
     tables = f"{_TABLES} {' '.join((*_INDEXES, INDEX_OF_REQUESTS)) if indexed else ''}"
     with opened(path, must_exist=False) as database:
@@ -128,10 +123,7 @@ def create(path: Path, *, indexed: bool = True, size: int = 0) -> None:
 
 
 def create_indexes(database: sqlite3.Connection, *, has_queries: bool) -> None:
-    """Make what `create` has left out, but for the index of requests, which planning makes; in a transaction or not.
-
-    Texts without queries have no use for an index by them.
-    """
+    """Make what `create` has left out, but for the index of requests, which planning makes; in a transaction or not."""
     for statement in _INDEXES:
         if has_queries or statement is not _INDEX_OF_QUERIES:
             database.execute(statement)
@@ -141,10 +133,8 @@ def create_indexes(database: sqlite3.Connection, *, has_queries: bool) -> None:
 def opened(
     path: Path, *, read_only: bool = False, must_exist: bool = True, any_thread: bool = False
 ) -> Iterator[sqlite3.Connection]:
-    """One connection for one piece of work, in autocommit mode; use `transaction` for what belongs together. It is for
-    this thread, or with `any_thread` for one at a time.
-
-    Raises DataError when the file is missing, damaged or of another version, and DiskFull.
+    """One connection in autocommit mode, for this thread, or with `any_thread` for one at a time. Raises DataError when
+    the file is missing, damaged or of another version, and DiskFull.
     """
     if must_exist and not path.exists():
         raise DataError(message("This job's data is missing from its folder."), detail=str(path))
@@ -221,11 +211,8 @@ def metadata_value(database: sqlite3.Connection, name: str, default: object = No
 
 
 def data_version(path: Path) -> bytes:
-    """What differs after every change of an SQLite database: when it was changed, its size, and which file it is.
-
-    The change counter in its header is not read: closing the file would end the locks that SQLite has on it in this
-    process. A change that has just been made may be followed by another with the same time, as file systems count it
-    in steps; until it is old enough, each call returns something new. Raises DataError if there is no such file.
+    """What differs after every change of an SQLite database: time, size, file. Its header is not read: closing the file
+    would end SQLite's locks. Just changed, each call returns something new. Raises DataError without a file.
     """
     try:
         status = path.stat()
@@ -257,9 +244,8 @@ LEFT_OUT = f"kind <> '{ProblemKind.DOUBTFUL_SENT}'"
 
 
 def cells_sql(rows: str = "f", texts: str = "t") -> str:
-    """An expression for a row's cells as a JSON array of strings, NULL when they are not known.
-
-    Of the aliases given, `rows` is `source_rows` for the row of the text, `texts` is `texts`; both may be outer joins.
+    """An expression for a row's cells as a JSON array of strings, NULL when not known; `rows` and `texts` are aliases
+    and may be outer joins.
     """
     form = f"(SELECT value FROM facts WHERE name = '{ROW_FORM}')"  # noqa: S608 - a constant
     return f"row_cells(coalesce({rows}.cells, {form}), {texts}.text, {texts}.text_id, {texts}.label)"
@@ -348,15 +334,11 @@ def write_queue(database: sqlite3.Connection) -> Iterator[WriteQueue]:
 
 
 class Inserts:
-    """Rows for one table, thousands with one statement: twice as fast as one by one.
-
-    They are kept until `write`, and a rest of them until `write_all`.
-    """
+    """Rows for one table, thousands with one statement, kept until `write` or `write_all`."""
 
     def __init__(self, writes: WriteQueue, statement: str, marks: str, rows: int = MOST_ROWS) -> None:
-        """`statement` is all of it before VALUES; `marks` is a row of values, with question marks for what varies.
-
-        `rows` are written at a time, or fewer where a statement may not have as many values.
+        """`statement` is all before VALUES; `marks` is a row of values with question marks; at most `rows` are written
+        at a time.
         """
         self._writes, self._columns = writes, marks.count("?")
         self._rows = max(1, min(rows, writes.most_values // self._columns))

@@ -1,6 +1,5 @@
-"""`vectors.npy`, written row by row: each row by a write at its place, flushed before `data.db` says that it is there.
-
-No memory map: a full disk is then an error that can be said, and every write is one that the system sees.
+"""`vectors.npy`, written row by row at its place and flushed before `data.db` says that it is there; no memory map, so
+a full disk is an error that can be said.
 """
 
 import errno
@@ -27,8 +26,6 @@ _COPIED_BYTES = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class VectorLayout:
-    """Where the rows of a file of vectors stand."""
-
     rows: int
     dimension: int
     first_byte: int
@@ -121,8 +118,8 @@ def open_vectors(path: Path) -> Iterator[VectorFile]:
 
 @contextmanager
 def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
-    """A new file, in place of one that may be there, whose room on the disk is reserved; its name is flushed when the
-    block ends, and it is removed when the block raises. Raises DiskFull and DataError.
+    """A new file with its room reserved, flushed when the block ends and removed when it raises. Raises DiskFull and
+    DataError.
     """
     header = BytesIO()
     npy.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)})
@@ -143,8 +140,8 @@ def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
 
 
 def rewrite(path: Path, rows: int, dimension: int) -> None:
-    """Put a file that is missing, cut short or misshapen into its form again, with the vectors that can still be found
-    in it; other rows are 0. The caller lets nobody else write to it. Raises DiskFull and DataError.
+    """Put a missing, cut or misshapen file into its form again; rows that cannot be found are 0. Nobody else may write
+    to it. Raises DiskFull and DataError.
     """
     fresh = path.with_name("vectors.new.npy")
     with new_vectors(fresh, rows, dimension) as file:
@@ -157,7 +154,6 @@ def rewrite(path: Path, rows: int, dimension: int) -> None:
 
 
 def _copy(path: Path, file: VectorFile) -> None:
-    """Everything behind the header, which every program writes with the same length."""
     layout = file.layout
     at_once = max(1, _COPIED_BYTES // layout.row_bytes)
     with path.open("rb") as old:

@@ -110,7 +110,6 @@ def _url(connection: Connection, model: str, *, queued: bool) -> str:
 
 
 def _headers(connection: Connection) -> dict[str, str]:
-    """As the endpoint sends them, with names of variables in the place of secrets."""
     token = Token(f"${secret_variable(connection)}")
     gateway = Token("$CF_AIG_TOKEN") if connection.kind is ConnectionKind.GATEWAY else None
     found = Endpoint(connection).headers(token, gateway)

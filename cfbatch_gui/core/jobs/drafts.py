@@ -200,10 +200,8 @@ class Drafts:
             self.delete(job_id)
 
     def clear_deleted(self) -> None:
-        """Remove for good what was deleted before.
-
-        A folder of which something is left stays known as deleted, and is tried again at the next start: to a ledger
-        that had forgotten it, it would be a job to put together again.
+        """Remove for good what was deleted before. A folder of which something is left stays known as deleted:
+        forgotten, it would be put together again as a job.
         """
         for job in self._ledger.deleted_jobs():
             if self.folder(job.id).delete():

@@ -1,12 +1,6 @@
-"""Results of earlier jobs: found for a draft, and copied into it when it is sent instead of being paid for again.
-
-Found by fingerprints. Results are the same only where everything that made them is: the service, the model, what is
-done with long texts, and the pooling that was asked for. Practice and Cloudflare never mix.
-
-Taken when the text, with its query and the bounds of its parts, is the same, character by character; when the request
-that the result came with is done; and when its checksum is that of the moment when it was stored. What cannot be
-verified is sent. The caller's transaction has all of it or nothing, and the vectors are on the disk before it is
-committed.
+"""Results of earlier jobs, copied into a draft instead of being paid for again: only where service, model, options and
+the text with its query are the same, character by character, and the stored checksum is right. What cannot be
+verified is sent.
 """
 
 import json
@@ -53,10 +47,8 @@ class EarlierJob:
 
 @dataclass(frozen=True, eq=False)
 class Reusable:
-    """What earlier jobs have of a draft. Of shape (n,), in the order of the draft's items: `item` is the number of each
-    item whose result is there, `source` the index of the job in `jobs` that has it, `source_item` its number there.
-
-    `service` is the mark of the draft's service, "" when that is not known; nothing is found then.
+    """What earlier jobs have of a draft, of shape (n,) in the order of its items: `item` its number, `source` the index
+    in `jobs`, `source_item` the number there. `service` is "" when not known; then nothing is found.
     """
 
     service: str = ""
@@ -70,10 +62,8 @@ NOTHING = Reusable()
 
 
 class EarlierResults:
-    """Looks through the jobs that were sent. Every method reads from the disk and belongs in a thread.
-
-    `jobs` are those of the ledger, newest first; `service_of` gives the mark of the service that a job's connection
-    leads to now, "" for a connection that is gone.
+    """Looks through the jobs that were sent; for a thread. `jobs` are newest first; `service_of` gives the mark of a
+    connection's service, "" for one that is gone.
     """
 
     def __init__(
@@ -85,9 +75,8 @@ class EarlierResults:
         self._jobs, self._folder_of, self._service_of = jobs, folder_of, service_of
 
     def find(self, draft: Job) -> Reusable:
-        """What is there for a draft, by its fingerprints; nothing when its options say so. Raises DataError.
-
-        Also makes the fingerprints of the draft, by which it is found itself later.
+        """What is there for a draft, whose fingerprints are made too; nothing when its options say so. Raises
+        DataError.
         """
         service, folder = self._service_of(draft), self._folder_of(draft.id)
         if not folder.data.exists():
@@ -218,8 +207,6 @@ def would_be_taken(reusable: Reusable) -> Taken:
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """Where a result came from in the first place."""
-
     job_id: str
     job_name: str
     request_id: str
@@ -227,10 +214,8 @@ class _Origin:
 
 
 def take_results(database: sqlite3.Connection, folder: JobFolder, kind: Kind, reusable: Reusable) -> Taken:
-    """Copy what can be verified into the draft's data, in the caller's transaction; returns what that was.
-
-    The draft has no plan and no results. Scores are stored with the items, vectors in `vectors.npy`, both with their
-    checksums; which request they stand with is for the plan. Raises DiskFull, and DataError for the draft's own data.
+    """Copy what can be verified, with its checksums, into the data of a draft without plan and results, in the caller's
+    transaction; returns what that was. Raises DiskFull and DataError.
     """
     with ExitStack() as files:
         taking = _Taking(database, folder, files)
@@ -456,7 +441,6 @@ def _parts_of(database: sqlite3.Connection, items: Numbers) -> dict[int, list[tu
 
 
 def _is_best(parts: list[tuple[int, float | None]], score: float) -> bool:
-    """Whether a score is the best of its parts; an item without parts has just the one."""
     known = [each for _, each in parts if each is not None]
     return not parts or (len(known) == len(parts) and max(known) == score)
 

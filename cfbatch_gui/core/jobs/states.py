@@ -36,7 +36,6 @@ class BatchState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Neither the program nor the service changes the state any more."""
         return self in _FINAL
 
     @property
@@ -116,7 +115,6 @@ class Batch:
 
     @property
     def is_in_account(self) -> bool:
-        """The answer waits in the user's account to be fetched."""
         return self.state.is_at_service and self.stored_bytes > 0
 
     @property
@@ -180,7 +178,6 @@ class Job:
 
     @property
     def has_named_texts(self) -> bool:
-        """Whether names stand for its texts, which are not on this computer."""
         return (self.attached or self.taken_over) and not self.source_name
 
     @property

@@ -40,7 +40,6 @@ class ChangedSince:
     removed: Numbers
 
     def note(self, removed: Path | None) -> dict[str, object]:
-        """For the manifest of the export, which names the list of what is gone."""
         about: dict[str, object] = {"id": self.earlier.id, "name": self.earlier.name, "removed": len(self.removed)}
         return {"changed_since": {**about, "removed_list": removed.name if removed else ""}}
 
@@ -88,11 +87,8 @@ def removed_path(path: Path) -> Path:
 
 @contextmanager
 def removed_list(found: ChangedSince, path: Path) -> Iterator[Path | None]:
-    """Write what is gone beside the export at `path`, which the block writes; its path, None when nothing is gone.
-
-    The list gets its name when the block has ended, so that there is never one without the other, and the disk has
-    room for both. An older list of ours goes. The list has every id that is not in the job any more, also of a text
-    that has another one now. Raises UsageError for another file of that name, DiskFull.
+    """Write what is gone beside the export at `path`, which the block writes, when the block has ended; its path, None
+    when nothing is gone. Raises UsageError for another file of that name, DiskFull.
     """
     target, dialect = removed_path(path), Dialect(ExportOptions())
     header = dialect.encode([_COLUMNS])

@@ -35,10 +35,8 @@ def choose_predecessor(folder: JobFolder, job_id: str) -> None:
 
 
 def find_predecessor(job: Job, jobs: Iterable[Job], folder_of: Callable[[str], JobFolder]) -> Job | None:
-    """The user's choice, else the newest earlier job of the same kind whose file has the same columns with the same
-    roles, and at least half of the ids, or of the texts where there are none. For a thread. Raises DataError.
-
-    `jobs` are those of the ledger, newest first. A chosen job that is gone counts as none.
+    """The user's choice, else the newest of `jobs` (newest first) of the same kind and columns with half of the ids, or
+    texts. For a thread. Raises DataError.
     """
     folder = folder_of(job.id)
     if not folder.data.exists():
@@ -123,7 +121,6 @@ class DraftVersion:
         return np.setdiff1d(self.differences.removed, self.differences.was[self.differences.moved - 1])
 
     def count_sent(self, change: Change) -> int:
-        """How many of the items that are sent are added, changed or moved."""
         if self.differences is None:
             return len(self.sent) if change is Change.ADDED else 0
         return int(np.count_nonzero(np.isin(self.sent, self.differences.items(change))))

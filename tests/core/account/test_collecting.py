@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import socket
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from cfbatch_gui.core.jobs.account.handing_over import order_of
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.account.taking_over import AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.worker_setup.worker_files import GUIDE, new_secret, save_worker
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.core.account.conftest import Account, Computer
@@ -136,26 +133,6 @@ async def handed_over(account: Account, computer: Computer, path: Path) -> Job:
         await computer.program.actions.send(job.id)
         await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
         return await computer.program.runner.pause(job.id)
-
-
-async def test_other_processes_can_read_what_waits_in_the_account(
-    account: Account, new_computer: NewComputer, texts_file: Path
-) -> None:
-    computer = await new_computer()
-    job = await handed_over(account, computer, texts_file)
-    await computer.stop()
-    seen = []
-
-    def compare(job: Job) -> None:
-        if account_progress(job).in_account:
-            with closing(Ledger.open_read_only(Paths(computer.folder))) as ledger:
-                seen.append((account_progress(ledger.job(job.id)), account_progress(job)))
-
-    await computer.start(on_change=compare)
-    await computer.program.runner.carry_on(job.id)
-    assert (await computer.program.runner.wait(job.id)).state is JobState.DONE
-    assert seen
-    assert all(on_disk == shown for on_disk, shown in seen)
 
 
 async def test_an_account_that_cannot_be_reached_is_said_until_it_can(

@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -48,11 +47,3 @@ def test_who_stops_gets_the_connection_back_at_once(database: sqlite3.Connection
         raise KeyboardInterrupt
     database.execute("INSERT INTO numbers VALUES(2)")
     assert numbers(database)[-1] == 2
-
-
-def test_a_statement_may_have_as_many_values_as_it_says(tmp_path: Path) -> None:
-    database = sqlite3.connect(tmp_path / "few.db", isolation_level=None, check_same_thread=False)
-    database.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 100)
-    with write_queue(database) as writes:
-        assert writes.most_values == 100
-    database.close()

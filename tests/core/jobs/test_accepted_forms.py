@@ -77,11 +77,6 @@ def table(path: Path, rows: list[list[str]]) -> Path:
     return path
 
 
-def lines(path: Path, objects: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(each) + "\n" for each in objects), "utf-8", newline="")
-    return path
-
-
 def as_texts(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
     return [
         table(folder / "a.csv", [["id", "text"], *[[f"{n:03}", text] for n, text in enumerate(queries + contexts)]])
@@ -93,15 +88,6 @@ def as_long(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]
     return [table(folder / "a.csv", [["query", "text", "label"], *rows])]
 
 
-def as_wide(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
-    names = [f"context_{n}" for n, _ in enumerate(contexts)]
-    return [table(folder / "a.csv", [["query", *names], *[[query, *contexts] for query in queries]])]
-
-
-def as_nested(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
-    return [lines(folder / "a.jsonl", [{"query": query, "contexts": contexts} for query in queries])]
-
-
 def as_requests(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
     given = [{"text": text} for text in contexts]
     asked = [{"query": query, "contexts": given, "external_reference": f"r{n}"} for n, query in enumerate(queries)]
@@ -109,56 +95,12 @@ def as_requests(folder: Path, queries: list[str], contexts: list[str]) -> list[P
     return [folder / "a.json"]
 
 
-def as_judged(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
-    half = len(contexts) // 2
-    both = {"positive": contexts[half:], "negative": contexts[:half] or ["no"]}
-    return [lines(folder / "a.jsonl", [{"query": query, **both} for query in queries])]
-
-
-def as_rank_llm(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
-    given = [{"docid": f"d{n}", "doc": {"contents": text}} for n, text in enumerate(contexts)]
-    return [
-        lines(folder / "a.jsonl", [{"query": {"text": query, "qid": "q"}, "candidates": given} for query in queries])
-    ]
-
-
-def as_openai(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
-    return [lines(folder / "a.jsonl", [{"custom_id": query, "body": {"input": contexts}} for query in queries])]
-
-
 def as_two_files(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
     first = table(folder / "q.csv", [["query"], *[[query] for query in queries]])
     return [first, table(folder / "c.csv", [["id", "text"], *[[str(n), text] for n, text in enumerate(contexts)]])]
 
 
-def as_candidates(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
-    rated = [[query, str(n), "1"] for query in queries for n, _ in enumerate([*contexts, "gone"])]
-    first = table(folder / "r.csv", [["query", "docid", "rating"], *rated])
-    return [first, table(folder / "c.csv", [["id", "text"], *[[str(n), text] for n, text in enumerate(contexts)]])]
-
-
-def as_collection(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
-    home = folder / "beir"
-    (home / "qrels").mkdir(parents=True, exist_ok=True)
-    lines(home / "corpus.jsonl", [{"_id": f"d{n}", "title": "T", "text": text} for n, text in enumerate(contexts)])
-    lines(home / "queries.jsonl", [{"_id": f"q{n}", "text": text} for n, text in enumerate(queries)])
-    judged = "".join(f"q{n}\td{n % len(contexts)}\t1\n" for n, _ in enumerate(queries))
-    (home / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + judged)
-    return [home]
-
-
-def as_folder(folder: Path, queries: list[str], contexts: list[str]) -> list[Path]:
-    home = folder / "notes"
-    home.mkdir(exist_ok=True)
-    for number, text in enumerate([*queries, *contexts]):
-        (home / f"{number}.txt").write_text(text, "utf-8", "replace")
-    return [home]
-
-
-LAYOUTS: list[Callable[[Path, list[str], list[str]], list[Path]]] = [
-    as_texts, as_long, as_wide, as_nested, as_requests, as_judged, as_rank_llm, as_openai, as_two_files, as_candidates,
-    as_collection, as_folder,
-]  # fmt: skip
+LAYOUTS: list[Callable[[Path, list[str], list[str]], list[Path]]] = [as_texts, as_long, as_requests, as_two_files]
 
 
 class Service:

@@ -140,12 +140,6 @@ def test_only_a_model_that_ranks_is_asked_to_rank(tmp_path: Path) -> None:
         packing.plan(folder, job(Kind.RANK, model="@cf/baai/bge-base-en-v1.5"))
 
 
-def test_models_that_cannot_cut_get_no_text_that_is_too_long(tmp_path: Path) -> None:
-    folder = filled(tmp_path, [(None, ["fine", "word " * 700])])
-    small = job(Kind.EMBED, model="@cf/baai/bge-small-en-v1.5", truncate=True)
-    assert packing.plan(folder, small).left_out == 1
-
-
 def test_a_query_that_is_too_long_is_left_out_with_its_contexts_or_cut(tmp_path: Path) -> None:
     folder = filled(tmp_path, [("word " * 20_000, ["a", "b"]), ("short", ["c"])])
     left = packing.plan(folder, job(Kind.RANK, truncate=False))
@@ -188,13 +182,6 @@ def found(tmp_path: Path, *, split: Split | None = None, options: JobOptions | N
     assert all(row.cells[0] in "bcd" for row in rows)
     assert len(rows) == preflight.too_long
     return [(row.row, row.reason) for row in rows]
-
-
-def test_each_with_its_row_and_its_length(tmp_path: Path) -> None:
-    rows = found(tmp_path)
-    assert [row for row, _ in rows] == [3, 4, 5]
-    assert rows[0][1] == "750 to 1,002 tokens; the model reads 512."
-    assert rows[1][1] == "Up to 569 tokens; the model reads 512."
 
 
 def test_not_those_that_are_left_out_or_go_in_parts(tmp_path: Path) -> None:

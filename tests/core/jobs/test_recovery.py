@@ -38,11 +38,7 @@ def flip(ledger: Path) -> None:
     ledger.write_bytes(data)
 
 
-def cut(ledger: Path) -> None:
-    ledger.write_bytes(ledger.read_bytes()[:5_000])
-
-
-@pytest.mark.parametrize("harm", [delete, garble, flip, cut])
+@pytest.mark.parametrize("harm", [delete, garble, flip])
 async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
     bench: Bench, write: Write, harm: Callable[[Path], None]
 ) -> None:
@@ -83,17 +79,6 @@ async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write:
     assert len(bench.faulty.submits) == 1
 
 
-async def test_a_finished_job_is_read_again_from_its_own_folder(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    asked = len(bench.faulty.arrivals)
-    await bench.stop()
-    bench.paths.ledger.unlink()
-    bench.start()
-    await bench.runner.carry_on(job.id)
-    assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.faulty.arrivals) == asked
-
-
 async def test_a_job_of_earlier_results_alone_is_finished_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:
     path = write("clouds.csv", CLOUDS)
     await bench.run(bench.draft(path, Kind.RANK))
@@ -124,13 +109,14 @@ async def queued(bench: Bench, job: Job) -> Job:
 
 async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    asked = len(bench.faulty.arrivals)
     await bench.stop()
     bench.paths.ledger.unlink()
     bench.paths.submissions.unlink()
     bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.faulty.submits) == 1
+    assert len(bench.faulty.arrivals) == asked
 
 
 async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write: Write) -> None:
@@ -407,7 +393,7 @@ async def test_a_folder_put_back_without_what_is_kept_elsewhere_asks(
     assert len(bench.accepted_bodies()) == 1
 
 
-@pytest.mark.parametrize("days", [0.0, -2.0, 2.0])
+@pytest.mark.parametrize("days", [-2.0, 2.0])
 async def test_an_older_ledger_does_not_send_what_left_since_whatever_the_clock_says(
     bench: Bench, waiting: Job, days: float
 ) -> None:

@@ -18,7 +18,6 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.job_folder.checksums import Summed, read_sums
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
 from cfbatch_gui.core.jobs.verify.job_check import Outcome, asked_for_again
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
@@ -35,14 +34,9 @@ def catalogue(changed: frozenset[int] = frozenset(), count: int = 2_000) -> str:
     return "id,text\n" + "".join(rows)
 
 
-def rankings(queries: int, contexts: int, *, new_queries: frozenset[int] = frozenset(), new: frozenset[int]) -> str:
-    lines = ["query,id,text"]
-    for q in range(queries):
-        asked = f"question {q}{' again' if q in new_queries else ''}"
-        for c in range(contexts):
-            text = f"answer {q * contexts + c}{' changed' if q * contexts + c in new else ''}"
-            lines.append(f"{asked},d{c},{text}")
-    return "\n".join(lines) + "\n"
+def rankings(queries: int, contexts: int) -> str:
+    rows = (f"question {q},d{c},answer {q * contexts + c}\n" for q in range(queries) for c in range(contexts))
+    return "query,id,text\n" + "".join(rows)
 
 
 def sent_texts(bench: Bench, since: int = 0) -> list[str]:
@@ -57,11 +51,6 @@ def sent_texts(bench: Bench, since: int = 0) -> list[str]:
 def scores_of(bench: Bench, job: Job) -> list[tuple[object, ...]]:
     with bench.drafts.folder(job.id).open(read_only=True) as database:
         return database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
-
-
-def parts_of(bench: Bench, job: Job) -> list[tuple[object, ...]]:
-    with bench.drafts.folder(job.id).open(read_only=True) as database:
-        return database.execute("SELECT item_no, part, score FROM parts ORDER BY item_no, part").fetchall()
 
 
 def vectors_of(bench: Bench, job: Job) -> bytes:
@@ -95,33 +84,6 @@ async def test_exactly_the_changed_texts_leave_and_the_vectors_are_those_of_a_wh
     assert vectors_of(bench, june) == vectors_of(bench, whole)
 
 
-@pytest.mark.parametrize(
-    ("new_queries", "new", "expected"),
-    [
-        (frozenset(), frozenset({3, 17, 40}), 3),
-        (frozenset({2}), frozenset(), 8),
-        (frozenset({1}), frozenset({1, 9}), 9),
-    ],
-)
-async def test_rankings_send_the_pairs_that_are_new(
-    bench: Bench, write: Write, new_queries: frozenset[int], new: frozenset[int], expected: int
-) -> None:
-    await bench.run(bench.draft(write("may.csv", rankings(6, 8, new=frozenset())), Kind.RANK))
-    path = write("june.csv", rankings(6, 8, new_queries=new_queries, new=new))
-    before = len(bench.accepted_bodies())
-    june = await bench.run(bench.draft(path, Kind.RANK))
-    assert june.state is JobState.DONE
-    assert len(sent_texts(bench, before)) == expected
-    assert june.reused == 48 - expected
-    whole = await sent_whole(bench, path, Kind.RANK)
-    assert scores_of(bench, june) == scores_of(bench, whole)
-    with (
-        bench.drafts.folder(june.id).open(read_only=True) as ours,
-        bench.drafts.folder(whole.id).open(read_only=True) as theirs,
-    ):
-        assert read_sums(ours, Summed.SCORES, 1, 6).tolist() == read_sums(theirs, Summed.SCORES, 1, 6).tolist()
-
-
 async def test_a_job_of_which_everything_is_known_sends_nothing_and_is_done(bench: Bench, write: Write) -> None:
     path = write("may.csv", catalogue(count=300))
     may = await bench.run(bench.draft(path, Kind.EMBED))
@@ -153,17 +115,6 @@ async def test_each_result_says_the_job_and_the_request_it_came_from_however_oft
     assert (rows, second.reused) == (300, 300)
 
 
-async def test_deleting_the_source_harms_nothing(bench: Bench, write: Write) -> None:
-    path = write("may.csv", catalogue(count=300))
-    may = await bench.run(bench.draft(path, Kind.EMBED))
-    expected = vectors_of(bench, may)
-    june = await bench.run(bench.draft(path, Kind.EMBED))
-    bench.drafts.delete(may.id)
-    bench.drafts.clear_deleted()
-    assert not bench.drafts.folder(may.id).path.exists()
-    assert vectors_of(bench, june) == expected
-
-
 async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_instead(bench: Bench, write: Write) -> None:
     path = write("may.csv", catalogue(count=300))
     may = await bench.run(bench.draft(path, Kind.EMBED))
@@ -191,7 +142,7 @@ async def test_a_damaged_vector_is_sent_instead_of_taken(bench: Bench, write: Wr
 
 
 async def test_a_damaged_score_sends_its_query_again(bench: Bench, write: Write) -> None:
-    path = write("may.csv", rankings(5, 4, new=frozenset()))
+    path = write("may.csv", rankings(5, 4))
     may = await bench.run(bench.draft(path, Kind.RANK))
     right = scores_of(bench, may)
     with bench.drafts.folder(may.id).open() as database:
@@ -263,26 +214,6 @@ async def test_texts_that_were_removed_are_known_no_more(bench: Bench, write: Wr
     assert not bench.drafts.folder(may.id).fingerprints.exists()
 
 
-async def test_repeated_texts_and_parts_of_texts_are_taken_too(bench: Bench, write: Write) -> None:
-    long = " ".join(f"word{n}" for n in range(200))
-    rows = [f"q{n % 3},{long} {n % 4}" if n % 2 else f"q{n % 3},short {n % 5}" for n in range(24)]
-    path = write("may.csv", "query,text\n" + "\n".join(rows) + "\n")
-
-    def draft() -> Job:
-        job = bench.drafts.create(Kind.RANK, "parts", "@cf/baai/bge-m3", "cloudflare")
-        source = open_source(path)
-        mapping = replace(suggest_mapping(source, Kind.RANK, preview(source)), split=Split(tokens=120, overlap=10))
-        return bench.drafts.load(job.id, source, mapping)
-
-    may = await bench.run(draft())
-    assert may.state is JobState.DONE
-    june = await bench.run(draft())
-    assert (june.state, june.batches) == (JobState.DONE, ())
-    assert scores_of(bench, june) == scores_of(bench, may)
-    assert parts_of(bench, june) == parts_of(bench, may)
-    assert any(score is not None for _, _, score in parts_of(bench, june))
-
-
 async def test_a_draft_whose_sending_was_cut_short_is_planned_again(bench: Bench, write: Write) -> None:
     """The data has the plan and the results, and the ledger does not know of it: the draft is as it was."""
     path = write("may.csv", catalogue(count=50))
@@ -304,7 +235,7 @@ async def test_a_draft_whose_sending_was_cut_short_is_planned_again(bench: Bench
 async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
     bench: Bench, write: Write, kind: Kind
 ) -> None:
-    content = catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4, new=frozenset())
+    content = catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4)
     path = write("may.csv", content)
     may = await bench.run(bench.draft(path, kind))
     june = await bench.run(bench.draft(path, kind))
@@ -436,4 +367,5 @@ def _results(bench: Bench, job: Job) -> object:
     if job.kind is Kind.EMBED:
         return np.load(folder.vectors).tobytes()
     with folder.open(read_only=True) as database:
-        return database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
+        parts = database.execute("SELECT item_no, part, score FROM parts ORDER BY item_no, part").fetchall()
+        return parts, database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import repack_failed
@@ -36,13 +36,6 @@ def scores(bench: Bench, job_id: str) -> list[tuple[str, float]]:
     with bench.store.folder(job_id).open(read_only=True) as database:
         rows = database.execute("SELECT t.text, i.score FROM items i JOIN texts t USING(text_no) ORDER BY i.score DESC")
         return rows.fetchall()
-
-
-async def test_ranking_goes_from_a_file_to_scores(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.state is JobState.DONE
-    assert next(text for text, _ in scores(bench, job.id)) == "This is a story about an orange cloud"
-    assert job.tokens > 0 and job.finished_at > job.sent_at
 
 
 async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> None:
@@ -168,12 +161,6 @@ async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Writ
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     refused, accepted = bench.faulty.submits
     assert refused.sha256 == accepted.sha256
-
-
-async def test_nothing_failed_is_said(bench: Bench, write: Write) -> None:
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    with pytest.raises(UsageError, match="Nothing of this job failed"):
-        await bench.actions.send_failed_again(job.id)
 
 
 async def test_a_backup_can_be_unpacked_and_opened(bench: Bench, write: Write, tmp_path: Path) -> None:

@@ -163,13 +163,6 @@ async def test_a_busy_service_is_waited_for_as_long_as_it_asks(bench: Bench, wri
     assert job.state is JobState.DONE and job.batches[0].sent_at >= started + 70
 
 
-async def test_a_refusal_says_why_and_keeps_the_rest_here(bench: Bench, write: Write) -> None:
-    bench.faulty.follow(faults.refusal(code=5006, message="AiError: bad input: required properties are missing"))
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.state is JobState.FAILED and job.error
-    assert "required properties" in job.batches[0].error_detail + job.error
-
-
 async def test_an_expired_id_is_final(bench: Bench, write: Write) -> None:
     bench.faulty.follow(faults.refusal(on="poll", status=404, code=5504, message="Request not found in queue"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))

@@ -1,7 +1,4 @@
-"""Answers that the user's account collects: looked for, fetched to the disk, and deleted there once they are here.
-
-Nothing depends on it: a batch whose collector fails is asked for directly, as any other.
-"""
+"""Answers that the user's account collects: looked for, fetched to the disk, and deleted there once they are here."""
 
 import asyncio
 import logging
@@ -71,10 +68,8 @@ _log = logging.getLogger(__name__)
 
 
 class AccountCollection:
-    """What the account has of the jobs at work. Every method belongs to the loop's thread.
-
-    `free_bytes` is how much room there is on the disk of a folder. `patience` is after how many looks in a row that
-    do not reach the account the failure is raised; None: never, as looks are repeated for ever.
+    """For the loop's thread. `free_bytes` is the room on the disk of a folder; after `patience` looks in a row that do
+    not reach the account the failure is raised, with None never.
     """
 
     def __init__(
@@ -94,10 +89,8 @@ class AccountCollection:
         self._fetching: dict[tuple[str, int], asyncio.Task[None]] = {}
 
     async def look(self, job: Job, *, is_hurried: bool) -> None:
-        """Hand over what is due, and look at the shards whose time has come, or at all of them.
-
-        Raises what only the user can mend, such as TokenRefused; DataError when the ledger cannot be written;
-        Unreachable when patience is at its end.
+        """Hand over what is due, and look at the shards whose time has come, or at all. Raises what only the user can
+        mend, DataError, and Unreachable when patience is at its end.
         """
         await self._hand_over(job, is_hurried=is_hurried)
         for shard in unfetched_shards(self._store.job(job.id)):
@@ -116,13 +109,10 @@ class AccountCollection:
         return all((job.id, shard) in self._looks for shard in unfetched_shards(job))
 
     def has(self, batch: Batch) -> bool:
-        """Whether the account has something of this batch to be fetched."""
         return batch.is_handed_over and (batch.job_id, batch.number) in self._stored
 
     def may_have(self, batch: Batch) -> bool:
-        """Whether the account may have an answer to this batch that is not known here: it was not looked at since the
-        start, could not be seen the last time, has lost its room, or has not confirmed what may have reached it.
-        """
+        """Whether the account may have an answer to this batch that is not known here."""
         job, key = self._store.job(batch.job_id), (batch.job_id, batch.shard)
         batch = self._store.batch(batch.job_id, batch.number)  # as it is by now
         if job.account_problem == NO_ROOM_SENTENCE:
@@ -134,10 +124,8 @@ class AccountCollection:
         return key not in self._looks or key in self._missed
 
     async def fetch(self, job: Job, batch: Batch) -> Reply | None:
-        """The answer from the account, on the disk before it is read; None when it is not there after all.
-
-        Raises as `WorkersAI.ask`, also for a refusal that was stored; ReplyError when what is there cannot be used, and
-        DiskFull before the first byte when there is no room for all that waits.
+        """The answer from the account, on the disk before it is read; None when it is not there. Raises as
+        `WorkersAI.ask`, ReplyError for an unusable one, DiskFull before the first byte.
         """
         stored = self._stored[job.id, batch.number]
         collector = AccountCollector(self._store.client(job))
@@ -206,8 +194,8 @@ class AccountCollection:
         return True
 
     async def give_up(self, job_id: str) -> None:
-        """Ask the service directly from now on, but for the answers that wait in the account already, as far as it can
-        be seen now. Raises ConnectionProblem, with nothing changed.
+        """Ask the service directly from now on, but for answers that wait in the account. Raises ConnectionProblem,
+        with nothing changed.
         """
         for shard in unfetched_shards(self._store.job(job_id)):
             await self._look_at(self._store.job(job_id), shard)
@@ -344,7 +332,6 @@ class AccountCollection:
     # Fetching
 
     async def _bring(self, job: Job, batch: Batch) -> None:
-        """Fetch an answer to the disk, and those behind it at the same time."""
         waiting = [each for each in job.batches if self.has(each) and not self._stored[job.id, each.number].refused]
         self._check_room(job, waiting)
         ahead = [each for each in waiting if each.number > batch.number][: TOGETHER - 1]

@@ -1,8 +1,5 @@
-"""Handing batches over to the user's account. The ledger has the shard before the account does.
-
-With a shard goes its layout, by which another computer can take it over: which request each item belongs to, and no
-text. It is gzipped JSON; numbers that mostly grow by one are written as differences, so that a shard of 100,000 texts
-has some ten kilobytes.
+"""Handing batches over to the user's account, with a gzipped layout without texts by which another computer can take
+the shard over. The ledger has the shard before the account does.
 """
 
 import asyncio
@@ -35,8 +32,6 @@ _MOST_ROWS: Final = 5_000_000
 
 
 class SentBatch(msgspec.Struct, frozen=True):
-    """A batch as it was sent; as in `Batch`."""
-
     number: int
     request_id: str
     requests: int
@@ -61,10 +56,8 @@ class SentJob(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The layout of a shard. Columns of one table have one length; `*_steps` are differences from one row to the next.
-
-    `requests`: number, reference, batch, position. `items`: number, query number (0: none), position among its
-    contexts, request (0: none, sent in parts) and position in it (-1: none). `parts`: as in the table of that name.
+    """Columns of one table have one length; `*_steps` are differences from one row to the next. `items`: number, query
+    number (0: none), position among its contexts, request (0: none) and position in it (-1: none).
     """
 
     job: SentJob
@@ -235,9 +228,8 @@ NEAR = 2.0  # seconds; a connection that is asked sooner than this is a practice
 
 
 async def hand_over_due(store: JobStore, job_id: str, collector: AccountCollector, now: float) -> None:
-    """Hand over what was begun and not confirmed, then all that is due. `now` in seconds since 1970.
-
-    Raises UserError as `AccountCollector`; what was not confirmed is handed over again by the next call.
+    """Hand over what was begun and not confirmed, then all that is due. `now` in seconds since 1970. Raises UserError
+    as `AccountCollector`.
     """
     for shard, batches in unacknowledged(store.job(job_id)).items():
         await _hand_over(store, collector, shard, batches, now)
@@ -277,9 +269,8 @@ def _confirmed(batch: Batch, *, shard: int, now: float) -> Batch:
 
 
 async def _learn_order(store: JobStore, collector: AccountCollector, job: Job, shard: int, now: float) -> None:
-    """The account has other batches under this name: this ledger does not know what was handed over.
-
-    Those of the job that are among them stay there, for the account may have answers that the service has no longer.
+    """The account has other batches under this name: those of the job among them stay there, for the service may have
+    forgotten their answers.
     """
     theirs = set((await collector.order(job.id, shard)).batches)
     here = [(batch.number, batch.request_id) for batch in store.job(job.id).batches]

@@ -19,10 +19,8 @@ WAIT_FOR_MORE: Final = 300.0  # seconds that an accepted batch waits for others 
 
 @dataclass(frozen=True, slots=True)
 class AccountProgress:
-    """The batches of a job by where their answers are; synchronous requests count until they are final.
-
-    `here` are final, `in_account` wait there to be fetched, `at_service` are asked for by the account, and `direct` by
-    this program: they are not handed over yet, or cannot be. `to_send` have no answer that comes without this program.
+    """The batches of a job by where their answers are: `here` final, `in_account` to be fetched, `at_service` asked for
+    by the account, `direct` by this program; `to_send` have no answer without this program.
     """
 
     here: int = 0
@@ -54,10 +52,7 @@ def check_is_worker(connection: Connection) -> None:
 
 
 def wants_account(job: Job, connection: Connection) -> bool:
-    """Whether a job's batches are to be handed over: the job's own switch, else the connection's.
-
-    A draft keeps its switch when another connection is chosen for it, and only a Worker collects.
-    """
+    """The job's own switch, else the connection's; only a Worker collects."""
     chosen = job.options.collect_in_account
     wanted = connection.collects if chosen is None else chosen
     return wanted and connection.kind is ConnectionKind.WORKER
@@ -84,7 +79,6 @@ def account_progress(job: Job | ListedJob) -> AccountProgress:
 
 
 def may_be_handed_over(batch: Batch) -> bool:
-    """Whether a batch is asked for directly and could be collected."""
     is_asked = batch.state in (BatchState.QUEUED, BatchState.RUNNING)
     return is_asked and bool(batch.request_id) and not (batch.shard or batch.direct_only or batch.at_once)
 
@@ -124,12 +118,10 @@ def unacknowledged(job: Job) -> dict[int, tuple[Batch, ...]]:
 
 
 def of_shard(batches: Sequence[Batch], shard: int) -> tuple[Batch, ...]:
-    """All batches of a shard, in order."""
     return tuple(batch for batch in batches if batch.shard == shard)
 
 
 def unfetched_shards(job: Job) -> tuple[int, ...]:
-    """Shards of which the account still has something to say."""
     return tuple(sorted({batch.shard for batch in job.batches if batch.is_handed_over}))
 
 
@@ -139,5 +131,4 @@ def has_copies(job: Job) -> bool:
 
 
 def _bounds(connection: Connection) -> tuple[int, int]:
-    """The batches of a shard and the shards of a job, at most."""
     return (MOST_BATCHES, MOST_SHARDS) if connection.has_paid_worker else (FREE_BATCHES, FREE_SHARDS)

@@ -45,10 +45,8 @@ class AccountJob:
 
 
 class AccountJobs:
-    """`start` lets a job that was taken over go to work. Every method belongs to the loop's thread.
-
-    All that call the account raise UserError as `AccountCollector`, and UsageError for a connection that is no Worker
-    or a Worker without a collecting room.
+    """For the loop's thread. What calls the account raises UserError as `AccountCollector`, and UsageError for a
+    connection without a collecting room; `start` lets a job go to work.
     """
 
     def __init__(
@@ -57,7 +55,6 @@ class AccountJobs:
         self._store, self._drafts, self._start, self._clock = store, drafts, start, clock
 
     async def listed(self, connection_id: str) -> tuple[AccountJob, ...]:
-        """The jobs in the account, newest first."""
         shards: dict[str, list[ListedShard]] = {}
         with _room_expected():
             async for each in AccountCollector(self._client(connection_id)).shards():
@@ -67,11 +64,8 @@ class AccountJobs:
         return tuple(sorted(jobs, key=lambda job: job.at, reverse=True))
 
     async def take_over(self, connection_id: str, found: AccountJob, inputs: AttachedInput | None = None) -> Job:
-        """Watch and fetch a job that another computer has sent; that one may do so as well.
-
-        With `inputs`, the file that was sent, rows and results come together: it is read as it was read there, whatever
-        the columns are taken for here. Without, texts have names. Raises UsageError for a job that is here, for another
-        file, and when the account does not have it any more.
+        """Watch and fetch a job that another computer has sent; its rows come from `inputs`, read as they were there,
+        or have names. Raises UsageError for a job that is here, another file, or one that is gone.
         """
         await self._check_is_new(found.id)
         client, layouts = self._client(connection_id), []
@@ -195,10 +189,7 @@ def _account_job(job_id: str, shards: Sequence[ListedShard], *, is_here: bool) -
 
 
 def _batches(found: AccountJob, layouts: Sequence[Layout], now: float) -> list[Batch]:
-    """The batches of all shards in order; of one that was sent again, the last. Raises UsageError.
-
-    A request that was packed into another batch since leaves the first one with a hole that no answer fits.
-    """
+    """The batches of all shards in order; of one that was sent again, the last. Raises UsageError."""
     requests: dict[int, tuple[int, str, int, int]] = {}
     for row in chain.from_iterable(layout.requests for layout in layouts):
         if requests.setdefault(row[0], row) != row:
@@ -221,9 +212,8 @@ _Item = tuple[int, int, int, int, int]  # as in `Layout.items`
 
 
 def read_as_sent(sent: SavedDraft | None, inputs: AttachedInput) -> AttachedInput:
-    """The same files, read as where they were sent from; runs long. `sent` is None where that is not known.
-
-    Raises UsageError when their columns are not those of what was sent, InputError when they cannot be read so.
+    """The same files, read as where they were sent from; runs long. Raises UsageError when their columns are others,
+    InputError.
     """
     if sent is None:
         missing = check_mapping(inputs.mapping, inputs.source, inputs.second)
@@ -242,9 +232,8 @@ def read_as_sent(sent: SavedDraft | None, inputs: AttachedInput) -> AttachedInpu
 
 
 def lay_out_file(folder: JobFolder, job: Job, layouts: Sequence[Layout], batches: Sequence[Batch]) -> None:
-    """Have the items of a draft that was filled from the file wait for the answers to `batches`; runs long.
-
-    Every text is held against what was sent, by the hash of each body. Raises UsageError for another file.
+    """Have the items of a filled draft wait for the answers to `batches`; runs long. Texts are compared by the hash of
+    each body. Raises UsageError for another file.
     """
     packing.plan(folder, job)  # cuts long texts to parts, as was done before they were sent
     items = _all_items(layouts)

@@ -1,7 +1,5 @@
-"""Estimates put right by what finished jobs took.
-
-The estimate of tokens is a range by rules of thumb. The service says afterwards how many it counted (`usage`), so for
-each model, kind of job and script of the texts the program learns how the middle of that range compares with the truth.
+"""Estimates put right by what finished jobs took: for each model, kind and script, how the middle of the estimate
+compares with the service's count (`usage`).
 """
 
 import logging
@@ -67,9 +65,8 @@ class Calibrated:
 
 
 class Calibration:
-    """What was learned, kept in one file. `learn` and `apply` read job folders, so they belong in a thread.
-
-    `counts` says whether a job's numbers are Cloudflare's own; those of the practice service must not be learned from.
+    """What was learned, kept in one file; `learn` and `apply` belong in a thread. `counts` says whether a job's numbers
+    are Cloudflare's own.
     """
 
     def __init__(self, path: Path, counts: Callable[[Job], bool]) -> None:
@@ -122,9 +119,8 @@ class Calibration:
 
 
 def calibrated(found: Preflight, job: Job, folder: JobFolder, metadata: ModelMetadata, known: Calibration) -> Preflight:
-    """The same with tokens and prices as they were learned; limits stay with the cautious estimate.
-
-    The job's data remembers it, for what is shown of the job later. Raises DiskFull, DataError.
+    """The same with tokens and prices as they were learned, noted in the job's data; limits stay with the cautious
+    estimate. Raises DiskFull, DataError.
     """
     learned = known.apply(job, folder, metadata, found.tokens_low, found.tokens_high)
     if learned.jobs:

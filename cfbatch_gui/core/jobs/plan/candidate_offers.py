@@ -1,6 +1,5 @@
-"""What each choice of candidates would come to, for a collection with judgements and no run that names candidates.
-
-The corpus is read once and no job is planned, so the figures are estimates: a drawn text counts as the average one.
+"""What each choice of candidates would come to, estimated from the average text, for a collection with judgements and
+no run.
 """
 
 from collections.abc import Callable
@@ -18,10 +17,8 @@ _REPORTED = 1_000  # texts between two calls of `progress`
 
 @dataclass(frozen=True, slots=True)
 class CandidateOffer:
-    """What a rule comes to. Tokens and prices are the low and the high estimate.
-
-    With `measures_nothing` no query would have two candidates of different grades, so that every order of them is as
-    good; a text that is not judged counts as not relevant. `are_all_relevant` is the usual case of it.
+    """Tokens and prices are the low and the high estimate. With `measures_nothing` no query would have two candidates
+    of different grades; `are_all_relevant` is the usual case of it.
     """
 
     rule: CandidateRule
@@ -38,10 +35,8 @@ class CandidateOffer:
 def candidate_offers(
     source: Source, kind: Kind, metadata: ModelMetadata, *, progress: Callable[[int], None] | None = None
 ) -> tuple[CandidateOffer, ...]:
-    """The offers for a source, from the fewest texts to the most; () where the input names its candidates.
-
-    The sample has the size that the source has, else the usual one. `progress` gets the number of texts read so far,
-    and may raise to stop. Blocking: it reads the corpus. Raises InputError.
+    """The offers for a source, from the fewest texts to the most; () where the input names its candidates. Blocking:
+    reads the corpus. `progress` gets the number of texts read, and may raise. Raises InputError.
     """
     found = read_collection_texts(source) if source.candidates is not None else None
     if found is None:
@@ -55,10 +50,7 @@ def candidate_offers(
 def with_known(
     offers: tuple[CandidateOffer, ...], rule: CandidateRule | None, known: Preflight
 ) -> tuple[CandidateOffer, ...]:
-    """The offers with the figures of the plan for the one that has `rule`, and the others put right in proportion.
-
-    So they follow what was learned of tokens, and how the texts are joined and cut.
-    """
+    """The offers with the figures of the plan for the one that has `rule`, and the others put right in proportion."""
     planned = next((each for each in offers if each.rule == rule), None)
     if planned is None or not planned.tokens_low or not planned.tokens_high:
         return offers

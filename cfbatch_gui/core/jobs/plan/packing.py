@@ -1,5 +1,5 @@
-"""The layout of a job: which request and batch carries each of its texts, written to its data; the bytes that come of
-it; and the layout anew for what failed.
+"""The layout of a job: which request and batch carries each text, the bytes that come of it, and the layout anew for
+what failed.
 """
 
 import json
@@ -109,9 +109,7 @@ class LayoutWriter:
 
 
 def finish_positions(database: sqlite3.Connection) -> None:
-    """When all requests are written: the positions of what is answered with another, an item in parts or a repeated
-    one, and the index by which items are found.
-    """
+    """When all requests are written: the positions of items in parts and of repeated ones, and the index of items."""
     database.execute(
         "UPDATE items SET request_no = (SELECT min(request_no) FROM parts p WHERE p.item_no = items.item_no)"
         " WHERE item_no IN (SELECT item_no FROM parts WHERE request_no IS NOT NULL)"
@@ -142,8 +140,6 @@ def forget_plan(database: sqlite3.Connection) -> None:
 
 
 class QueryCounts:
-    """Tokens of queries, each as often as it is sent."""
-
     def __init__(self) -> None:
         self.low = self.high = 0
 
@@ -173,14 +169,12 @@ class ReusedRequests:
         self._counts = QueryCounts()
 
     def count_tokens(self) -> tuple[int, int]:
-        """What sending these would take, by the low and the high estimate."""
         for _, groups in self._by_source():
             for _ in groups:
                 pass
         return self._counts.with_texts(self._sequence, self._metadata.max_tokens)
 
     def write(self, after: int) -> tuple[int, int]:
-        """Write the requests, with numbers after this one; the tokens as `count_tokens`."""
         writer = LayoutWriter(self._database, self._arrays, self._job.id, writes_positions=True)
         position = 0
         for source, groups in self._by_source():
@@ -248,10 +242,8 @@ def plan_items(
     taken: Taken = NOTHING_TAKEN,
     is_trial: bool = False,
 ) -> Plan:
-    """Lay out all items, within a transaction of the caller's, who has called `forget_plan`; runs long for many items.
-
-    Items that are `taken` from earlier jobs are not sent. In a trial nothing is written of them, and the rows of texts
-    without queries do not say which request they go with, only runs of texts do.
+    """Lay out all items, in the transaction of the caller, who has called `forget_plan`; runs long. Items that are
+    `taken` are not sent; a trial writes runs of texts only.
     """
     whole, lengths = read_sequence(database, job.kind)
     is_taken = np.isin(whole.item, taken.item)
@@ -356,14 +348,9 @@ def plan(
     reusable: Reusable = NOTHING,
     is_trial: bool = False,
 ) -> Plan:
-    """Lay out all items anew and write the layout to the job's data; runs long for many items.
-
-    What earlier jobs have of it is copied into the job's data and not sent, as far as it can be verified.
-
-    A trial is for looking at what would be sent: the job is planned again before it is. Then nothing is copied, and
-    the request of each text without a query is not written, which would double the time; `bodies_of` does not need it.
-    `metadata` is the model's; None takes it from the program's own list.
-    Raises UsageError when the model cannot do what the job wants.
+    """Lay out all items anew in the job's data; runs long. What earlier jobs have is copied as far as it can be
+    verified, and not sent; a trial copies nothing and writes only what `bodies_of` needs. Raises UsageError when the
+    model cannot do what the job wants.
     """
     metadata = metadata or find_model(job.model)
     if job.kind is Kind.RANK and not metadata.can_rank:
@@ -383,15 +370,12 @@ def plan(
 
 
 def listed_metadata(job: Job) -> ModelMetadata:
-    """What the program's own list says of the job's model."""
     return find_model(job.model)
 
 
 def bodies_of(folder: JobFolder, job: Job, batches: Iterable[int]) -> Generator[bytes, None, None]:
-    """The exact bytes of each batch; the same each time. A synchronous request is sent without the array around it.
-
-    The job's data stays open between them. Raises DataError when the layout on disk is not the one that the ledger
-    knows: then nothing must be sent.
+    """The exact bytes of each batch; the same each time. Raises DataError when the layout on disk is not the one that
+    the ledger knows: then nothing must be sent.
     """
     known = {batch.number: batch for batch in job.batches}
     with folder.open(read_only=True) as database, open_texts(folder.path, database) as texts:
@@ -438,10 +422,8 @@ def _sent_texts(where: str) -> str:
 
 
 def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> tuple[PlannedBatch, ...]:
-    """Put the requests that the service refused in finished batches into new ones, under every limit of a batch; also
-    those whose results were taken from an earlier job and lost.
-
-    Requests keep their references. Those of an earlier call that the ledger never learned of are taken again.
+    """Put refused requests of finished batches, and those whose taken results were lost, into new batches under every
+    limit. Requests keep their references; those of a call that the ledger never learned of are taken again.
     """
     metadata = metadata or find_model(job.model)
     known = max((batch.number for batch in job.batches), default=0)
@@ -476,10 +458,8 @@ def may_run_synchronously(batch: Batch) -> bool:
 
 
 def repack_as_synchronous(folder: JobFolder, job: Job) -> tuple[PlannedBatch, ...]:
-    """Give each request of the batches that were never accepted a batch of its own, to be run at once.
-
-    They take the numbers of those batches, then those behind the last. Requests keep their references. Those of an
-    earlier call that the ledger never learned of are taken again.
+    """Give each request of the batches that were never accepted a batch of its own, under those numbers and then behind
+    the last. Requests keep their references; those of a call that the ledger never learned of are taken again.
     """
     freed = [batch.number for batch in job.batches if may_run_synchronously(batch)]
     known = max((batch.number for batch in job.batches), default=0)

@@ -55,9 +55,8 @@ class Reuse:
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What will be sent if the user says so. Prices are for the high and the low estimate of the tokens.
-
-    `queries` and `texts` are all that get a result; of these `reuse` is taken from earlier jobs, None for nothing.
+    """What will be sent if the user says so. `queries` and `texts` are all that get a result; of these `reuse` is taken
+    from earlier jobs.
     """
 
     queries: int
@@ -98,10 +97,7 @@ class Preflight:
 def examine(
     folder: JobFolder, job: Job, metadata: ModelMetadata | None = None, *, reusable: Reusable = NOTHING
 ) -> Preflight:
-    """Plan the job anew, as a trial, and say what it comes to; `metadata` and `reusable` as for `plan`.
-
-    Writes the plan to the job's data; runs long for many items.
-    """
+    """Plan the job anew, as a trial, and say what it comes to; runs long. `metadata` and `reusable` as for `plan`."""
     metadata = metadata or find_model(job.model)
     planned = plan(folder, job, metadata, reusable=reusable, is_trial=True)
     requests = sum(batch.requests for batch in planned.batches)
@@ -139,9 +135,8 @@ def _reuse(planned: Plan, metadata: ModelMetadata, reusable: Reusable) -> Reuse:
 
 
 def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:
-    """The same for a model that took no batches when its connection was checked, at `checked_at` in seconds since 1970.
-
-    It says so, and offers to send without the queue however large the job is.
+    """The same for a model that took no batches at `checked_at`, in seconds since 1970: it offers to send without the
+    queue, however large the job is.
     """
     notice = message(
         "When this connection was checked, on {day}, the model took no batches: they would be refused. Run the texts at"

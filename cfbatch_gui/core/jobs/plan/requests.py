@@ -1,8 +1,5 @@
-"""What of a job is sent, in order, cut into requests and batches under every limit of the service.
-
-The limits: 100 texts a request; 60,000 tokens a request, counted as number of texts × longest text; 10 MB a body, on
-the exact bytes; and an answer that can be read back, which for vectors is what is reached first. Texts and queries that
-are longer than the model reads are left out where they are not cut, and listed.
+"""What of a job is sent, in order, under every limit: 100 texts a request; 60,000 tokens a request, as number of texts
+× longest text; 10 MB a body, on the exact bytes; and an answer that can be read back.
 """
 
 import json
@@ -58,7 +55,6 @@ class TextSequence:
         return self if mask.all() else self.at(np.flatnonzero(mask))
 
     def at(self, indices: _Numbers) -> "TextSequence":
-        """Those at these indices, in that order."""
         return TextSequence(*(getattr(self, field.name)[indices] for field in fields(self)))
 
     def count_queries(self) -> int:
@@ -192,7 +188,6 @@ def _read(database: sqlite3.Connection, query: str) -> tuple[_Numbers, _Numbers,
 
 
 def _with_parts(database: sqlite3.Connection, whole: TextSequence) -> TextSequence:
-    """The same with the parts of an item, where it has any, in its stead."""
     counts = dict(database.execute("SELECT item_no, count(*) FROM parts GROUP BY item_no"))
     if not counts:
         return whole
@@ -229,7 +224,6 @@ ORDER BY r.position, runs.position
 
 
 def frame_of(query: str | None, reference: str, options: JobOptions) -> Frame:
-    """What stands around the texts of one element."""
     truncate = True if options.truncate_inputs else None
     if query is not None:
         return ranking_frame(query, reference, truncate)
@@ -237,7 +231,6 @@ def frame_of(query: str | None, reference: str, options: JobOptions) -> Frame:
 
 
 def element_of(query: str | None, texts: Sequence[bytes], reference: str, options: JobOptions) -> bytes:
-    """One element of `requests[]`, from texts that are JSON."""
     frame = frame_of(query, reference, options)
     return b"".join((frame.before, frame.between.join(texts), frame.after))
 
@@ -245,7 +238,6 @@ def element_of(query: str | None, texts: Sequence[bytes], reference: str, option
 def copied_elements(
     texts: PackedTexts | TextsOfTable, database: sqlite3.Connection, job: Job, batch: int
 ) -> list[Pieces] | None:
-    """The elements of a batch, in pieces to be joined; None when it is not known which text follows which."""
     requests = database.execute(_RANKINGS if job.kind is Kind.RANK else _OF_BATCH, (batch,)).fetchall()
     runs = database.execute(_RUNS, (batch,)).fetchall()
     runs_of = {number: [run[1:] for run in group] for number, group in groupby(runs, key=itemgetter(0))}
@@ -308,7 +300,6 @@ def most_texts(kind: Kind, metadata: ModelMetadata) -> int:
 def cut_by_tokens(
     arrays: SequenceArrays, groups: Iterable[Group], texts: int, metadata: ModelMetadata
 ) -> Iterator[Group]:
-    """Each group in as many as its number of texts and its tokens ask for."""
     for start, stop, query in groups:
         at = start
         while at < stop:
@@ -433,7 +424,6 @@ def without_too_long(
 
 
 def _long_queries(database: sqlite3.Connection, most: int) -> tuple[list[int], list[int]]:
-    """The numbers of queries that are longer than the model reads, and of those that are or may be."""
     found = database.execute("SELECT query_no, text FROM queries WHERE length(text) > ?", (most,))
     perhaps = [(number, text) for number, text in found if tokens_most(text) > most]
     return [number for number, text in perhaps if tokens_lower(text) > most], [number for number, _ in perhaps]
@@ -466,9 +456,7 @@ def _leave_out(database: sqlite3.Connection, item_no: int, reason: str) -> int:
 
 def too_long_texts(folder: JobFolder, metadata: ModelMetadata, *, limit: int = -1) -> Iterator[StoredProblem]:
     """Texts and queries that may be longer than the model reads and are sent, in the order of the file, with their
-    row's cells; a query once, however many texts it ranks.
-
-    Those that are left out for it are among the job's problems. Texts in parts are not too long.
+    row's cells; a query once.
     """
     with folder.open(read_only=True) as database:
         # No text has more tokens than characters, by any estimate: only long ones are looked at.

@@ -1,6 +1,4 @@
-"""What a job's plan came to, read back from its data; what was spent today; whether one more job, or a part of one that
-is sent again, stays within the budget; and how long jobs took. Without what makes plans.
-"""
+"""What a job's plan came to, what was spent today, whether more stays within the budget, and how long jobs took."""
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -29,7 +27,6 @@ class Spent:
 
     @property
     def free_left(self) -> float:
-        """What is still free of today's neurons, as far as this program has sent."""
         return max(0.0, FREE_NEURONS_A_DAY - self.neurons)
 
 
@@ -39,10 +36,8 @@ def spent_today(
     metadata_for: Callable[[Job], ModelMetadata],
     now: float,
 ) -> Spent:
-    """Add up the attempts that left since 00:00 UTC, without those of the practice service.
-
-    Reads the plans of jobs that are still at work from their folders, so it belongs in a thread. A batch of unknown
-    outcome counts as billed, and once more when it is sent again.
+    """Add up the attempts since 00:00 UTC, without practice; for a thread. A batch of unknown outcome counts as billed,
+    and once more when it is sent again.
     """
     since = next_reset(now) - _DAY
     neurons = dollars = 0.0
@@ -57,9 +52,8 @@ def spent_today(
 
 
 def price_again(job: Job, folder: JobFolder, metadata: ModelMetadata, numbers: Collection[int]) -> tuple[Price, Spent]:
-    """The price of sending some batches again, by the upper estimate, and what the job came to without that.
-
-    Without `numbers`, of exactly what failed. Reads the plan from the job's folder, so it belongs in a thread.
+    """The price of sending some batches again, without `numbers` what failed, by the upper estimate; and what the job
+    came to without that. For a thread.
     """
     again = [batch for batch in job.batches if batch.number in numbers]
     texts = float(sum(batch.texts for batch in again))
@@ -94,9 +88,8 @@ def _tokens_of_texts(job: Job, some: float, folder: JobFolder) -> int:
 
 
 def over_budget(high: Price, budget: Budget, spent: Spent, before: Spent = Spent()) -> str:
-    """Why a job of this price, by the upper estimate, needs another word; "" when it stays within the budget.
-
-    `before` is what the job has come to already, when it is sent again.
+    """Why a job of this price needs another word; "" within the budget. `before` is what the job has come to already,
+    when it is sent again.
     """
     wanted = _amount(high, budget)
     in_all = wanted + _amount(before, budget)
@@ -167,9 +160,8 @@ SELECT min(contexts), max(contexts) FROM (
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """`tokens` is the estimate from low to high, None when there is none. `contexts_each` is how many contexts every
-    query has, 0 when they have different numbers. `by_rules` is the estimate before anything that was learned.
-    `doubtful` rows were left out because they may have been misread, `doubtful_sent` were sent so.
+    """`tokens` is the estimate from low to high, `by_rules` the one before anything was learned; `contexts_each` is 0
+    when queries have different numbers. `doubtful` rows were left out, `doubtful_sent` sent.
     """
 
     tokens: tuple[int, int] | None = None

@@ -1,8 +1,5 @@
-"""Jobs that were made elsewhere, by curl or by a Worker: their request id, and what their answer says about them.
-
-The texts were not sent by this program. With the input file, the answer's elements are put in the file's order by
-their id: the first request is the first query, or the first texts, as many as the answer has for it. Without one, texts
-get names.
+"""Jobs that were made elsewhere, by curl or by a Worker: their request id, and what their answer says. With the input
+file, elements are matched by their id; without one, texts get names.
 """
 
 import json
@@ -50,9 +47,8 @@ class PastedJob:
 
 
 def read_pasted_job(text: str) -> PastedJob:
-    """A request id, or a whole answer of the service that holds one, with or without the v4 envelope.
-
-    What stands around the JSON, such as a curl line and its headers, is passed over. Raises UsageError.
+    """A request id, or an answer that holds one, with or without the v4 envelope; what stands around the JSON is passed
+    over. Raises UsageError.
     """
     for begin in _beginnings(text):
         try:

@@ -39,8 +39,6 @@ from cfbatch_gui.core.workers_ai.requests import AnswerKind
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What an answer held."""
-
     requests: int
     failed_requests: int
     first_error: str  # the service's own words
@@ -252,7 +250,6 @@ class _Collecting:
         self._sums.append(vector_checksums(matched.vectors)[positions])
 
     def _forget_vectors(self, request_no: int) -> None:
-        """What may stand in the rows of a request that failed is no result."""
         if metadata_value(self._database, "dimension") is not None:
             items, _ = items_of_request(self._database, request_no)
             self._items.append(items)

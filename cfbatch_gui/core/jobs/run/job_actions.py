@@ -1,8 +1,5 @@
-"""What the user can have done with a job: send it, add one by its request id, send parts of it again, dismiss a batch.
-
-Each lays out the requests where that is needed, commits the change, and lets the runner go on. Laying out takes its
-time, and other batches of the job leave or come back meanwhile: a change is made of the job as it is when it is
-written, and touches only what was laid out.
+"""What the user can have done with a job. A change is made of the job as it is when it is written, and touches only
+what was laid out: other batches leave or come back meanwhile.
 """
 
 import asyncio
@@ -198,9 +195,8 @@ class JobActions:
         return self._store.job(job_id)
 
     async def forget_texts(self, job_id: str) -> None:
-        """Remove the texts of a finished job from its folder; ids, scores and vectors stay. Nothing can be sent again.
-
-        Raises UsageError for a job that is not finished, DataError and DiskFull.
+        """Remove the texts of a finished job; nothing can be sent again. Raises UsageError for a job that is not
+        finished, DataError and DiskFull.
         """
         job = self._store.job(job_id)
         if job.state not in FORGETTABLE:
@@ -266,7 +262,6 @@ def _check_is_ours(job: Job) -> None:
 
 
 def planned_batch(job_id: str, each: PlannedBatch, now: float) -> Batch:
-    """A batch that has not left."""
     planned = Batch(job_id, each.number, BatchState.PLANNED, each.requests, each.texts, each.bytes, changed_at=now)
     return replace(planned, at_once=each.at_once)
 
@@ -306,7 +301,6 @@ def sent_again(number: int, now: float) -> Change:
 
 
 def failed_sent_again(packed: Job, repacked: Sequence[PlannedBatch], now: float) -> Change:
-    """What had failed when `packed` was packed: whole batches as they were, and refused requests in new batches."""
     ended = {batch.number for batch in packed.batches if batch.state in ENDED}
     emptied = {batch.number for batch in packed.batches if batch.state is BatchState.DONE and repacked}
     new = [planned_batch(packed.id, each, now) for each in repacked]
@@ -357,10 +351,8 @@ async def add_job(
     inputs: AttachedInput | None,
     now: float,
 ) -> Job:
-    """Add the job and have it watched; `usual_model` counts where the answer names none, and `now` for its name.
-
-    `now` is in seconds since 1970. With `inputs` its rows are matched by the ids of the answer, without them texts get
-    names. Raises UserError; no job is left then.
+    """Add a job made elsewhere and have it watched; `now` in seconds since 1970. With `inputs` rows are matched by the
+    ids of the answer, else texts get names. Raises UserError; no job is left then.
     """
     found = read_pasted_job(pasted)
     kind = inputs.mapping.kind if inputs else Kind.RANK

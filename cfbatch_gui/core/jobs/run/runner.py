@@ -71,9 +71,8 @@ class Runner:
         return tuple(going_on)
 
     async def clear_copies(self) -> None:
-        """Delete what the account still has of jobs that are at their end, as far as its time is over.
-
-        What cannot be deleted now is tried again at the next start.
+        """Delete what the account still has of jobs at their end; what cannot be deleted now is tried again at the next
+        start.
         """
         for job_id in self._begin_clearing():
             await self.wait(job_id)
@@ -85,7 +84,6 @@ class Runner:
         return jobs
 
     async def carry_on(self, job_id: str) -> Job:
-        """Go on with a job that was paused, or is not running."""
         await self._settle(self._store.job(job_id))
         self._errors.pop(job_id, None)
         if self._store.job(job_id).paused_because:
@@ -144,7 +142,6 @@ class Runner:
             await asyncio.gather(task, return_exceptions=True)
 
     async def landed(self, job_id: str) -> None:
-        """Return when no submit of the job is in flight any more."""
         await self._submitter.landed(job_id)
 
     async def close(self) -> None:
@@ -182,10 +179,7 @@ class Runner:
                 await self._pause_connection(job, error)
 
     async def _send_and_watch(self, job_id: str, more: asyncio.Event) -> None:
-        """Until there is nothing to send and nothing to ask for, the job is paused, or an error ends either.
-
-        When both end with an error, that of asking is raised if it is the token's, which concerns every other job too.
-        """
+        """Until nothing is left, the job is paused, or an error ends either; of two errors the token's is raised."""
         sending = asyncio.create_task(self._keep_sending(job_id, more), name=f"send {job_id}")
         watching = asyncio.create_task(self._watcher.watch(job_id), name=f"watch {job_id}")
         try:
@@ -218,7 +212,6 @@ class Runner:
             await self._pause_with(failed.id, error)  # last, as its task ends here, and carrying on begins a new one
 
     async def _pause_with(self, job_id: str, error: UserError) -> None:
-        """Pause a job because of an error that only the user can mend."""
         self._errors[job_id] = error
         await self._store.change(job_id, lambda known: replace(known, paused_because=error.message))
 

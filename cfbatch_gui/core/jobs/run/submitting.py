@@ -182,7 +182,6 @@ class Submitter:
             await self._store.on_disk(self._store.write_down, submission)
 
     async def lost(self, batch: Batch) -> None:
-        """A batch that was being sent when the program ended."""
         await self._store.save(
             replace(
                 batch,
@@ -195,16 +194,13 @@ class Submitter:
         )
 
     def is_sending(self, job_id: str) -> bool:
-        """Whether a submit of the job is in flight in this process."""
         return any(sending == job_id for sending, _ in self._in_flight)
 
     async def landed(self, job_id: str) -> None:
-        """Return when no submit of the job is in flight any more."""
         while tasks := [task for (sending, _), task in self._in_flight.items() if sending == job_id]:
             await asyncio.wait(tasks)
 
     async def finish(self, seconds: float) -> None:
-        """Give the submits in flight some time to end, and begin nothing more."""
         tasks = list(self._in_flight.values())
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
@@ -323,7 +319,6 @@ def new_attempt(batch: Batch, body: bytes, client: WorkersAI, now: float) -> Bat
 
 
 def with_error(batch: Batch, error: UserError) -> Batch:
-    """The batch with what went wrong."""
     return replace(batch, error=error.message, error_detail=error.detail, error_action=error.action)
 
 

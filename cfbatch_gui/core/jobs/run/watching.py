@@ -96,7 +96,6 @@ class Watcher:
         return not job.paused_because and (self._is_sending(job) or bool(_away(job)))
 
     def _is_sending(self, job: Job) -> bool:
-        """Whether a batch of the job may come to the service by itself."""
         soon = {BatchState.SENDING} if self._store.holds_back else {BatchState.SENDING, BatchState.PLANNED}
         return any(batch.state in soon for batch in job.batches)
 
@@ -191,7 +190,6 @@ class Watcher:
         return fetched is not None
 
     async def _answer(self, job: Job, batch: Batch) -> Waiting | Reply:
-        """From the disk when the answer is there already, else from the service."""
         if batch.at_once:
             return await asyncio.to_thread(_read_kept_run, self._store.folder(job.id), batch.number)
         if batch.state is BatchState.COLLECTING:

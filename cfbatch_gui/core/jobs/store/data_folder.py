@@ -1,9 +1,5 @@
-"""The data folder as a whole: opened, put together again when the ledger is lost, damaged or older than what was sent,
-held back when it was moved, copied or put back, and backed up.
-
-What was sent from a copy, or after a backup was made, is not in this folder: nothing is sent from it before the user
-has said what happened. To put jobs together again each folder has a job.json: the job as it was filled and planned. The
-ledger is the record.
+"""The data folder as a whole: opened, put together again from each job.json, held back when it was moved, copied or put
+back, and backed up. Nothing is sent from a copy before the user has said what happened.
 """
 
 import logging
@@ -189,10 +185,8 @@ MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and bill
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A data folder that is open for writing.
-
-    `recovered` are the jobs that were put together again. `damage` are sentences about what was damaged. While there is
-    a `doubt`, nothing must be sent before the user has said whether the folder was moved or copied.
+    """`recovered` are jobs that were put together again, `damage` are sentences. While there is a `doubt`, nothing must
+    be sent before the user has said whether the folder was moved or copied.
     """
 
     ledger: Ledger
@@ -259,7 +253,6 @@ class _Recovering:
         return self
 
     def _read(self) -> Written:
-        """What was written down here, and what is known of this folder elsewhere."""
         path = self._paths.submissions
         try:
             here = read_submissions(path)
@@ -330,7 +323,6 @@ class _Recovering:
         return tuple(recovered)
 
     def _is_laid_out_anew(self, job: Job) -> bool:
-        """Whether the folder has other batches than the ledger, for example those of single requests."""
         kept = read_manifest(JobFolder(self._paths.job(job.id)))
         layouts = [{(batch.number, batch.at_once) for batch in each.batches} for each in (kept or job, job)]
         return layouts[0] != layouts[1] and bool(layouts[0])
@@ -363,7 +355,6 @@ def _by_batch(lines: Iterable[Submission]) -> _Lines:
 
 
 def _accepted_of(lines: Sequence[Submission]) -> Submission | None:
-    """The last submission that was accepted is the one that counts."""
     return next((line for line in reversed(lines) if line.event is Event.ACCEPTED), None)
 
 
@@ -423,7 +414,6 @@ def write_manifest(folder: JobFolder, job: Job) -> None:
 
 
 def read_manifest(folder: JobFolder) -> Job | None:
-    """The job as it was kept; None when there is none, or none that can be read."""
     try:
         job = msgspec.json.decode(folder.manifest.read_bytes(), type=Job)
     except (OSError, ValueError, RecursionError):  # also bytes that are not UTF-8
@@ -438,12 +428,9 @@ _TEXT_FILES = "texts-*.json"  # a job's texts once more, for speed: without them
 
 
 def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
-    """Write the ledger, the request ids, all job folders and all judgements into a zip file; how many files went in.
-
-    Databases are copied through SQLite, so that one that is being written is whole in the copy. Put back by unpacking
-    it as the data folder; jobs that have something to send wait there for the user's word. There is no token in it, but
-    all texts are: only this user can read the file, also when it replaces one that others could.
-    `progress` gets files done and in all. Raises DiskFull, ExportError.
+    """Write ledger, ids, job folders and judgements into a zip file that only this user can read; how many files.
+    Databases are copied through SQLite. It holds all texts and no token. `progress` gets files done and in all.
+    Raises DiskFull, ExportError.
     """
     folders = (paths.jobs, paths.judgements)
     found = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())

@@ -26,12 +26,9 @@ _log = logging.getLogger(__name__)
 
 
 class JobStore:
-    """The ledger, the job folders, and the client of each connection. Every method belongs to the loop's thread.
-
-    `client_for` returns the client of a connection's id and raises NotConnected. `disk` runs the writes, one at a time
-    and in order. `on_change` is called with a job after each change of it. While `holds_back` is true nothing is sent,
-    because the user has not said yet whether the data folder is a copy; what is at the service is asked for.
-    `references_are_echoed` is whether a check of the job's connection has seen that its answers carry references.
+    """The ledger, the job folders, and the clients (`client_for` raises NotConnected); for the loop's thread. `disk`
+    runs the writes in order. While `holds_back` is true nothing is sent. `references_are_echoed`: a check has seen
+    references in the connection's answers.
     """
 
     def __init__(
@@ -62,7 +59,6 @@ class JobStore:
         return self._ledger.batch(job_id, number)
 
     def has_request_id(self, connection: str, request_id: str) -> bool:
-        """Whether a batch of a connection has this request id already."""
         of_connection = (job for job in self._ledger.jobs() if job.connection == connection)
         return any(batch.request_id == request_id for job in of_connection for batch in job.batches)
 

@@ -52,7 +52,6 @@ class WriterLock:
             raise _lock_failed(error, path) from error
 
     def release(self) -> None:
-        """Release the lock, so that another process can open the ledger."""
         os.close(self._file)
 
 
@@ -155,7 +154,6 @@ class Ledger:
 
     @classmethod
     def open_read_only(cls, paths: Paths) -> "Ledger":
-        """What another process may be writing, as it is now."""
         if not paths.ledger.exists():
             return cls(sqlite3.connect(":memory:", check_same_thread=False), paths.ledger, None)
         try:
@@ -267,7 +265,6 @@ class Ledger:
             return tuple(changed.values())
 
     def save_batch(self, batch: Batch, **job_changes: object) -> Job:
-        """Write one batch, and what changes in its job, in one transaction."""
         with self._writing:
             changed = replace(self._with_batch(batch), **job_changes)  # type: ignore[arg-type]  # checked by replace
             self._write([changed] if job_changes else (), [batch])
@@ -279,7 +276,6 @@ class Ledger:
     def change_batches(
         self, job_id: str, numbers: Collection[int], change: Callable[[Batch], Batch], **job_changes: object
     ) -> Job:
-        """Write what `change` makes of some batches of a job as they are at that moment, in one transaction."""
         with self._writing:
             job = self.job(job_id)
             pairs = [(batch, change(batch)) for batch in job.batches if batch.number in numbers]

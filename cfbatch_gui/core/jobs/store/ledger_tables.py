@@ -1,7 +1,5 @@
-"""The tables of the ledger: rows with checksums, and sums over them.
-
-Each job, each batch and each attempt to send is a row. A row's checksum tells whether it is as it was written; the sums
-tell whether rows are missing, or whether a part of the file is older than the rest.
+"""The tables of the ledger: a checksum tells whether a row is as it was written, sums tell whether rows are missing or
+a part of the file is older than the rest.
 """
 
 import gc
@@ -115,7 +113,6 @@ def write(
 
 
 def forget(database: sqlite3.Connection, job_id: str) -> None:
-    """Delete a job's rows, in the caller's transaction."""
     change = 0
     for known in database.execute("SELECT checksum, batches, sum FROM jobs WHERE id = ?", (job_id,)):
         change -= sum(known)
@@ -127,7 +124,6 @@ def forget(database: sqlite3.Connection, job_id: str) -> None:
 
 
 def put_attempts(database: sqlite3.Connection, attempts: Iterable[tuple[str, str]]) -> int:
-    """Add attempts that are not known yet, each with its job's id; what that adds to the sum of all rows."""
     change = 0
     for attempt, job_id in attempts:
         added = database.execute("INSERT OR IGNORE INTO attempts VALUES(?, ?)", (attempt, job_id)).rowcount
@@ -227,7 +223,6 @@ def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
 def _write_job(
     database: sqlite3.Connection, job_id: str, row: JobRow | None, batches: Sequence[Batch], *, is_new_plan: bool
 ) -> int:
-    """Write one job's rows; what that adds to the sum of all rows."""
     known = database.execute("SELECT checksum, batches, sum FROM jobs WHERE id = ?", (job_id,)).fetchone()
     checksum, count, total = known or (0, 0, 0)
     if is_new_plan:

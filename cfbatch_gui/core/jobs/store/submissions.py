@@ -28,8 +28,6 @@ _BATCH: Final = re.compile(rb'"batch":([0-9]{1,9})[,}]')
 
 
 class Event(StrEnum):
-    """What a line is about."""
-
     SENDING = "sending"  # written before the first byte leaves
     ACCEPTED = "accepted"
     NOT_ACCEPTED = "not accepted"  # it was refused, or no byte of it left
@@ -72,7 +70,6 @@ class Written:
         return next(found, "")
 
     def hints(self, job_id: str, batch: int) -> tuple[DamagedLine, ...]:
-        """The damaged lines that seem to hold a request id of a batch."""
         return tuple(
             line for line in self.damaged if line.request_id and line.batch == batch and line.job_id in ("", job_id)
         )

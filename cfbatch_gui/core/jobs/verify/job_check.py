@@ -45,7 +45,6 @@ class Finding:
 
     @property
     def is_lost(self) -> bool:
-        """Whether results are gone, as far as this computer goes."""
         return self.outcome is Outcome.LOST
 
 
@@ -117,10 +116,8 @@ def asked_for_again(job: Job, check: JobCheck) -> Job:
 
 
 async def check_results(store: JobStore, jobs: Sequence[Job]) -> list[str]:
-    """Put right what can be, and have the rest asked for again; sentences about what was lost on the disk.
-
-    To be called before jobs are resumed. What checks is imported in a thread, which takes longer than a window may
-    stand still.
+    """Put right what can be, and have the rest asked for again, before jobs are resumed; sentences about what was lost.
+    Its work runs in a thread.
     """
     last_written = await asyncio.to_thread(import_module, "cfbatch_gui.core.jobs.verify.verifying")
     checks: tuple[JobCheck, ...] = await asyncio.to_thread(last_written.check_last_written, jobs, store.folder)

@@ -36,11 +36,9 @@ _STORED = "SELECT item_no, request_position, score FROM {} WHERE request_no = ? 
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """A batch's answer as it is in the folder; `finished` is None when there is none to go by.
-
-    `problem` says what is wrong with it, "" when nothing is. `is_noted` tells whether it is known by its checksum to be
-    the one that the results are from: False when it is another one, None when that was never noted. `is_named` is
-    whether each of its elements names its request. `is_foreign` is whether it is rather that of another batch.
+    """A batch's answer in the folder; `finished` None when there is none to go by. `is_noted`: by its checksum the
+    results are from it, None when never noted. `is_named`: each element names its request. `is_foreign`: it is
+    another batch's.
     """
 
     finished: Finished | None
@@ -51,7 +49,6 @@ class KeptAnswer:
 
 
 def kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch) -> KeptAnswer:
-    """Read the answer of a batch that is done."""
     path = folder.reply(batch.number)
     noted, trailer = noted_reply(database, batch.number), trailer_of(path)
     try:
@@ -98,10 +95,8 @@ def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finishe
 
 @dataclass
 class Compared:
-    """What of a batch is stored otherwise than it was answered.
-
-    `right_scores` has the scores of wrong items by the answer; a score of an item in parts is not among them.
-    `agreeing` counts the scores or vectors that are the same, which those of another batch would not be.
+    """What is stored otherwise than it was answered; `right_scores` are those of wrong items. `agreeing` counts equal
+    scores or vectors, which those of another batch would not be.
     """
 
     agreeing: int = 0
@@ -165,7 +160,6 @@ def _compare_scores(
 
 
 def _is_same(stored: object, right: float) -> bool:
-    """SQLite holds no NaN, and no negative zero in a column of numbers."""
     return isinstance(stored, float) and stored == right
 
 
@@ -260,7 +254,6 @@ class ResultSums:
         return np.fromiter(rows, dtype=_SENT)
 
     def _without_result(self, sent: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Items of requests that still wait, by the data, although their batch is done."""
         waiting = self._database.execute(
             "SELECT item_no FROM items JOIN requests USING(request_no) WHERE state NOT IN ('done', 'failed')"
         )
@@ -312,7 +305,6 @@ def _blocks(count: int) -> Iterator[slice]:
 
 
 def items_of_batch(database: sqlite3.Connection, batch: int) -> NDArray[np.int64]:
-    """The numbers of the items that a batch has the results of."""
     found = database.execute("SELECT item_no FROM items JOIN requests USING(request_no) WHERE batch = ?", (batch,))
     return np.fromiter((item for (item,) in found), dtype=np.int64)
 

@@ -70,9 +70,8 @@ def unreadable(job: Job, detail: str) -> Finding:
 
 
 def indexes(folder: JobFolder, job: Job, check: JobCheck, *, mend: bool) -> JobCheck:
-    """Whether rows are found by their indexes, which can be made anew; to be asked before anything is looked up.
-
-    With `mend`, what is broken otherwise is a finding at once: writing to it might break more.
+    """Whether rows are found by their indexes; to be asked first. With `mend`, what is broken otherwise is a finding at
+    once.
     """
     with folder.open(read_only=not mend) as database:
         problems = _problems(database)
@@ -143,10 +142,8 @@ def verify_job(
     batches: Collection[int] | None = None,
     progress: Progress = lambda done, total: None,
 ) -> JobCheck:
-    """Check what a job holds, or with `batches` only what these have stored; with `mend` put right what can be.
-
-    Blocking: reads and decodes every answer. No exception for any damage; DiskFull is raised, with nothing changed. Who
-    mends lets nobody else work on the job, and then has its lost batches asked for again: `asked_for_again`.
+    """Check what a job, or these `batches`, hold; with `mend` put right what can be. Blocking. Raises only DiskFull,
+    with nothing changed. Who mends lets nobody else work on the job, and calls `asked_for_again` after.
     """
     check = JobCheck(job.id, job.name)
     done = [batch for batch in job.batches if batch.state is BatchState.DONE]
@@ -370,7 +367,6 @@ class _Verifying:
         self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
 
     def _check_unsent(self) -> None:
-        """What was never sent has no score."""
         unsent = "request_no IS NULL AND score IS NOT NULL"
         wrong = [item for (item,) in self._database.execute(f"SELECT item_no FROM items WHERE {unsent}")]  # noqa: S608
         if wrong:
@@ -454,12 +450,8 @@ def check_last_written(
     most_batches: int = _LAST_BATCHES,
     most_bytes: int = _LAST_BYTES,
 ) -> tuple[JobCheck, ...]:
-    """Check what was stored last, which is what a power cut can have taken, and put it right.
-
-    For a thread at the start, before the runner goes on with these jobs.
-
-    The time it takes is bounded, unless damage is found: then all of that job is checked. Returns the jobs in which
-    something was damaged, also when all of it was put right; what was lost is for `asked_for_again`. Raises nothing.
+    """Check what was stored last, which a power cut can have taken, and put it right; for a thread, before the runner.
+    Returns the jobs with damage; what was lost is for `asked_for_again`. Raises nothing.
     """
     done = [(batch, job) for job in jobs for batch in job.batches if batch.state is BatchState.DONE]
     done.sort(key=lambda pair: pair[0].changed_at, reverse=True)
