@@ -45,7 +45,6 @@ class Overlaps:
 def overlaps(
     queries: NDArray[np.integer], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
 ) -> Overlaps:
-    """`queries[i]` is the query of text i, from 0 to `count` - 1; `one` and `other` rank the texts of each query."""
     order = np.argsort(queries, kind="stable")
     bounds = np.searchsorted(queries[order], np.arange(0, count + _BLOCK, _BLOCK))
     blocks = []
@@ -351,7 +350,6 @@ def _values(measures: RunMeasures, metric: str) -> NDArray[np.float64]:
 
 
 def _texts(run: Run, pairs: NDArray[np.int64]) -> list[str]:
-    """The texts of these pairs of the run's table, "" for NOT_THERE."""
     found = run.texts(pairs[pairs != NOT_THERE].tolist())
     return [found[pair].text if pair != NOT_THERE else "" for pair in pairs.tolist()]
 

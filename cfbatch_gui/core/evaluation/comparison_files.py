@@ -85,7 +85,6 @@ def write_queries(
 
 
 def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int, tuple[Cell, ...]]]:
-    """The names of the columns of measures, and their cells by the number of the query in the first job."""
     if evaluation is None:
         return (), {}
     values = [run.values[name].tolist() for run in evaluation.runs for name in run.values]

@@ -73,7 +73,6 @@ class Matches:
 
 
 def match(ours: Keys, theirs: Keys) -> Matches:
-    """All matches between the two lists."""
     if ours.are_same(theirs):  # the usual case, the same file: the passes below take seconds for the same result
         indices = np.arange(len(ours.ids))
         with_id = int((ours.ids != 0).sum())

@@ -190,7 +190,6 @@ class _Lookup:
 
 
 def _keys(queries: Numbers, hashes: Numbers) -> Numbers:
-    """One number for each pair of a query and a hash, (n,)."""
     mixed = queries.astype(np.uint64) * np.uint64(_MIX[0]) ^ hashes.view(np.uint64) * np.uint64(_MIX[1])
     mixed ^= mixed >> np.uint64(31)
     return mixed.view(np.int64)

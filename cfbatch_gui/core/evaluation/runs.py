@@ -101,7 +101,6 @@ _BLOCK = 10_000  # texts in memory at a time
 
 
 def has_label(run: Run) -> NDArray[np.bool_]:
-    """Which pairs have a label that is a grade, (pairs,)."""
     return np.asarray(run.labels != NO_LABEL)
 
 

@@ -433,7 +433,6 @@ class Shelf:
         return self._book(path)
 
     def close(self) -> None:
-        """Keep a copy of each book to which something was added, and close all."""
         with self._lock:
             for book in self._open.values():
                 if not self._read_only:

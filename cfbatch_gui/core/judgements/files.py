@@ -74,7 +74,6 @@ def _percent(found: re.Match[str]) -> str:
 
 
 def is_formula(cell: str) -> bool:
-    """Whether a spreadsheet could take the cell for a formula."""
     return _FORMULA.match(cell) is not None
 
 
@@ -263,7 +262,6 @@ def _of_table(text: str, name: str) -> ReadFile:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int] | None:
-    """The index of each of the names of `_NAMES` that the header has; None if it is no header of judgements."""
     columns: dict[str, int] = {}
     for meaning, names in _NAMES.items():
         found = next((name for name in names if name in header), None)
@@ -375,11 +373,9 @@ class JobSubjects:
             self._by_query_id.setdefault(name, number)
 
     def query_of(self, query: Subject) -> int | None:
-        """The number of a query, by its text if it has one, else by its id; None if the job does not have it."""
         return self._by_query_text.get(query.text) if query.text else self._by_query_id.get(query.id)
 
     def query_id(self, number: int) -> str:
-        """The id of a query in the run that the job exports."""
         return self._queries[number][1]
 
     def query_text(self, number: int) -> str:

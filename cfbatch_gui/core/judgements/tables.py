@@ -156,7 +156,6 @@ def read_sound_records(database: sqlite3.Connection, count: int) -> Records:
 
 
 def sound(numbers: Numbers, records: Records) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which records are as they were written, (n,)."""
     return np.asarray(checksums(numbers, records) == records["checksum"])
 
 
@@ -185,7 +184,6 @@ def find_subject(database: sqlite3.Connection, subject: Subject) -> int | None:
 
 
 def subject_number(database: sqlite3.Connection, subject: Subject) -> int:
-    """The number of a subject, which is added if it is new; within a transaction."""
     found = find_subject(database, subject)
     if found is not None:
         return found
@@ -194,7 +192,6 @@ def subject_number(database: sqlite3.Connection, subject: Subject) -> int:
 
 
 def judge_number(database: sqlite3.Connection, name: str) -> int:
-    """The number of a judge, who is added if new; within a transaction."""
     found = database.execute("SELECT number FROM judges WHERE name = ?", (name,)).fetchone()
     if found:
         return int(found[0])

@@ -34,7 +34,6 @@ class Subject:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is known by: ("", its text), or (its id, "")."""
         return ("", self.text) if self.text else (self.id, "")
 
 
@@ -58,7 +57,6 @@ class Judgement:
 
 
 def text_digest(text: str) -> bytes | None:
-    """What a text is known by, 16 bytes; None for an empty one."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() if text else None
 
 
@@ -81,7 +79,6 @@ class Scale:
     grades: tuple[Grade, ...]
 
     def name_of(self, value: int) -> str:
-        """The word for a grade; the number for one that is not on this scale."""
         return self.grades[value].name if 0 <= value < len(self.grades) else str(value)
 
 
@@ -114,7 +111,6 @@ def own_scale(names: tuple[str, ...]) -> Scale:
 
 
 def encoded(scale: Scale) -> str:
-    """The scale as JSON."""
     grades = tuple(Grade(each.value, str(each.name), str(each.meaning)) for each in scale.grades)
     return msgspec.json.encode(Scale(grades)).decode()
 

@@ -50,7 +50,6 @@ class Clusters:
     without_direction: int
 
     def items_of(self, cluster: int) -> NDArray[np.int64]:
-        """Item numbers of one cluster, the most typical first."""
         indices = np.flatnonzero(self.members == cluster)
         return self.item_numbers[indices[np.argsort(-self.similarities[indices], kind="stable")]]
 

@@ -237,12 +237,10 @@ class Embeddings:
             return count_items(database, self._failed_batches)
 
     def page(self, start: int, stop: int) -> tuple[EmbeddedText, ...]:
-        """The texts from index `start` to before `stop` of the input."""
         with self._folder.open(read_only=True) as database:
             return tuple(self._read(database, _PAGE, {"first": start + 1, "last": stop}))
 
     def texts(self, item_numbers: Sequence[int]) -> tuple[EmbeddedText, ...]:
-        """The texts of these item numbers, in the order given."""
         with self._folder.open(read_only=True) as database:
             return tuple(self._read(database, _NAMED, {"items": str(list(item_numbers))}))
 
@@ -256,7 +254,6 @@ class Embeddings:
             return str(schema.metadata_value(database, "pooling") or "")
 
     def column(self, index: int) -> tuple[str, ...]:
-        """The cells of column `index` of `columns()`, one for each text; "" if the row is short."""
         with self._folder.open(read_only=True) as database:
             rows = database.execute(
                 f"SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
@@ -294,7 +291,6 @@ class Embeddings:
         return found
 
     def _stored(self) -> NDArray[np.float32]:
-        """`vectors`, not held against the checksums."""
         with self._folder.open(read_only=True) as database:
             # The file exists before it has its full size; the dimension is stored together with the first vectors.
             if schema.metadata_value(database, "dimension") is None:

@@ -166,14 +166,11 @@ def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
 
 
 class LabelGrades:
-    """The grades of the labels of one job: whole numbers, and what the user chose for others."""
-
     def __init__(self, database: sqlite3.Connection) -> None:
         self._chosen = chosen_grades(database)
         self._known: dict[str, int] = {}
 
     def of(self, label: str) -> int:
-        """The grade of a label, NO_LABEL for one that has none."""
         known = self._known.get(label)
         if known is None:
             found = self._chosen.get(label.strip(), grade(label))

@@ -100,7 +100,6 @@ def find_duplicates(
 
 
 def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:
-    """Indices of the unit vectors, the preferred texts first."""
     if keep is Keep.FIRST:
         return np.arange(unit.count)
     lengths = unit.embeddings.text_lengths()[unit.item_numbers - 1]
@@ -123,7 +122,6 @@ class _Search:
         self._count = 0
 
     def run(self) -> Iterator[int]:
-        """Yields the number of texts that are done, after each block."""
         for start in range(0, self._unit.count, _BLOCK):
             block = np.arange(start, min(start + _BLOCK, self._unit.count))
             rows = self._unit.rows(self._order[block])
@@ -227,7 +225,6 @@ class SimilarityBounds:
 
     @staticmethod
     def pays(unit: UnitVectors) -> bool:
-        """Whether there are so many vectors of so many dimensions that bounds save time."""
         return unit.dimension > 3 * _HEAD and unit.count > _SAMPLE
 
     def near(

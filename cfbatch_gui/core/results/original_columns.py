@@ -56,7 +56,6 @@ def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | No
 
 
 def column_mapping(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
-    """The role of each column by its name, for "file 1" and "file 2"."""
     both = (
         (file, _names(database, columns), _names(database, roles)) for file, (columns, roles) in enumerate(_KEYS, 1)
     )

@@ -118,7 +118,6 @@ def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: M
 
 
 def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str]) -> OutcomeCounts:
-    """Count all items of a job by the status that `status_of` gives them."""
     counts = dict.fromkeys(Status, 0)
     for state, batch, count in database.execute(
         "SELECT state, batch, sum(texts) FROM requests"

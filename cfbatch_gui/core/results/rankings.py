@@ -137,7 +137,6 @@ class Rankings:
         )
 
     def columns(self) -> tuple[str, ...]:
-        """The names of the user's own columns, whose values are in `RankedContext.cells`."""
         return self._original.names
 
     def outcome_counts(self) -> OutcomeCounts:

@@ -35,7 +35,6 @@ class RetrievalIds:
         self._encoded = 0
 
     def query(self, number: int, identifier: str) -> str:
-        """The id of a query by its number in the job and its own id, "" for none."""
         return self._safe(identifier) if identifier else self._made(f"q{number}", self._queries_have_ids)
 
     def document(self, identifier: str, row: int, position: int) -> str:
@@ -130,17 +129,14 @@ class Ranks:
     size: NDArray[np.int32]
 
     def part(self, indices: NDArray[np.integer]) -> "Ranks":
-        """The ranks at these indices, in their order."""
         return Ranks(self.rank[indices], self.size[indices])
 
     def texts(self) -> list[str]:
-        """The ranks for people, see `written_rank`."""
         pairs = zip(self.rank.tolist(), self.size.tolist(), strict=True)
         return [written_rank(rank, is_tied=size > 1) for rank, size in pairs]
 
 
 def written_rank(rank: int, *, is_tied: bool) -> str:
-    """The rank for people: "1", "2=" in a tie, "1,000"."""
     return f"{rank:,}=" if is_tied else f"{rank:,}"
 
 
@@ -184,7 +180,6 @@ class RankedItems:
 
 
 def ranked_items(table: ScoreTable, order: NDArray[np.int64]) -> RankedItems:
-    """All contexts of the table, ranked; `order` is that of `tie_order.ranked_order`."""
     return _ranked(table.items[order], table.queries[order], table.scores[order])
 
 
@@ -216,7 +211,6 @@ class RankedScores:
         self._queries = queries[self._starts]  # those that have contexts
 
     def count(self, top_k: int | None, threshold: float | None) -> tuple[int, int]:
-        """The number of scores ≥ `threshold` with a rank ≤ `top_k`, and of all scores. None is no limit."""
         kept = self._has_score if threshold is None else self._has_score & (self._scores >= threshold)
         if top_k is not None:
             kept = kept & (self._ranks <= top_k)
@@ -236,7 +230,6 @@ class RankedScores:
         return _ranked(self._items[first:last], np.zeros(len(scores), dtype=np.int32), scores).part(start, stop)
 
     def by_query(self) -> Iterator[QueryScores]:
-        """The scores of each query that has contexts, by ascending query number."""
         lengths = np.diff(self._starts, append=len(self._scores))
         for start in range(0, len(self._queries), _BLOCK):
             some = slice(start, start + _BLOCK)
@@ -250,7 +243,6 @@ class RankedScores:
 
 
 def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: NDArray[np.float64]) -> RankedItems:
-    """The ranked items of rows that are in the order of the ranking already."""
     has_score = ~np.isnan(scores)
     runs = _Runs(queries, scores)
     tied = (runs.lengths > 1) & has_score
@@ -283,7 +275,6 @@ class _Runs:
 
 
 def _counted_by_query(marked: NDArray[np.bool_], starts: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each row the number of marked rows from the beginning of its query up to and including it."""
     counted = np.cumsum(marked)
     before = np.maximum.accumulate(np.where(starts, counted - marked, 0))
     result: NDArray[np.int64] = counted - before

@@ -174,14 +174,12 @@ def _other_pairs(
 
 
 def _most(scores: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The highest score of each group number, -inf for a number without scores."""
     highest = np.full(int(group.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(highest, group, scores)
     return highest
 
 
 def _first_tied(queries: NDArray[np.int32], scores: NDArray[np.float64]) -> int:
-    """The number of queries whose highest score is shared by several texts."""
     highest = _most(scores, queries.astype(np.int64))
     at_top = np.bincount(queries[scores == highest[queries]], minlength=1) if len(scores) else np.zeros(1)
     return int((at_top > 1).sum())

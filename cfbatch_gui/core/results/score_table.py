@@ -61,7 +61,6 @@ class ScoreTable:
         return ~np.isnan(self.scores)
 
     def part(self, indices: NDArray[np.int64]) -> "ScoreTable":
-        """The pairs at these indices as a table of their own."""
         return ScoreTable(
             *(self.items[indices], self.queries[indices], self.texts[indices], self.positions[indices]),
             self.scores[indices],
@@ -128,7 +127,6 @@ def _table(rows: NDArray[np.void]) -> ScoreTable:
 
 
 def _hashes(folder: JobFolder, statement: str, numbers: NDArray[np.int32]) -> Hashes:
-    """The hashes of the rows with these numbers, in their order."""
     size = int(numbers.max(initial=0)) + 1
     texts, ids = np.zeros(size, np.int64), np.zeros(size, np.int64)
     for first in range(1, size, _BLOCK):

@@ -104,7 +104,6 @@ def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) ->
 
 
 def map_of(unit: UnitVectors, points: NDArray[np.float32], share: float, layout: Layout) -> TextMap:
-    """A map with the given coordinates, (n, 2), of the texts of `unit`, in its order."""
     missing = unit.embeddings.count - unit.count - unit.without_direction
     return TextMap(unit.item_numbers, points, share, unit.dimension, missing, unit.without_direction, layout)
 

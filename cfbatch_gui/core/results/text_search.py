@@ -237,7 +237,6 @@ class TextSearch:
             return database.execute(_ITEMS_OF_TEXTS, (json.dumps(texts),)).fetchall()
 
     def _of_queries(self, queries: list[int], folded: str) -> list[tuple[int, int]]:
-        """The contexts of these queries that contain a casefolded text, each with its query."""
         found: list[tuple[int, int]] = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             with self._folder.open(read_only=True) as database:

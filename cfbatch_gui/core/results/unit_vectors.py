@@ -42,7 +42,6 @@ class UnitVectors:
             yield start, _rows(self.embeddings, items), self.inverse_lengths[start : start + size]
 
     def rows(self, indices: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The unit vectors of these indices, float32 (n, d), a copy."""
         stored = self.embeddings.rows_of(self.item_numbers[indices])
         unit: NDArray[np.float32] = stored * self.inverse_lengths[indices][:, None]
         return unit
@@ -123,7 +122,6 @@ class Subspace:
     mean: NDArray[np.float32]
 
     def project(self, rows: NDArray[np.float32], factors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Coordinates in the subspace, (n, width)."""
         found: NDArray[np.float32] = (rows @ self.directions) * factors[:, None] - self.mean @ self.directions
         return found
 

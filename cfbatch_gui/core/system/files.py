@@ -262,7 +262,6 @@ def _move_into(part: Path, target: Path) -> None:
 
 
 def _flush_folders(folder: Path) -> None:
-    """Flush a folder and those in it."""
     for each in (*folder.rglob("*"), folder):
         if each.is_dir():
             _flush_folder(each)
@@ -340,7 +339,6 @@ def _append(descriptor: int, line: bytes) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush the folder, so that a new name in it survives a power failure."""
     if sys.platform == "win32":
         return
     try:

@@ -42,7 +42,6 @@ class Language:
         return source
 
     def translated_plural(self, one: str, many: str, count: int) -> str:
-        """The form of the template for this number."""
         return one if count == 1 else many
 
     def number(self, value: float, specification: str = ",") -> str:
@@ -50,7 +49,6 @@ class Language:
         return self._signs(format(value, specification))
 
     def filled(self, template: str, parameters: Mapping[str, object]) -> str:
-        """The template with its parameters: numbers in this language's form, messages said in it, text as it is."""
         return _Filling(self).vformat(template, (), parameters) if parameters else template
 
     def said(self, text: str) -> str:
@@ -80,8 +78,6 @@ class Language:
 
 
 class _Filling(string.Formatter):
-    """`str.format` with a language's numbers."""
-
     def __init__(self, language: Language) -> None:
         self._language = language
 
@@ -116,8 +112,6 @@ class Catalogue(gettext.GNUTranslations):
 
 @dataclass(frozen=True)
 class CatalogueLanguage(Language):
-    """A language with a catalogue."""
-
     catalogue: Catalogue = field(default_factory=Catalogue, repr=False, compare=False)
 
     def translated(self, source: str, context: str = "") -> str:
@@ -131,7 +125,6 @@ class CatalogueLanguage(Language):
         return self.catalogue.gettext(source)
 
     def translated_plural(self, one: str, many: str, count: int) -> str:
-        """The form that the catalogue's own rule chooses."""
         return self.catalogue.ngettext(one, many, count)
 
     def _recognised(self, text: str) -> str:
@@ -254,8 +247,6 @@ def _one_of_ours(wanted: str) -> str:
 
 
 class _InUse:
-    """The language of this process."""
-
     language: Language = ENGLISH
 
 

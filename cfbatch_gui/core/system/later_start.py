@@ -44,7 +44,6 @@ class Request:
     activation: str = ""
 
     def encoded(self) -> bytes:
-        """The line that is sent."""
         return json.dumps({"files": self.files, "activation": self.activation}).encode() + b"\n"
 
     @classmethod

@@ -58,7 +58,6 @@ def last_lines(paths: Paths, count: int) -> list[str]:
 
 
 def shut_down(handler: logging.Handler) -> None:
-    """Remove the handler from the root logger and close its file."""
     logging.getLogger().removeHandler(handler)
     handler.close()
 
@@ -72,7 +71,6 @@ class _LogFile(RotatingFileHandler):
         self.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
 
     def _open(self) -> TextIOWrapper:
-        """Open the current file, readable by this user only."""
         descriptor = own_opener(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return TextIOWrapper(os.fdopen(descriptor, "ab"), self.encoding, self.errors)
 
@@ -95,7 +93,5 @@ class _LogFile(RotatingFileHandler):
 
 
 class _Redacting(logging.Formatter):
-    """Redacts the formatted record, which includes arguments, tracebacks and stacks."""
-
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))

@@ -39,12 +39,10 @@ class Paths:
 
     @property
     def ledger(self) -> Path:
-        """The SQLite database of jobs, batches and their states."""
         return self.root / "ledger.db"
 
     @property
     def lock(self) -> Path:
-        """The lock file, locked by the one process that may write the ledger."""
         return self.root / "ledger.lock"
 
     @property
@@ -69,11 +67,9 @@ class Paths:
 
     @property
     def jobs(self) -> Path:
-        """One folder for each job."""
         return self.root / "jobs"
 
     def job(self, job_id: str) -> Path:
-        """The folder of one job."""
         return self.jobs / job_id
 
     @property
@@ -98,12 +94,10 @@ class Paths:
 
     @property
     def settings(self) -> Path:
-        """See settings.py."""
         return self.root / "settings.json"
 
     @property
     def recipes(self) -> Path:
-        """See inputs/columns/recipes.py."""
         return self.root / "recipes.json"
 
     @property
@@ -117,12 +111,10 @@ class Paths:
         return self.root / "traffic.jsonl"
 
     def catalogue(self, connection_id: str) -> Path:
-        """The list of models that a connection returned last."""
         return self.catalogues / f"{connection_id}.json"
 
     @property
     def catalogues(self) -> Path:
-        """The folder of the lists of models."""
         return self.root / "catalogues"
 
     @property
@@ -136,7 +128,6 @@ class Paths:
 
     @property
     def logs(self) -> Path:
-        """The folder of the log files."""
         return self.root / "logs"
 
     @property
@@ -237,7 +228,6 @@ def state_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path
 
 
 def _xdg(environ: Mapping[str, str], name: str) -> str:
-    """The XDG Base Directory Specification requires relative paths to be ignored."""
     return environ.get(name, "") if environ.get(name, "").startswith("/") else ""
 
 

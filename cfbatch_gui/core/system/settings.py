@@ -213,7 +213,6 @@ class RememberedFolder:
         return next((Path(name) for name in names if name and os.path.isdir(name)), None)  # noqa: PTH112
 
     def keep(self, folder: Path) -> None:
-        """Remember a folder; saved a little later."""
         kept, name = self.settings.current, str(folder)
         if kept.folders.get(self.use) != name or kept.last_folder != name:
             self.settings.change(folders={**kept.folders, self.use.value: name}, last_folder=name)

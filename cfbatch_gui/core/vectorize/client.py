@@ -226,7 +226,6 @@ class VectorizeIndexes:
         return await asyncio.to_thread(decode, wire.VECTORS, answer.result, "vectors") or ()
 
     async def query(self, name: str, vector: Sequence[float], top_k: int) -> tuple[wire.Match, ...]:
-        """The nearest vectors by the index's own search, which is approximate."""
         wanted = {"vector": list(vector), "topK": top_k, "returnValues": False, "returnMetadata": "none"}
         answer = await self._call(name, "/query", _encode(wanted), permission=READ_PERMISSION)
         return decode(wire.MATCHES, answer.result, "matches").matches
@@ -260,7 +259,6 @@ class VectorizeIndexes:
             raise await self._why_refused(error, permission) from error
 
     async def _why_refused(self, error: TokenRefused, permission: str) -> UserError:
-        """The error for a refused token: whether the token itself is valid is asked for, which is free."""
         if self.connection.is_practice:
             return error
         status = await token_status(self._client)

@@ -151,7 +151,6 @@ class Verifying:
         return not await asyncio.to_thread(self._record.knows_mutation, info.mutation)
 
     async def _compare(self, sample: tuple[list[str], NDArray[np.float32]]) -> tuple[int, int]:
-        """How many of a sample are missing, and how many have other values."""
         ids, vectors = sample
         missing = different = 0
         for start in range(0, len(ids), MAX_READ_IDS):
@@ -170,7 +169,6 @@ class Verifying:
 
 
 def is_same(stored: StoredVector, vector: NDArray[np.float32]) -> bool:
-    """Whether a vector that was read back has the same float32 values."""
     if len(stored.values) != len(vector):
         return False
     with np.errstate(over="ignore"):  # a value beyond a float32 is another one

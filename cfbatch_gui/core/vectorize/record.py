@@ -47,7 +47,7 @@ _DAMAGED = message(
 
 
 class _DamageError(Exception):
-    """A row whose check value is wrong."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +97,15 @@ class IndexRecord:
             return found[0] if found else ""
 
     def knows_mutation(self, mutation: str) -> bool:
-        """Whether a mutation is one of this program's last ones."""
         with self._guarded():
             found = self._database.execute("SELECT 1 FROM mutations WHERE mutation = ?", (mutation,))
             return found.fetchone() is not None
 
     def note_processed(self, mutation: str) -> None:
-        """The index was seen to have processed a mutation of this program's."""
         with self._changing():
             self._database.execute("INSERT OR REPLACE INTO facts VALUES('processed', ?)", (mutation,))
 
     def was_processed(self, mutation: str) -> bool:
-        """Whether that was seen of this one, the last that was noted."""
         with self._guarded():
             found = self._database.execute("SELECT value FROM facts WHERE name = 'processed'").fetchone()
             return found is not None and found[0] == mutation
@@ -129,7 +126,6 @@ class IndexRecord:
             return is_other
 
     def job_number(self, job_id: str, name: str) -> int:
-        """The number of a job in this record; a new one gets the next."""
         with self._changing():
             self._database.execute(
                 "INSERT INTO jobs(job_id, name) VALUES(?, ?) ON CONFLICT(job_id) DO UPDATE SET name = excluded.name",
@@ -148,7 +144,6 @@ class IndexRecord:
             return {row[0]: _checksum(row[1]) for row in rows if _is_sound(row)}
 
     def mark_sending(self, ids: Sequence[str], job: int) -> None:
-        """Before the first byte of a part leaves."""
         with self._changing():
             held = self.checksums_of(ids)
             unknown = (
@@ -232,7 +227,6 @@ class IndexRecord:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """One transaction, on the disk at the end of the block."""
         with self._guarded():
             if self._database.in_transaction:  # within another one
                 yield

@@ -114,7 +114,6 @@ class Vectorize:
         return saved_pushes(self._job(job_id).folder)
 
     def is_running(self, connection_id: str, index: str) -> bool:
-        """Whether a push or a comparison with this index is under way."""
         return (self._client(connection_id).connection.account_mark, index) in self._running
 
     async def check(

@@ -40,7 +40,6 @@ class ChangedSince:
     removed: Numbers
 
     def note(self, removed: Path | None) -> dict[str, object]:
-        """For the manifest of the export, which names the list of what is gone."""
         about: dict[str, object] = {"id": self.earlier.id, "name": self.earlier.name, "removed": len(self.removed)}
         return {"changed_since": {**about, "removed_list": removed.name if removed else ""}}
 

@@ -60,7 +60,6 @@ class Differences:
     are_by_id: bool
 
     def items(self, change: Change) -> Numbers:
-        """The items with a change, those of REMOVED in the earlier version."""
         found: Numbers = getattr(self, change.value)
         return found
 
@@ -138,7 +137,6 @@ class _Version:
         return cls(folder, item, content, bool(of_texts), bool(of_queries))
 
     def names(self, *, by_text: bool, by_query: bool) -> Hashes:
-        """The name of each item, which no other item has."""
         with self.folder.open(read_only=True) as database:
             text = _ids(database, 1) if by_text else _hashes(database, _TEXTS)
             if database.execute("SELECT 1 FROM queries LIMIT 1").fetchone():
@@ -148,7 +146,6 @@ class _Version:
 
 
 def _ids(database: sqlite3.Connection, column: int) -> Hashes:
-    """The hashes of ids, of parts of a text with the number of the part."""
     rows, found = database.execute(_NAMES), []
     while block := rows.fetchmany(_BLOCK):
         found.append(hashes_of([_with_part(row[column], row[3]) for row in block]))
@@ -195,7 +192,6 @@ def _found(wanted: Hashes, known: Hashes) -> Numbers:
 
 
 def changes_of(differences: Differences, items: Sequence[int]) -> list[Change]:
-    """What became of these items of the newer version."""
     named = {
         int(number): change
         for change in (Change.ADDED, Change.CHANGED, Change.MOVED)

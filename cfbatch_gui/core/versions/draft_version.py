@@ -123,7 +123,6 @@ class DraftVersion:
         return np.setdiff1d(self.differences.removed, self.differences.was[self.differences.moved - 1])
 
     def count_sent(self, change: Change) -> int:
-        """How many of the items that are sent are added, changed or moved."""
         if self.differences is None:
             return len(self.sent) if change is Change.ADDED else 0
         return int(np.count_nonzero(np.isin(self.sent, self.differences.items(change))))

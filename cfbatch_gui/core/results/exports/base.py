@@ -189,7 +189,6 @@ class CheckedStream:
         self.items = 0
 
     def write(self, data: bytes | memoryview) -> int:
-        """Write all of `data`; returns its length in bytes."""
         self._stream.write(data)
         self._checksum = zlib.crc32(data, self._checksum)
         self.size += memoryview(data).nbytes

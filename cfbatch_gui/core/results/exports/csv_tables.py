@@ -56,7 +56,6 @@ def _headers(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
 
 
 def _said(row: Sequence[Cell], reason: int, say: Callable[[str], str]) -> Sequence[Cell]:
-    """The row with the reason why there is no score in the user's language."""
     cell = row[reason]
     return (*row[:reason], say(cell), *row[reason + 1 :]) if isinstance(cell, str) and cell else row
 

@@ -78,8 +78,6 @@ class Dialect:
 
 
 class _Lines:
-    """A file object for `csv.writer`, which calls `write` once for each line."""
-
     def __init__(self) -> None:
         self.found: list[bytes] = []
 

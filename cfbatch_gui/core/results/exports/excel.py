@@ -78,7 +78,6 @@ class PeopleColumn:
     is_of_scores: bool = True
 
     def cell(self, row: Sequence[Cell]) -> Cell:
-        """The cell of this column in a row of `ScoreRows`, as a number if it is one."""
         return as_number(row[self.index], self.decimals)
 
 
@@ -177,7 +176,6 @@ def looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: bo
 
 
 def as_number(cell: Cell, decimals: int | None) -> Cell:
-    """A text as the number that it writes with so many decimals; itself where it is none, or without `decimals`."""
     if decimals is None or not isinstance(cell, str) or _decimals_of(cell) != decimals:
         return cell
     return float(cell) if decimals else int(cell)
@@ -210,7 +208,6 @@ def _width(cell: Cell) -> int:
 
 
 def _headers(folder: JobFolder, table: ScoreRows, say: Callable[[str], str]) -> dict[str, str]:
-    """The header of each column, by its name: the user's own where one column of the file has that role."""
     with folder.open(read_only=True) as database:
         files = column_mapping(database)
     headers = {name: table.own_names.get(name) or say(_OTHERS[name]) for name in table.columns if name not in _OURS}
@@ -314,7 +311,6 @@ def _said(say: Callable[[str], str], columns: Sequence[PeopleColumn], row: Seque
 
 
 def _table(work: Work) -> tuple[ScoreRows, tuple[str, ...] | None]:
-    """The rows with all columns, and the names of those that the user has chosen, None for the usual ones."""
     chosen = None if work.options.columns is None else ScoreRows(work).columns
     return ScoreRows(replace(work, options=replace(work.options, columns=None))), chosen
 
@@ -365,7 +361,6 @@ def write_vectors(work: Work) -> Written:
 
 
 def _header_of_ids(work: Work, numbers: list[str]) -> str:
-    """The header of the column of ids in the user's file; "Row" where it has none, "id" where it has several."""
     with work.folder.open(read_only=True) as database:
         roles = column_mapping(database).get("file 1", {})
     found = [header for header, role in roles.items() if role == Role.ID]

@@ -61,7 +61,6 @@ _LINE = (
 
 
 def write_openai(work: Work) -> Written:
-    """Write and read back."""
     table = VectorRows(work)
     encode = msgspec.json.Encoder().encode
     model = encode(work.metadata.model)

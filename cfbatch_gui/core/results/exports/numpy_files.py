@@ -18,7 +18,6 @@ from cfbatch_gui.core.system.files import atomic_writer
 
 
 def write_array(work: Work) -> Written:
-    """Write and read back both files."""
     ids_path = work.path.with_suffix(".ids.txt")
     table = VectorRows(work)
     # The inner file is moved to its final path first: a new array always has its ids.

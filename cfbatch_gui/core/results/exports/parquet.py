@@ -107,7 +107,6 @@ def _write_rankings(work: Work) -> Written:
 
 
 def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
-    """Write all `batches`, pairs of a number of items and a record batch, and read back; returns the number of rows."""
     from arro3.io import read_ipc_stream, write_parquet
 
     rows = 0
@@ -194,7 +193,6 @@ class _ArrowSink:
         self._source = source
 
     def write(self, data: bytes) -> int:
-        """Write all of `data`; returns its length in bytes."""
         if self._source.failure is None:
             try:
                 self._stream.write(bytes(data))
@@ -206,7 +204,6 @@ class _ArrowSink:
         """Do nothing: arro3 calls this method, and the file is flushed when it is complete."""
 
     def seek(self, _offset: int, _whence: int = 0) -> int:
-        """Raise UnsupportedOperation, as in `_ArrowSource`."""
         raise io.UnsupportedOperation("written from the beginning to the end")
 
 
@@ -319,7 +316,6 @@ class AtlasColumns:
         self.notes["neighbors"] = f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"
 
     def arrays(self, first: int, texts: Sequence[EmbeddedText]) -> list[Any]:
-        """An arro3 array for each of `fields`; `first` is the row of the first text, from 0."""
         from arro3.core import Array, DataType
 
         indices = [self._point_of.get(text.item_no, _NOWHERE) for text in texts]

@@ -101,7 +101,6 @@ def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext], grades: Lab
 
 
 def job_grades(work: Work) -> LabelGrades:
-    """The grades of the job's labels."""
     with work.folder.open(read_only=True) as database:
         return LabelGrades(database)
 

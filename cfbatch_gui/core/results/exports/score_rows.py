@@ -51,18 +51,15 @@ def keeps(context: RankedContext, options: ExportOptions) -> bool:
 
 
 def by_query(rankings: Rankings) -> Iterator[list[RankedContext]]:
-    """The contexts of each query, in the order of `Rankings.blocks`; a query without contexts has no list."""
     contexts = (context for block in rankings.blocks() for context in block)
     return (list(group) for _, group in groupby(contexts, lambda context: context.query_no))
 
 
 def query_id(ids: RetrievalIds, context: RankedContext) -> str:
-    """The id of the context's query for programs that evaluate retrieval."""
     return ids.query(context.query_no, context.query_id)
 
 
 def document_id(ids: RetrievalIds, context: RankedContext) -> str:
-    """The id of the context for programs that evaluate retrieval."""
     return ids.document(context.id, context.row, context.initial_rank)
 
 
@@ -115,7 +112,6 @@ class ScoreRows:
         self.asked: set[int] = set()
 
     def blocks(self) -> Iterator[Block]:
-        """All rows, in blocks of some thousands."""
         options = self._options
         is_limited = not (options.top_k is None and options.threshold is None and options.items is None)
         for block in self._rankings.blocks():
@@ -187,8 +183,6 @@ class ScoreRows:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A row, and its number in the user's file."""
-
     number: int
     row: Sequence[Cell]
     is_scored: bool
@@ -198,7 +192,6 @@ class _SkippedShape:
     """Makes an output row from the cells of a row that was never sent, each cell under the column of its role."""
 
     def __init__(self, folder: JobFolder, empty: Sequence[Cell]) -> None:
-        """`empty` is what stands in the columns behind `COLUMNS`."""
         self._empty = empty
         with folder.open(read_only=True) as database:
             self._kept = columns_of_rankings(database)

@@ -66,7 +66,6 @@ class VectorRows:
 
     @property
     def item_numbers(self) -> NDArray[np.int64]:
-        """The item number of each row, (n,), int64, ascending."""
         return np.flatnonzero(self._present) + 1
 
     @property
@@ -79,7 +78,6 @@ class VectorRows:
         }
 
     def id_of(self, text: EmbeddedText) -> str:
-        """The id in the user's file, or the row number if no text of the file has an id."""
         return text.id if self._embeddings.has_ids else str(text.row)
 
     def key_of(self, text: EmbeddedText) -> str:
@@ -88,7 +86,6 @@ class VectorRows:
         return identifier if text.part is None else f"{identifier}#{text.part}"
 
     def cells(self, text: EmbeddedText) -> tuple[str, ...]:
-        """One cell for each of `columns`."""
         cells = ("" if text.part is None else str(text.part),) * self._has_part + self._source(text) + text.cells
         return tuple(cells[index] for index in self._indices)
 
@@ -112,7 +109,6 @@ class VectorRows:
             yield texts, vectors
 
     def texts(self) -> Iterator[list[EmbeddedText]]:
-        """The texts of `blocks` without their vectors."""
         for start in range(0, len(self._present), BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
@@ -145,7 +141,6 @@ class VectorRows:
 def write_vector_lines(
     work: Work, table: VectorRows, line: Callable[[EmbeddedText, bytes], bytes], start: bytes = b""
 ) -> int:
-    """Write `start` and a line for each vector, from its text and its `vector_texts`; the number of lines."""
     with checked_export(work) as stream:
         stream.write(start)
         for texts, vectors in table.blocks():
@@ -169,7 +164,6 @@ def _wanted(items: frozenset[int] | None, count: int) -> NDArray[np.bool_]:
 
 
 def _index_of_text(folder: JobFolder) -> int:
-    """The index of the text's column among the user's own; their number if none of them is the text alone."""
     with folder.open(read_only=True) as database:
         columns = columns_of_vectors(database).first
         text = column_of(database, 1, Role.TEXT, Role.CONTEXT, Role.QUERY)

@@ -91,7 +91,6 @@ def _commands(work: Work, dimension: int, files: Collection[Path]) -> str:
 
 
 def _write_files(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:
-    """Write the lines to numbered files within the limits of an upload; their names."""
     names: list[str] = []
     left, size = 0, 0  # lines, and bytes, that the open file takes yet
     with ExitStack() as stack:
@@ -107,8 +106,6 @@ def _write_files(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:
 
 
 class _Metadata:
-    """Encodes ids, texts and columns within Vectorize's limits, and counts what had to be changed."""
-
     def __init__(self, table: VectorRows) -> None:
         self._table = table
         self._keys = tuple(_keys(table.columns))

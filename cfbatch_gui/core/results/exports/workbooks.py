@@ -109,7 +109,6 @@ class Sheet:
                 self._sheet.write_number(self.rows, column, number, self._forms.get(column))
 
     def finish(self) -> None:
-        """Put a filter on the header, after the last row."""
         if self.rows:
             self._sheet.autofilter(0, 0, self.rows, self.width - 1)
 
@@ -165,14 +164,12 @@ class _Sink:
         self.is_over = False
 
     def write(self, data: bytes) -> int:
-        """Write all of `data`; returns its length in bytes."""
         if not self.is_over:
             return self._stream.write(data)
         self._position += len(data)
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Move to `offset`, as `io.IOBase.seek` does; returns the new position."""
         if not self.is_over:
             return self._stream.seek(offset, whence)
         self._position = offset
@@ -182,7 +179,6 @@ class _Sink:
         return self._position if self.is_over else self._stream.tell()
 
     def flush(self) -> None:
-        """Flush the file, unless `is_over` is set."""
         if not self.is_over:
             self._stream.flush()
 

@@ -33,7 +33,6 @@ TIE_RULE = (
 
 
 def manifest_path(path: Path) -> Path:
-    """The path of the manifest of an export at `path`."""
     return path.with_name(f"{path.name}.manifest.json")
 
 
@@ -76,7 +75,6 @@ def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
 
 
 def kept_manifest_path(path: Path, folder: JobFolder) -> Path:
-    """Where the manifest of a file for people is kept: with the job, out of their way."""
     return folder.path / "exports" / f"{path.name}.manifest.json"
 
 
@@ -232,7 +230,6 @@ def export(
 
 
 def _has_marks(notes: Mapping[str, object]) -> bool:
-    """Whether cells were marked in one of the files; see `Dialect.notes`."""
     parts = (notes, *(each for each in notes.values() if isinstance(each, dict)))
     found = (each.get("formulas_made_harmless") for each in parts)
     return any(isinstance(each, dict) and each["cells"] for each in found)
