@@ -54,10 +54,7 @@ class Form(StrEnum):
 
 
 def made_id(subject: Subject, prefix: str) -> str:
-    """The id of a subject in a file, with white space and quotes percent-encoded as in URLs.
-
-    A text without an id gets one made of the prefix and its digest, the same in every file.
-    """
+    """The id of a subject in a file, percent-encoded; of a text without one the prefix and its digest."""
     if subject.id:
         return _UNSAFE.sub(_percent, _ESCAPED.sub("%25", subject.id))
     digest = text_digest(subject.text)
@@ -332,10 +329,7 @@ WHERE i.query_no IS NOT NULL ORDER BY i.query_no, i.position
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """`added` of the lines `read` are new in the book; the rest it had already. `matched` are about texts of the job,
-    `unmatched` are kept all the same, since they count in ideal and recall. `conflicting` lines gave a pair another
-    grade than an earlier line or another judge.
-    """
+    """`matched` are about texts of the job; `conflicting` lines gave a pair another grade."""
 
     read: int
     added: int
@@ -437,11 +431,10 @@ def _add_history(book: Book, judgements: Sequence[Judgement]) -> int:
 def write_judgements(
     book: Book, path: Path, form: Form, job: JobSubjects | None = None, *, labels: Iterable[Judgement] = ()
 ) -> int:
-    """Write a file; how many lines have a judgement. Blocking.
+    """Write a file; how many lines.
 
-    Forms with ids have one line for each judged pair, sorted, with the grade that counts. With a job its ids are those
-    of the run that it exports, and only judgements of its queries are written; its own `labels` count for pairs about
-    which the book has none, or labels of other files only. Raises ExportError, DiskFull, DataError.
+    With a job its ids are those of its exported run, and its `labels` count where the book has none. Blocking. Raises
+    ExportError, DiskFull, DataError.
     """
     lines = list(_lines(book, form, job, labels))
     if not lines:

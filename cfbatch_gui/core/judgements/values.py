@@ -24,10 +24,7 @@ FROM_LABELS = message("from file")  # the judge of labels
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A query or a document. One with a text is known by its text, whatever its id; one without by its id.
-
-    `id` is "" for none. At least one of the two is there.
-    """
+    """A query or a document, known by its text, else by its id."""
 
     id: str
     text: str = ""
@@ -39,11 +36,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`grade` is None for "cannot tell". `time` is in seconds since 1970.
-
-    `again`: the judge was shown this pair once more, without being told. `taken_back`: the judge's earlier judgement of
-    this pair no longer counts, and neither does this one.
-    """
+    """`grade` is None for "cannot tell"; `time` in seconds since 1970; `again` was shown once more unsaid."""
 
     query: Subject
     document: Subject

@@ -1,8 +1,7 @@
 """The ranks of scores, and the order of equal ones.
 
-The highest score has rank 1. Exactly equal scores share a rank, and the next rank counts all before it (1, 2=, 2=, 4).
-Within a tie contexts stand by document id, descending, as trec_eval reads a run, for the window, exports and measures
-alike; those of the same id keep the order of the input. A context without a score has no rank and comes last.
+Equal scores share a rank (1, 2=, 2=, 4) and stand by falling document id, as trec_eval reads a run, else as in the
+input.
 """
 
 import json
@@ -76,11 +75,7 @@ _IDS_AT_ONCE = 100_000  # numbers of texts in one statement
 
 
 def ranked_order(database: sqlite3.Connection, table: ScoreTable, ids: RetrievalIds) -> NDArray[np.int64]:
-    """The indices that sort the table as it is ranked, of shape (pairs,).
-
-    By query number, descending score and descending document id; pairs without a score last, by position. Ids are read
-    only of pairs with equal scores. Raises sqlite3.Error.
-    """
+    """The indices (pairs,) that sort by query, falling score and id; without a score last. Raises sqlite3.Error."""
     order = _by_score(table)
     queries, scores = table.queries[order], table.scores[order]
     starts = np.ones(len(order), dtype=np.bool_)
@@ -151,10 +146,7 @@ def ranks_of(queries: NDArray[np.integer], scores: NDArray[np.float64]) -> Ranks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedItems:
-    """Contexts of one or more queries, queries by number and contexts in the order of their ranks; shape (n,).
-
-    Without a score `ranks` is 0 and `scores` NaN. `tie_groups` numbers the ties of a query from 1; 0 is no tie.
-    """
+    """Contexts by query number and rank, shape (n,); without a score `ranks` is 0 and `scores` NaN."""
 
     items: NDArray[np.int64]
     scores: NDArray[np.float64]
@@ -255,10 +247,7 @@ def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: ND
 
 
 class _Runs:
-    """Queries, and runs of equal scores in them, of rows sorted by query and descending score; shape (n,).
-
-    `starts_query` and `starts` mark the first row of a query and of a run; `lengths` is the length of the row's run.
-    """
+    """Runs of equal scores in rows sorted by query and falling score; shape (n,)."""
 
     def __init__(self, queries: NDArray[np.integer], scores: NDArray[np.float64]) -> None:
         count = len(queries)

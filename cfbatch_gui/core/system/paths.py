@@ -29,10 +29,7 @@ _FOLDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Paths below the data folder `root`. Creating an instance does not access the disk.
-
-    `state` is a folder outside of it in which the data folder is known by its id; None where there is none.
-    """
+    """Paths below the data folder `root`; `state` is outside of it, None where there is none."""
 
     root: Path
     state: Path | None = None
@@ -170,12 +167,7 @@ class Paths:
         )
 
     def _tighten(self) -> None:
-        """Take away other users' rights to a folder that was made by hand, or copied without its permissions.
-
-        A folder with 0700 shuts off all that is in it. Where the user has named a folder in which there are other
-        things too, that one stays as it is. Errors are ignored: a file system without permissions has none to take
-        away, and one that is read-only is reported by whoever writes.
-        """
+        """Take other users' rights from a folder of ours; errors are ignored."""
         if sys.platform == "win32":
             return  # the folder inherits the rights of the user's profile
         members = ((name, member) for name, member in vars(Paths).items() if isinstance(member, property))
@@ -232,10 +224,7 @@ def _xdg(environ: Mapping[str, str], name: str) -> str:
 
 
 def resource(name: str) -> Path:
-    """The path of a file or folder below resources/, named with forward slashes ("icons/plus.svg").
-
-    Raises FileNotFoundError with the name: a missing resource means a broken installation, not a user's mistake.
-    """
+    """The path below resources/, with forward slashes. Raises FileNotFoundError."""
     for folder in _FOLDERS:
         path = folder / name
         if path.exists():

@@ -101,9 +101,7 @@ class PushRows:
         return [self._row(text).id for text in texts], self._embeddings.rows_of(items)
 
     def metadata(self, row: PushRow, numbers: Collection[str]) -> bytes:
-        """The metadata as JSON, b"" for none. The cells of the keys in `numbers` become numbers; empty ones are left
-        out, as Vectorize takes no nulls.
-        """
+        """The metadata as JSON, b"" for none; empty cells are left out, as Vectorize takes no nulls."""
         fields: Metadata = {}
         for key, cell in zip(self._keys, row.cells, strict=True):
             if cell:

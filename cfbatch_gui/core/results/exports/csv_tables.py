@@ -97,10 +97,7 @@ _PAGE = 2_000
 
 
 def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, separator: str = ",") -> int:
-    """Write the list as CSV for Excel, completely or not at all, and read it back; returns the number of rows that go.
-
-    Blocking; call it in a thread. Raises UserError.
-    """
+    """Write the list for Excel whole or not at all; the number of rows that go. Blocking. Raises UserError."""
     dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
     data = dialect.start + dialect.encode([KEEP_LIST]) + dialect.encode(keep_rows(embeddings, found))
     with atomic_writer(path) as stream:

@@ -1,7 +1,6 @@
-"""Workbooks that people read: their own columns under their own headers, beside ours that add something.
+"""Workbooks that people read: their own columns beside ours that add something.
 
-A ranking has the sheets Ranking, Problems where rows have no score, Per query and About; vectors have Embeddings and
-About. Columns that are empty throughout are left out, unless they were chosen by name.
+Columns that are empty throughout are left out, unless they were chosen by name.
 """
 
 import re
@@ -63,12 +62,7 @@ _NARROWEST, _WIDEST = 6, 60  # characters
 
 @dataclass(frozen=True, slots=True)
 class PeopleColumn:
-    """A column: where it is in `ScoreRows.columns`, its header, and a width in characters that suits its content.
-
-    `decimals` is None for texts; else the column holds numbers, which the user's file writes with so many decimals, 0
-    for whole ones. A cell that is no such number is a text all the same. `is_of_scores` is False for a column that only
-    rows without a score have something in.
-    """
+    """Where a column is in `ScoreRows.columns`, its header and width; `decimals` is None for texts."""
 
     index: int
     name: str
@@ -89,11 +83,7 @@ def people_columns(
     *,
     as_in_file: bool = False,
 ) -> tuple[PeopleColumn, ...]:
-    """The columns of a ranking in the order in which people read them, or as they were chosen by their names.
-
-    With `as_in_file` they are those of the user's file, in its order and also where they are empty, before ours.
-    `table` has all columns; `say` words our own headers.
-    """
+    """The columns of a ranking as people read them, or as chosen; with `as_in_file` the file's come first."""
     names, are_chosen = table.columns, chosen is not None
     own = _as_in_file(folder, table) if as_in_file else ()
     rest = [name for name in _usual(names) if name not in own]
@@ -193,10 +183,7 @@ def _decimals_of_all(cells: Sequence[Cell]) -> int | None:
 
 
 def _decimals_of(text: str) -> int | None:
-    """The decimals of a number that a spreadsheet shows again exactly as it is written; None for other texts.
-
-    So "007", "+1" and a number of more digits than a spreadsheet keeps are texts.
-    """
+    """The decimals of a number that a spreadsheet shows again as it is written; None for other texts ("007")."""
     found = _SHOWN_AGAIN.fullmatch(text)
     return None if found is None or sum(map(str.isdigit, text)) > _MOST_DIGITS else len(found[1] or "")
 
@@ -394,10 +381,7 @@ def _check_size(rows: int, columns: int) -> None:
 
 
 def _about(metadata: JobMetadata, folder: JobFolder, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """What people want to know of the origin of a workbook, as rows (name, value); the manifest has the rest.
-
-    The time of the export is left out, so that two exports of the same results are identical.
-    """
+    """Rows (name, value) of the origin; without the time, so that equal exports are identical."""
     is_ranking = metadata.kind is Kind.RANK
     yield say(message("Made with")), f"CF Batch {metadata.program_version}".rstrip()
     yield say(message("Job")), metadata.name

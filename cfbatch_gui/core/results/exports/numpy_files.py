@@ -1,7 +1,4 @@
-"""Vectors as NumPy files, float32, little endian, of shape (n, d), without pickles.
-
-`.npy` has the ids beside it in `.ids.txt`, one on each line; `.npz` has both, as `vectors` and `ids`.
-"""
+"""Vectors as NumPy files, little-endian float32 (n, d), without pickles; `.npy` has its ids in `.ids.txt`."""
 
 import zipfile
 from collections.abc import Sequence
@@ -60,9 +57,9 @@ _IDS_AT_ONCE = 10_000
 
 
 def write_archive(work: Work) -> Written:
-    """Write and read back. A NumPy array stores each text at the length of the longest.
+    """Write and read back.
 
-    So ExportError is raised if the ids would take more than `_MOST_ID_BYTES`, and for an id that ends with NUL.
+    Raises ExportError for ids of more than `_MOST_ID_BYTES` together, or one that ends with NUL.
     """
     table = VectorRows(work)
     ids: list[str] = []

@@ -1,11 +1,6 @@
-"""Parquet: the long table of a ranking, or `id`, `text`, the user's columns and `vector`, a fixed-size list of float32.
+"""Parquet of rankings and vectors; for Embedding Atlas with the kept map and the nearest rows.
 
-For Embedding Atlas vectors have their points on the map and their nearest neighbours besides: the t-SNE map if one is
-kept with the job, as the user has seen that one, else the PCA map. Neighbours are rows of the file, from 0.
-
-arro3 writes either a whole table or an Arrow IPC stream; only the stream keeps memory use constant. A Python exception
-that is raised in a callback from arro3 makes arro3 panic. So the source and the sink store the first exception and end
-the stream early, and it is raised after arro3 has returned.
+arro3 panics when a callback raises, so source and sink keep the first exception, which is raised afterwards.
 """
 
 import io
@@ -228,11 +223,7 @@ _BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together,
 
 @dataclass(frozen=True, eq=False)
 class NearestRows:
-    """`of_row[row]` is an index into `rows` and `distances`, both (m, k), or -1 for a row without a direction.
-
-    `rows` (int32) are row numbers from 0, the nearest first, never the row itself; `distances` (float32) are
-    1 − cosine, 0 to 2.
-    """
+    """`of_row[row]` is an index into `rows` (int32) and `distances` (1 − cosine), both (m, k); -1 without a direction."""
 
     of_row: NDArray[np.int64]
     rows: NDArray[np.int32]
@@ -242,11 +233,7 @@ class NearestRows:
 def find_nearest_rows(
     unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, tell: Callable[[int], None]
 ) -> NearestRows:
-    """Up to `count` neighbours of each row; `item_numbers` are the texts of the rows, ascending.
-
-    Blocking for seconds. `tell` gets the number of rows that are done; an exception from it is passed on. Raises
-    DataError.
-    """
+    """Up to `count` neighbours of each row; `item_numbers` ascend. Blocking for seconds. Raises DataError."""
     indices = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
     row_of = np.searchsorted(item_numbers, unit.item_numbers[indices])
     of_row = np.full(len(item_numbers), -1, dtype=np.int64)

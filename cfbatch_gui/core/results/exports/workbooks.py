@@ -1,8 +1,4 @@
-"""Excel workbooks of plain cells: texts are text cells, never links, formulas or numbers.
-
-Each sheet has its header row fixed and a filter. Data beyond the limits of Excel raise ExportError; they are never
-truncated.
-"""
+"""Excel workbooks of plain cells: texts, never links, formulas or numbers. Raises ExportError beyond Excel's limits."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -136,10 +132,7 @@ def _last_cell(columns: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write characters that XML cannot hold as _xHHHH_, and an underscore that would begin such an escape as _x005F_.
-
-    xlsxwriter (3.3) misses the second of two that share an underscore, as in "_x0041_x0042_".
-    """
+    """What XML cannot hold as _xHHHH_, as xlsxwriter (3.3) misses the second of two that share an underscore."""
     if "_x" in text:
         text = _LIKE_ESCAPE.sub("_x005F_", text)
     return _NO_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
@@ -152,11 +145,7 @@ def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
 
 
 class _Sink:
-    """The file object that the workbook writes to. Once `is_over` is set, it accepts and discards all data.
-
-    After a failure, the unfinished ZIP archive writes its directory when it is garbage-collected, and the file may be
-    closed by then.
-    """
+    """The workbook's file, which discards all once `is_over`: a broken archive writes when it is collected."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
