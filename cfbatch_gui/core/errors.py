@@ -1,40 +1,13 @@
 """Expected failures, each with a sentence for the user and at most one action to offer.
 
-UserError
-├── InputError                 the file or its columns
-│   └── EncodingUnknown        not as guessed, or another reading is as likely: the user must choose
-├── UsageError                 a request or an option that cannot be carried out
-├── OverBudget                 the job may cost more than the user allows
-├── DataError                  the program's own folder: locked, damaged, or written by a newer program
-│   ├── DataInUse              another process has the ledger open
-│   ├── DataReadOnly
-│   ├── LocksUnsupported       its file system cannot keep a second writer out
-│   ├── DiskFull
-│   └── LedgerDamaged
-├── ExportError                a file that could not be written or read back
-├── ConnectionProblem          the connection, not the service's answer to the request
-│   ├── NotConnected           no account id or no token
-│   │   ├── KeyringUnavailable the token may be in a keyring that is locked, or does not answer
-│   │   └── WrongAccount       an account other than the one that the batch was sent with
-│   ├── TokenRefused           all sending stops until the user has acted
-│   └── Unreachable            no network, no such host, TLS not trusted
-├── ServiceRefused             the service refused the request and gave a reason
-│   ├── ServiceBusy            a temporary refusal, with the time to wait
-│   ├── QueueNotSupported      this model takes no batches
-│   └── RequestGone            the service does not know this request id
-├── OutcomeUnknown             a batch was sent, no answer was received; sent again only if the user decides so
-└── ReplyError                 an answer that violates the protocol; the batch is put aside
-    ├── ForeignReply           an answer that is, or may be, that of another batch
-    └── UnreadableReply        an answer that cannot be read or used: another poll may return one that can
-
-`cli.exit_status` has the exit status of each. An exception that is not a UserError is a bug and is not caught.
+An exception that is not a UserError is a bug and is not caught.
 """
 
 from enum import StrEnum
 
 
 class Action(StrEnum):
-    """The action that a user interface offers with an error's sentence, as a button or in words."""
+    """The action that a user interface offers with an error's sentence."""
 
     NONE = "none"
     RETRY = "retry"
@@ -50,10 +23,9 @@ class Action(StrEnum):
 
 
 class UserError(Exception):
-    """The base class of expected failures.
+    """The base class of expected failures; `message` is shown to the user unchanged.
 
-    `message` is shown to the user unchanged. `detail` is for the log and "Copy details": the service's own message, a
-    path, a code; never a token.
+    `detail` is for the log and "Copy details": the service's own message, a path, a code; never a token.
     """
 
     action: Action = Action.NONE
@@ -73,10 +45,7 @@ class InputError(UserError):
 
 
 class EncodingUnknown(InputError):
-    """A file is not in the encoding that it was taken for, or its texts differ under another that is as likely.
-
-    `guess` is a Python codec name to preselect, `others` are about as likely, `file_name` is without its folder.
-    """
+    """`guess` is a Python codec name to preselect, `others` are about as likely."""
 
     action = Action.CHOOSE_ENCODING
 
@@ -90,27 +59,27 @@ class EncodingUnknown(InputError):
 
 
 class UsageError(UserError):
-    """A request that cannot be carried out: an unknown job, a role without a column, a wrong option."""
+    """A request or an option that cannot be carried out."""
 
 
 class OverBudget(UserError):
-    """A job that may cost more than the user's budget allows without asking."""
+    """The job may cost more than the user allows."""
 
 
 class DataError(UserError):
-    """The program's own folder cannot be used: in use elsewhere, damaged, or newer than this program."""
+    """The program's own folder cannot be used."""
 
 
 class DataInUse(DataError):
-    """Another process has the data folder open for writing."""
+    """Another process has the ledger open for writing."""
 
 
 class DataReadOnly(DataError):
-    """Nothing can be written in the data folder: its file system is mounted so, or the user may not."""
+    """Nothing can be written in the data folder."""
 
 
 class LocksUnsupported(DataError):
-    """The file system of the data folder has no file locks, so a second writer could not be kept out."""
+    """The data folder's file system cannot keep a second writer out."""
 
 
 class DiskFull(DataError):
@@ -124,39 +93,33 @@ class LedgerDamaged(DataError):
 
 
 class ExportError(UserError):
-    """A file could not be written completely. An earlier file of that name is unchanged."""
+    """A file could not be written completely; an earlier file of that name is unchanged."""
 
     action = Action.RETRY
 
 
 class ConnectionProblem(UserError):
-    """A failure of the connection, as opposed to the service's answer to a request."""
+    """The connection failed, not the service's answer to the request."""
 
     action = Action.OPEN_CONNECTION
 
 
 class NotConnected(ConnectionProblem):
-    """There is no token or no account id for the connection."""
+    """There is no token or no account id."""
 
 
 class KeyringUnavailable(NotConnected):
-    """The keyring has not said whether it has a token: it is locked, does not answer or cannot be used.
-
-    Nothing is lost; what waited for the token goes on once the keyring has answered.
-    """
+    """The token may be in a keyring that is locked, or does not answer."""
 
     action = Action.UNLOCK
 
 
 class WrongAccount(NotConnected):
-    """A batch belongs to an account other than the one that its connection now has."""
+    """The batch was sent with an account other than the connection's."""
 
 
 class TokenRefused(ConnectionProblem):
-    """The service refused the token (such as with code 10000). All sending stops until the user has acted.
-
-    `code` is the service's error code, `status` the HTTP status; 0 when not known.
-    """
+    """`code` is the service's error code, `status` the HTTP status; 0 when not known."""
 
     def __init__(self, message: str, *, detail: str = "", code: int = 0, status: int = 0) -> None:
         super().__init__(message, detail=detail)
@@ -164,13 +127,13 @@ class TokenRefused(ConnectionProblem):
 
 
 class Unreachable(ConnectionProblem):
-    """No byte of a request's body was sent: unknown host, no connection, or a failed TLS handshake."""
+    """No byte of a request's body was sent."""
 
     action = Action.RETRY
 
 
 class ServiceRefused(UserError):
-    """The service refused a request in its own envelope. `code` is its error code, 0 when it gave none."""
+    """`code` is the service's error code, 0 when it gave none."""
 
     def __init__(self, message: str, *, detail: str = "", code: int = 0, action: Action | None = None) -> None:
         super().__init__(message, detail=detail, action=action)
@@ -178,7 +141,7 @@ class ServiceRefused(UserError):
 
 
 class ServiceBusy(ServiceRefused):
-    """A temporary refusal. `retry_after` is in seconds from the moment of the answer."""
+    """`retry_after` is in seconds from the moment of the answer."""
 
     action = Action.WAIT
 
@@ -194,28 +157,25 @@ class QueueNotSupported(ServiceRefused):
 
 
 class RequestGone(ServiceRefused):
-    """The service does not know this request id, or no longer knows it (code 5504)."""
+    """The service does not know this request id (code 5504)."""
 
     action = Action.SEND_AGAIN
 
 
 class OutcomeUnknown(UserError):
-    """A batch was sent at least in part, and no readable answer was received: it may have been accepted and billed."""
+    """A batch was sent at least in part, without a readable answer: it may have been accepted and billed."""
 
 
 class ReplyError(UserError):
-    """An answer that violates the protocol: a row is missing, repeated, of another length or of another job."""
+    """An answer that violates the protocol; the batch is put aside."""
 
 
 class ForeignReply(ReplyError):
-    """An answer that names another batch, or lacks the references that show which one it is of."""
+    """An answer that is, or may be, that of another batch."""
 
 
 class UnreadableReply(ReplyError):
-    """A complete answer in the service's own envelope that cannot be read, or is not that of the batch.
-
-    `raw` is its body.
-    """
+    """`raw` is the answer's body."""
 
     def __init__(self, message: str, *, raw: bytes, detail: str = "") -> None:
         super().__init__(message, detail=detail)

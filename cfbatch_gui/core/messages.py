@@ -1,7 +1,6 @@
 """Sentences for people as a template with parameters, so that each face can word them in its user's language.
 
-A `Message` is a `str`: its English text, which logs, manifests, `--json` and the ledger keep. The template is the code
-under which translations know it, as in gettext; `core/system/languages.py` words it in another language.
+A `Message` is a `str`: its English text, which logs, `--json` and the ledger keep.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +13,10 @@ _NONE: Mapping[str, object] = MappingProxyType({})
 
 
 class Message(str):
-    """English text that still has its template and its parameters.
+    """English text that still has its template and its parameters: numbers, the user's texts, or messages.
 
-    `many` is the template for other numbers than one, "" where the sentence has no number; the number is the parameter
-    `n`. Parameters are numbers, texts of the user's own, or messages; format specifications stand in the template
-    ("{n:,} rows"). Pickled and copied whole; any operation of `str` gives plain text, as does `str()` itself, which is
-    for writers that take no subclasses (msgspec).
+    `many` is the template for other numbers than one, "" where there is no number; the number is the parameter `n`.
+    Any operation of `str` gives plain text, as does `str()`, for writers that take no subclasses (msgspec).
     """
 
     __slots__ = ("many", "parameters", "template")
@@ -38,7 +35,6 @@ class Message(str):
         return Message, (self.template, self.many, dict(self.parameters))
 
     def filled(self, **parameters: object) -> "Message":
-        """The same template with these parameters, for templates that stand in a table."""
         return Message(self.template, self.many, parameters)
 
 
@@ -48,7 +44,7 @@ def message(template: str, /, **parameters: object) -> Message:
 
 
 def counted_message(n: int, one: str, many: str, /, **parameters: object) -> Message:
-    """A sentence with a number: counted_message(rows, "{n:,} row", "{n:,} rows"). Languages may have further forms."""
+    """A sentence with a number: counted_message(rows, "{n:,} row", "{n:,} rows")."""
     return Message(one, many, {"n": n, **parameters})
 
 
@@ -70,7 +66,7 @@ def comma_list(parts: Sequence[str]) -> str:
 
 
 def stored_message(sentence: str) -> Message:
-    """A sentence of the core's that was kept as its English text, to be a parameter of another one."""
+    """A sentence that was kept as its English text, to be a parameter of another one."""
     return sentence if isinstance(sentence, Message) else Message(sentence)
 
 
@@ -82,12 +78,12 @@ _MONTHS = (
 
 
 def day_in_words(day: date) -> Message:
-    """A day with the name of its month: "3 March 2026"."""
+    """ "3 March 2026"."""
     return message("{day} {month} {year}", day=day.day, month=_MONTHS[day.month - 1], year=day.year)
 
 
 def moment_in_words(moment: datetime) -> Message:
-    """A day with its time: "03 March 2026, 14:05"."""
+    """ "03 March 2026, 14:05"."""
     return message(
         "{day:02d} {month} {year}, {hour:02d}:{minute:02d}",
         day=moment.day,
@@ -99,5 +95,5 @@ def moment_in_words(moment: datetime) -> Message:
 
 
 def quoted(name: str) -> Message:
-    """A name in the quotation marks of the language."""
+    """A name in the language's quotation marks."""
     return message("“{name}”", name=name)

@@ -46,10 +46,9 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSummary:
-    """A connection as people see it. `sentence` says where its token is, or what is missing.
+    """A connection as people see it; `sentence` says where its token is, or what is missing.
 
-    `is_confirmed` is False where Cloudflare does not say that batches go this way. `waits_for_keyring` says that the
-    keyring has not said yet whether there is a token.
+    `waits_for_keyring`: the keyring has not said yet whether there is a token.
     """
 
     id: str
@@ -63,7 +62,7 @@ class ConnectionSummary:
 
 
 class AddressBook:
-    """`saved` gives what the settings hold at this moment. "cloudflare" is always there, set up or not.
+    """`saved` gives what the settings hold at this moment; "cloudflare" is always there, set up or not.
 
     `practice_times` are the seconds that a practice batch is queued and running; CFBATCH_PRACTICE_SECONDS wins.
     """
@@ -111,7 +110,7 @@ class AddressBook:
         )
 
     def is_counted_by_cloudflare(self, connection_id: str) -> bool:
-        """Neither the practice service within the program nor one that stands on this computer for other programs."""
+        """Neither the practice service in the program nor one on this computer."""
         try:
             connection = self.connection(connection_id)
         except NotConnected:
@@ -131,7 +130,7 @@ class AddressBook:
 
     @property
     def account_id(self) -> str:
-        """The account of the connection "cloudflare": the environment's, else the one that was entered."""
+        """The account of "cloudflare": the environment's, else the one that was entered."""
         return self.saved()[0].account_id
 
     def title(self, connection_id: str) -> str:
@@ -139,7 +138,7 @@ class AddressBook:
         return title_of(self._saved(), connection_id)
 
     def client(self, connection_id: str) -> "WorkersAI":
-        """The client of a connection, kept while the connection stays as it is. Raises NotConnected."""
+        """The client of a connection, kept while it stays as it is. Raises NotConnected."""
         from cfbatch_gui.core.workers_ai.transport import Transport
 
         connection = self.connection(connection_id)
@@ -151,10 +150,7 @@ class AddressBook:
         return self._clients[connection]
 
     def recording_client(self, connection_id: str) -> "tuple[WorkersAI, Recorder]":
-        """A client of its own that keeps what it was answered, and its transport. To be closed by the caller.
-
-        Raises NotConnected.
-        """
+        """A client, and the transport that keeps what it was answered; the caller closes it. Raises NotConnected."""
         from cfbatch_gui.core.workers_ai.probe import Recorder
 
         connection = self.connection(connection_id)
@@ -163,10 +159,7 @@ class AddressBook:
         return self._new_client(connection, recorder), recorder
 
     def account_client(self, account_id: str, token: Token) -> "WorkersAI":
-        """A client of an account's API with a token that is stored nowhere; it is gone with the client.
-
-        Raises NotConnected for an account id that cannot be one.
-        """
+        """A client of an account's API with a token that is stored nowhere. Raises NotConnected."""
         from cfbatch_gui.core.workers_ai.client import WorkersAI
         from cfbatch_gui.core.workers_ai.transport import Transport
 
@@ -183,7 +176,7 @@ class AddressBook:
         )
 
     def budget(self, connection_id: str) -> RateBudget:
-        """How often it may be asked. Connections of one account share it: Cloudflare counts them together."""
+        """How often it may be asked, shared by the connections of one account: Cloudflare counts them together."""
         try:
             return self._budget_of(self.connection(connection_id))
         except NotConnected:
@@ -193,9 +186,7 @@ class AddressBook:
         return self._budgets.setdefault(connection.account_id or connection.base_url, RateBudget())
 
     async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
-        """All connections. With `look_at` the keyring is asked about the connection of that id alone, never for
-        practice.
-        """
+        """All connections; the keyring is asked about `look_at` alone."""
         practice = ConnectionSummary(
             PRACTICE.id, PRACTICE.title, True, True, message("On this computer; nothing leaves it."), PRACTICE.kind
         )
@@ -203,7 +194,7 @@ class AddressBook:
         return (practice, *[await self._summary(each, look=look_at in (None, each.id)) for each in saved])
 
     def checked(self, record: SavedConnection) -> SavedConnection:
-        """What can be saved: with an id of its own, what was pasted cleaned. Raises NotConnected and UsageError."""
+        """A connection cleaned and with an id, as it can be saved. Raises NotConnected and UsageError."""
         name = record.name.strip()
         if not name:
             raise UsageError(message("The connection needs a name."))
@@ -219,12 +210,11 @@ class AddressBook:
         return replace(record, account_id=made.account_id, gateway=made.gateway, url=url)
 
     def check_of(self, connection_id: str) -> Callable[[str], Token]:
-        """What reads a pasted secret for this connection: an API token, or what a Worker asks for."""
         is_worker = any(each.id == connection_id and each.kind == "worker" for each in self.saved())
         return check_secret if is_worker else check_form
 
     async def token_source(self, connection_id: str) -> TokenSource | None:
-        """Where the connection's token or secret is, None when there is none. Raises NotConnected."""
+        """Where the token or secret is, None when there is none. Raises NotConnected."""
         return await self._credentials.token_source(connection_id, check=self.check_of(connection_id))
 
     def _made(self, record: SavedConnection) -> Connection:
@@ -351,7 +341,7 @@ class AddressBook:
         return summary(_SENTENCES[source], ready=True) if source else summary(message("The API token is missing."))
 
     def held_by_environment(self) -> frozenset[str]:
-        """The environment variables that say something about the connection "cloudflare", and so win over settings."""
+        """The environment variables that win over the settings of "cloudflare"."""
         return frozenset(
             name for name in (ACCOUNT_VARIABLE, TOKEN_VARIABLE, BASE_URL_VARIABLE) if self._environ.get(name)
         )
@@ -370,14 +360,14 @@ def title_of(saved: Sequence[SavedConnection], connection_id: str) -> str:
 
 
 def free_name(first: str, taken: Iterable[str]) -> str:
-    """This name, or with the lowest number behind it that makes it one that nobody has."""
+    """This name, or with the lowest number behind it that nobody has."""
     used = {each.casefold() for each in taken}
     numbered = (f"{first} {number}" for number in itertools.count(2))
     return next(name for name in itertools.chain([first], numbered) if name.casefold() not in used)
 
 
 def gateway_secret_id(connection_id: str) -> str:
-    """Under which name the keyring has the token that a gateway asks for beside the account's."""
+    """Under which name the keyring has a gateway's own token."""
     return f"{connection_id}/gateway"
 
 
@@ -394,7 +384,7 @@ _OF_SECRETS = {
 
 
 def service_mark(connection: Connection) -> str:
-    """A short text that is the same for connections with the same results. That of practice names its local model."""
+    """A short text, the same for connections with the same results: that of practice names its local model."""
     from cfbatch_gui.core.practice.local_models import usual_model_name
 
     if connection.kind is ConnectionKind.PRACTICE:
@@ -405,7 +395,7 @@ def service_mark(connection: Connection) -> str:
 
 
 def service_mark_at(book: AddressBook, connection_id: str) -> str:
-    """`service_mark` for the id of a connection, "" for one that cannot be used, or no longer."""
+    """`service_mark` of a connection's id, "" for one that cannot be used."""
     with suppress(NotConnected):
         return service_mark(book.connection(connection_id))
     return ""

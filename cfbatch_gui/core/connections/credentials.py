@@ -51,19 +51,18 @@ class TokenSource(StrEnum):
 
 
 def variable_of(connection_id: str) -> str:
-    """The environment variable that a connection's secret is taken from where there is one; for computers without a
-    keyring."""
+    """The environment variable of a connection's secret, for computers without a keyring."""
     if connection_id == CLOUDFLARE:
         return TOKEN_VARIABLE
     return f"{processes.OF_A_CONNECTION}{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
 
 
 class Credentials:
-    """Tokens by connection, read once each, in a thread of their own. What the environment says wins, and is never
-    stored.
+    """Tokens by connection, read once each, in a thread of their own.
 
-    Who waits longer than `time_limit` seconds, or for a prompt that others asked for, is told what the keyring waits
-    for; `changed` is called as soon as that is no longer so. No prompt follows one that was dismissed.
+    What the environment says wins, and is never stored. Who waits longer than `time_limit` seconds, or for a prompt
+    that others asked for, is told what the keyring waits for; `changed` is called as soon as that is no longer so.
+    No prompt follows one that was dismissed.
     """
 
     def __init__(
@@ -98,10 +97,10 @@ class Credentials:
     async def token(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form, may_prompt: bool = True
     ) -> Token | None:
-        """None when there is none. Raises NotConnected for what is no token, KeyringUnavailable when the keyring has
-        not said.
+        """None when there is none.
 
-        Without `may_prompt` a locked keyring is not asked.
+        Raises NotConnected for what is no token, KeyringUnavailable when the keyring has not said. Without
+        `may_prompt` a locked keyring is not asked.
         """
         found = self._from_environment(connection_id, check) or self._session.get(connection_id)
         if found or connection_id in self._from_keyring:
@@ -113,7 +112,7 @@ class Credentials:
         return token
 
     async def unlock(self) -> None:
-        """Have the system ask for the keyring's password, and wait for the answer; `changed` is called with it."""
+        """Have the system ask for the keyring's password; `changed` is called with the answer."""
         if not self._is_unlocking():
             if self._is_prompting():
                 await asyncio.wait(set(self._prompting))
@@ -137,7 +136,7 @@ class Credentials:
         self._tell()
 
     async def look_again(self) -> None:
-        """Notice that the keyring was unlocked elsewhere, without a prompt; `changed` is called if it was."""
+        """Notice, without a prompt, that the keyring was unlocked elsewhere; then `changed` is called."""
         if self._state not in SHUT or self._is_asking():
             return
         try:
@@ -150,14 +149,11 @@ class Credentials:
             self._tell()
 
     async def lock(self) -> Lock | None:
-        """What stands before the keyring, asked without a prompt; None where there is no keyring.
-
-        Waits for the keyring as long as that takes, and raises whatever the system raises.
-        """
+        """What stands before the keyring, asked without a prompt or a limit of time; None without a keyring."""
         return await self._thread.run(lambda: lock_of(backend) if (backend := self._backend()) else None)
 
     async def save(self, connection_id: str, token: Token) -> TokenSource:
-        """Keep the token; the answer says whether it will be there after the next start.
+        """Keep the token; whether it will be there after the next start.
 
         SESSION when the keyring has not answered in time; `changed` is called if it takes the token later.
         """
@@ -210,7 +206,7 @@ class Credentials:
     async def token_source(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form
     ) -> TokenSource | None:
-        """Where the token is, None when there is none. Never prompts. Raises as `token` does."""
+        """None when there is none. Never prompts. Raises as `token`."""
         if await self.token(connection_id, check=check, may_prompt=False) is None:
             return None
         if self._from_environment(connection_id, check):
@@ -346,10 +342,7 @@ class Credentials:
         failed: _T,
         late: Callable[[_T], None] | None = None,
     ) -> _T:
-        """The keyring's answer; `without` when there is no keyring, `failed` when there is one that does not answer.
-
-        An answer that comes later is given to `late`; without that, nobody waits for it.
-        """
+        """`without` when there is no keyring, `failed` when it does not answer; later answers go to `late`."""
 
         def ask() -> _T:
             backend = self._backend()

@@ -15,7 +15,7 @@ from cfbatch_gui.core.messages import message
 
 
 class KeyringState(StrEnum):
-    """What is known of the keyring; UNKNOWN before anything needed it."""
+    """UNKNOWN before anything needed it."""
 
     UNKNOWN = "unknown"
     CHECKING = "checking"
@@ -47,7 +47,6 @@ def sentence_of(state: KeyringState) -> str:
 
 
 def unavailable(state: KeyringState, detail: str) -> KeyringUnavailable:
-    """What is raised in this state, with what the user can do."""
     action = Action.UNLOCK if state in SHUT else Action.OPEN_CONNECTION
     return KeyringUnavailable(_SENTENCES.get(state, _SENTENCES[KeyringState.LOCKED]), detail=detail, action=action)
 
@@ -78,7 +77,7 @@ def lock_of(backend: object) -> Lock:
 
 
 def unlock(backend: object) -> bool:
-    """Have the system ask its user for the password, and wait for the answer; False when the prompt was dismissed."""
+    """Have the system ask for the password; False when the prompt was dismissed."""
     if type(backend).__module__ != _OF_LINUX:
         return True
     import secretstorage
@@ -98,10 +97,7 @@ _ELSEWHERE: Final = "SecretService"
 
 
 def has_part_for(platform: str) -> bool:
-    """Whether the part for `platform`, a `sys.platform`, can be found as keyring finds it, with what it imports.
-
-    Programs that are packed lose it easily: nothing in the code names it.
-    """
+    """Whether keyring's part for a `sys.platform` can be found; packed programs lose it easily."""
     name = _PARTS.get(platform, _ELSEWHERE)
     for entry_point in entry_points(group="keyring.backends", name=name):
         try:
@@ -126,7 +122,7 @@ class KeyringThread:
         self._thread: threading.Thread | None = None
 
     async def run(self, function: Callable[[], _T]) -> _T:
-        """The function's result or exception, however long it takes. Cancelling the wait does not stop the call."""
+        """The function's result or exception. Cancelling the wait does not stop the call."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[_T] = loop.create_future()
 

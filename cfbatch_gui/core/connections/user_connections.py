@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """`queue`: whether the model takes batches; `references`: whether elements repeat theirs; None for not known.
+    """Whether the model takes batches, and whether elements repeat their references; None for not known.
 
-    `at` is in seconds since 1970, UTC, 0.0 when no probe was made; `account_mark` is the account's at that time.
+    `at` is in seconds since 1970, 0.0 without a probe; `account_mark` is the account's at that time.
     """
 
     queue: bool | None = None
@@ -41,26 +41,25 @@ class Learned:
 
 
 def learn(result: ProbeResult) -> Learned:
-    """What a probe says of the queue and of references."""
     is_held = {Outcome.HELD: True, Outcome.NOT_HELD: False, Outcome.NOT_SEEN: None}
     outcomes = {each.assumption.id: is_held[each.outcome] for each in result.findings}
     return Learned(outcomes["queue-taken"], outcomes["references"], result.started, result.account_mark)
 
 
 class LearnedFacts:
-    """`path_of` returns the file of a connection by its id; it holds what was learned by the name of the model."""
+    """What was learned by the name of the model, in the file that `path_of` gives of a connection's id."""
 
     def __init__(self, path_of: Callable[[str], Path]) -> None:
         self._path_of = path_of
         self._known: dict[str, dict[str, Learned]] = {}
 
     def of(self, connection_id: str, model: str, account_mark: str) -> Learned:
-        """What is known of a model there; nothing when the connection now leads to another account."""
+        """Nothing when the connection now leads to another account."""
         found = self._of(connection_id).get(model, Learned())
         return found if found.account_mark == account_mark else Learned()
 
     def keep(self, connection_id: str, model: str, new: Learned) -> Learned:
-        """Add what was learned; what was not seen this time stays as it was. For a thread. Raises DataError."""
+        """Add what was learned; what was not seen this time stays. Blocks. Raises DataError."""
         old = self.of(connection_id, model, new.account_mark)
         known = replace(
             new,
@@ -92,10 +91,7 @@ class LearnedFacts:
 
 
 class Connections:
-    """`keep_settings` changes some settings by name and returns when they are saved.
-
-    `keep_accepted` writes a batch of a probe down, by the ids of its connection and its model, before it returns.
-    """
+    """`keep_accepted` has written an accepted batch of a probe down when it returns."""
 
     def __init__(
         self,
@@ -114,18 +110,16 @@ class Connections:
         self._learned, self._keep_accepted = learned, keep_accepted
 
     async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
-        """All connections, whether they can be used or not; as `AddressBook.summaries`."""
         return await self._address_book.summaries(look_at)
 
     @property
     def budget(self) -> RateBudget:
-        """How often the connection that new jobs start with may still be asked."""
         return self._address_book.budget(self._settings().connection or CLOUDFLARE)
 
     async def save(self, record: SavedConnection, *, secret: str = "", gateway_secret: str = "") -> SavedConnection:
-        """Add a connection (`record.id` is "") or change one; as it was saved. An empty secret keeps the one there is.
+        """Add a connection (`record.id` is "") or change one, all of it or nothing. Raises NotConnected and UsageError.
 
-        Nothing is kept unless all of it can be. Raises NotConnected and UsageError.
+        An empty secret keeps the one there is.
         """
         record = self._address_book.checked(record)
         check = check_secret if record.kind == "worker" else check_form
@@ -141,7 +135,7 @@ class Connections:
         return record
 
     async def remove(self, connection_id: str) -> None:
-        """Forget a connection and its secrets. Its jobs stay; those that are not finished pause and say why.
+        """Forget a connection and its secrets; its unfinished jobs pause.
 
         Raises DataError when the keyring may still have a secret.
         """
@@ -154,9 +148,7 @@ class Connections:
         await self._credentials.forget(gateway_secret_id(connection_id))
 
     async def save_cloudflare(self, account_id: str, token_text: str) -> TokenSource:
-        """Save the account; an empty token keeps the one that is there. Returns where the token is now. Raises
-        NotConnected.
-        """
+        """Save the account; an empty token keeps the one that is there. Raises NotConnected."""
         account = clean_account_id(account_id)
         if not token_text.strip() and await self._credentials.token(CLOUDFLARE) is None:
             check_form(token_text)
@@ -166,21 +158,21 @@ class Connections:
         return await self._credentials.token_source(CLOUDFLARE) or TokenSource.SESSION
 
     async def use_if_none(self, connection_id: str) -> None:
-        """Have new jobs use a connection that has passed its test, unless they use another one that leads somewhere."""
+        """Have new jobs use a connection that passed its test, unless theirs leads somewhere."""
         if self._settings().connection in ("", PRACTICE.id):
             await self._keep_settings(connection=connection_id)
 
     async def forget_cloudflare(self) -> None:
-        """Take the token out of the keyring; the account id stays, as it is no secret."""
+        """Take the token out of the keyring; the account id is no secret and stays."""
         await self._credentials.forget(CLOUDFLARE)
         await self._keep_settings(connection=PRACTICE.id)
 
     async def check(self, connection_id: str, model: str) -> tuple[CheckResult, ...]:
-        """Check a connection, free of charge; one result for each question, in their order."""
+        """Check a connection, free of charge."""
         return await check_connection(self._address_book.client(connection_id), model)
 
     def plan_probe(self, connection_id: str, model: str) -> ProbePlan:
-        """What a probe of the connection sends, and its price, for the user to agree to. Raises OverBudget."""
+        """What a probe sends, and its price, for the user to agree to. Raises OverBudget."""
         plan = plan_probe(self.models(connection_id).find(model), secrets.token_hex(4))
         return replace(plan, price=Price(0.0, 0.0, 0.0)) if connection_id == PRACTICE.id else plan
 
@@ -192,10 +184,7 @@ class Connections:
         show: Callable[[str], None] = lambda sentence: None,
         wait_seconds: float = WAIT_SECONDS,
     ) -> ProbeResult:
-        """Probe a connection, to which the user has agreed, and go by what it shows from now on.
-
-        Raises as `Probe.run`.
-        """
+        """Probe a connection, to which the user has agreed, and keep what it shows. Raises as `Probe.run`."""
         client, recorder = self._address_book.recording_client(connection_id)
         model = plan.model.name
         keep = partial(self._keep_accepted, connection_id, model)
@@ -208,7 +197,7 @@ class Connections:
         return result
 
     def learned(self, connection_id: str, model: str) -> Learned:
-        """What probes have shown of a model through a connection, to the account that it leads to now."""
+        """What probes have shown of a model in the account that the connection leads to now."""
         try:
             mark = self._address_book.connection(connection_id).account_mark
         except NotConnected:
@@ -216,7 +205,7 @@ class Connections:
         return self._learned.of(connection_id, model, mark)
 
     def models(self, connection_id: str) -> Catalogue:
-        """The models as the connection listed them last, else as the program's own list has them."""
+        """The models as the connection listed them last, else the program's own list."""
         return self._model_lists.of(connection_id)
 
     async def refresh_models(self, connection_id: str) -> Catalogue:

@@ -1,4 +1,4 @@
-"""Texts out of cells: several columns joined by a template, lists of contexts in one cell, and long texts in parts."""
+"""Texts out of cells: a template of several columns, contexts listed in one cell, long texts cut into parts."""
 
 import json
 import re
@@ -79,9 +79,9 @@ def is_list(cell: str) -> bool:
 
 
 def split_contexts(cell: str, row: int) -> list[Context] | str:
-    """The contexts of a cell in their order, empty ones included, or the sentence that says why not.
+    """The contexts of a cell in order, empty ones included, or the sentence that says why not.
 
-    A cell that begins with "[" is a JSON array of texts, or of objects with "text"; any other has one context a line.
+    A JSON array of texts or of objects with "text", else one a line.
     """
     if not cell.lstrip().startswith("["):
         return [Context(row, line.rstrip("\r")) for line in cell.split("\n") if line.strip()]
@@ -129,10 +129,10 @@ _LETTERS_A_TOKEN = 3  # of ASCII, in the estimate that counts most tokens
 
 
 def split_text(text: str, most: int, overlap: int, count: Callable[[str], int]) -> tuple[tuple[int, int], ...]:
-    """The (start, stop) of the parts in characters, in order; one part for a text that is short enough.
+    """The (start, stop) of the parts in characters.
 
-    No part has more than `most` tokens by `count`. It ends after the last paragraph, sentence or word that ends in its
-    second half; the next begins about `overlap` tokens before. Every character but white space is in a part.
+    None has more than `most` tokens by `count`; each ends after a paragraph, sentence or word in its second half, and
+    the next begins about `overlap` tokens before.
     """
     if count(text) <= most:
         return ((0, len(text)),)

@@ -1,4 +1,4 @@
-"""Names of columns: found, listed, completed, and the words that usually name columns, in several languages."""
+"""Names of columns, and the words that usually name them, in several languages."""
 
 import re
 import unicodedata
@@ -155,7 +155,7 @@ def is_known(name: str) -> bool:
 
 
 def is_usual(name: str) -> bool:
-    """Whether the name is one that many tables have, whatever their rows are about: "date", "Home town"."""
+    """Whether many tables have the name, whatever their rows are about: "date", "Home town"."""
     words = _words_of(name)
     if not 0 < len(words) <= 3:
         return False
@@ -164,7 +164,6 @@ def is_usual(name: str) -> bool:
 
 
 def is_id(name: str) -> bool:
-    """Whether the column identifies its row or its context: "id", "doc_id", "SKU", "Artikel-Nr."."""
     words = _words_of(name)
     is_named = bool(words) and (words[-1] in ID or words[0] in ("id", "sku")) and len(words) <= 3
     return is_named or is_number_sign(name)
@@ -185,12 +184,10 @@ def is_label(name: str) -> bool:
 
 
 def is_negative(name: str) -> bool:
-    """Whether the column holds contexts that do not fit: "negative", "hard_negatives", "neg"."""
     return any(word.startswith("neg") for word in _words_of(name))
 
 
 def is_positive(name: str) -> bool:
-    """Whether the column holds contexts that fit: "positive", "pos"."""
     return any(word in ("pos", "positive", "positives") for word in _words_of(name))
 
 

@@ -62,7 +62,7 @@ _SAMPLE = 64 * 1024  # bytes that a guess is made from
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How a file's letters are encoded. `other_codecs` give about as likely a reading where the codec is a guess."""
+    """How a file's letters are encoded; `other_codecs` are about as likely as a guessed one."""
 
     codec: str
     is_guessed: bool = False
@@ -84,9 +84,7 @@ def shown_name(codec: str) -> str:
 
 
 def known_encoding(name: str, head: bytes) -> str:
-    """The codec of an encoding the user has chosen for a file that begins so, as it is named in `CHOICES` or by
-    Python. Raises UsageError.
-    """
+    """The codec of an encoding that the user has named as `CHOICES` or Python does. Raises UsageError."""
     try:
         info = codecs.lookup(name)
         b"text".decode(info.name, "replace")  # refuses codecs that are not encodings of text
@@ -107,15 +105,12 @@ def _no_encoding(name: str, detail: str) -> UsageError:
 
 
 def find_encoding(path: Path, most_checked: int = 0) -> Encoding:
-    """The encoding of a text file: by its mark, by escapes, else UTF-8 if so many bytes are valid, by default
-    `MOST_CHECKED`, or if nearly all are; else a guess.
-    """
+    """The encoding by mark or escapes, UTF-8 if (nearly) all of `most_checked` bytes are, else a guess."""
     with open_bytes(path) as file:
         return encoding_of(file, most_checked)
 
 
 def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
-    """The encoding as `find_encoding` does, of a file that is open at its beginning."""
     data = file.read(_PIECE)
     if marked := marked_encoding(data):
         return Encoding(marked)
@@ -169,7 +164,7 @@ def _escaped(sample: bytes) -> str:
 def unmarked_utf16(sample: bytes) -> str:
     """The codec if a text begins so in UTF-16 without a mark, "" if that is not sure.
 
-    A space or a line end is a zero and a byte; read in the wrong order it is another character or none.
+    A space read in the wrong order is another character.
     """
     if len(sample) < 4 or 0 not in sample or _is_utf8_with_zeros(sample):
         return ""
@@ -250,17 +245,16 @@ _MOST_BROKEN = 200  # at most one of so many characters beyond ASCII may be brok
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The likeliest codec, and those whose different reading of the same bytes is about as likely, likeliest first."""
+    """The likeliest codec, and those whose different reading is about as likely, likeliest first."""
 
     codec: str
     close: tuple[str, ...] = ()
 
 
 def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
-    """The codec that gives the most plausible text, `FALLBACK` where nothing decides.
+    """The codec of the most plausible text, `FALLBACK` where nothing decides.
 
-    The sample decodes in it, but for few broken characters. `is_cut` is whether the sample begins within a text, and so
-    perhaps within a character; it may always end within one. The first call loads chardet, which takes 0.2 s.
+    With `is_cut` the sample may begin within a character. The first call loads chardet (0.2 s).
     """
     sample = _whole_characters(sample, is_cut=is_cut).translate(None, _CONTROLS)
     telling = _without_broken_lines(_telling_part(sample))
@@ -286,10 +280,7 @@ class _Reading:
 
 
 def _likely_readings(telling: bytes, sample: bytes) -> list[_Reading]:
-    """The encodings in which the sample decodes and that are the likeliest, or close to it; the likeliest first.
-
-    `telling` is the part of the sample that the likelihoods are of.
-    """
+    """The encodings in which the sample decodes, likeliest first; `telling` is the part of it that chardet looks at."""
     readings: list[_Reading] = []
     least = 0.0
     for codec, confidence in sorted(_confidences(telling).items(), key=lambda found: found[1], reverse=True):
@@ -306,7 +297,6 @@ def _likely_readings(telling: bytes, sample: bytes) -> list[_Reading]:
 
 
 def _confidences(sample: bytes) -> dict[str, float]:
-    """The codecs that chardet considers, each with its likelihood between 0 and 1."""
     import chardet  # loads slowly, and most files are UTF-8
 
     found: dict[str, float] = {}
@@ -372,10 +362,7 @@ def _are_few(broken: int, text: str) -> bool:
 
 
 def _without_broken_lines(sample: bytes) -> bytes:
-    """Leave out lines with half a character, which a program left that cuts cells after a number of bytes.
-
-    chardet would not consider an encoding any more for one broken character among thousands.
-    """
+    """Leave out lines with half a character, for which chardet would reject an encoding altogether."""
     for codec in _WIDE:
         text = sample.decode(codec, "replace")
         broken = text.count("\ufffd")
@@ -392,8 +379,8 @@ _WITHIN_WORDS = frozenset("’·´-\xad\xa0")
 def odd_share(text: str) -> float:
     """The share of the characters beyond ASCII that stand where no language has them.
 
-    These are letters beside those of another script, capitals after small letters, small ones before capitals, signs
-    within words, single letters of another script in a text of Latin ones, and what is no character of a text.
+    Letters beside those of another script, capitals after small letters, signs within words, and what is no character
+    of a text.
     """
     is_latin = _is_mostly_latin(text)
     padded = f" {text} "
@@ -435,7 +422,6 @@ def _is_odd(left: str, sign: str, right: str, *, is_latin: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def _script(sign: str) -> str:
-    """The first word of a letter's name in Unicode, which is its script; "" for what is no letter."""
     if not sign.isalpha() or sign in "ªºµ":
         return ""
     return unicodedata.name(sign, "").partition(" ")[0].partition("-")[0]

@@ -14,11 +14,9 @@ _ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
 
 
 def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Row, None, None]:
-    """Yield the rows of a file exactly as `source` says, in file order, without the header.
+    """Yield the rows exactly as `source` says, in file order, without the header.
 
-    Text files are read in pieces and never held whole. `progress` gets the bytes read so far, or the rows. A row that
-    cannot be used has `problem` set and as many cells as there are columns. Close the generator to close the file.
-    Raises InputError.
+    `progress` gets bytes or rows; a row that cannot be used has `problem`. Raises InputError.
     """
     return single_rows(_found(source, progress))
 
@@ -45,13 +43,13 @@ def read_collection_texts(source: Source) -> CollectionTexts | None:
 
 
 def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:
-    """The first rows by the reader that a job uses, so that what is shown is what is sent. Raises InputError."""
+    """The first rows by the reader that a job uses. Raises InputError."""
     with closing(read_rows(source)) as rows:
         return tuple(islice(rows, limit))
 
 
 def preview_beyond_ascii(source: Source, limit: int = 200) -> tuple[Row, ...]:
-    """Rows as `preview` gives, those beyond ASCII first, for only they differ by encoding. Raises InputError."""
+    """Rows as `preview` gives, those beyond ASCII first. Raises InputError."""
     with closing(read_rows(source)) as rows:
         first = tuple(islice(rows, _LOOKED_THROUGH))
     telling = [row for row in first if not all(map(str.isascii, row.cells))]
@@ -60,7 +58,7 @@ def preview_beyond_ascii(source: Source, limit: int = 200) -> tuple[Row, ...]:
 
 
 def _in_blocks(rows: Iterable[Block | Row]) -> Generator[Block | Row, None, None]:
-    """Collect rows without a problem into blocks of limited size; yield blocks and problems as they are."""
+    """Collect rows without a problem into blocks of limited size; problems pass as they are."""
     numbers: list[int] = []
     cells: list[tuple[str, ...]] = []
     size = 0

@@ -1,7 +1,4 @@
-"""The values of inputs; all are frozen.
-
-Those made for each row are msgspec Structs, which are made faster than dataclasses; garbage collection skips them.
-"""
+"""The frozen values of inputs. Those made for each row are msgspec Structs, which are cheaper than dataclasses."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -59,7 +56,7 @@ class Shape(StrEnum):
 
 
 class Role(StrEnum):
-    """What a column is for. The terminal takes exactly these words."""
+    """What a column is for, in the words that the terminal takes."""
 
     QUERY = "query"
     CONTEXT = "context"
@@ -98,7 +95,7 @@ class ProblemKind(StrEnum):
 
 
 class CandidatePool(StrEnum):
-    """Which texts are the candidates of a query. The terminal takes exactly these words."""
+    """Which texts are the candidates of a query, in the words that the terminal takes."""
 
     JUDGED = "judged"  # those that are judged for it
     SAMPLE = "sample"  # those, and texts drawn from the corpus
@@ -107,9 +104,7 @@ class CandidatePool(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateRule:
-    """How candidates are chosen in a collection without a run; a sample has `size` a query, or more where more are
-    judged.
-    """
+    """How candidates are chosen in a collection without a run; `size` is that of a sample for one query."""
 
     pool: CandidatePool = CandidatePool.SAMPLE
     size: int = 50
@@ -117,7 +112,7 @@ class CandidateRule:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file; None is recognised from the content. `is_encoding_guessed`: our earlier guess, no choice."""
+    """How to read a file; None is recognised. `is_encoding_guessed`: our earlier guess, no choice."""
 
     encoding: str | None = None
     separator: str | None = None  # one of , ; tab |
@@ -138,7 +133,6 @@ class ReadOptions:
         )
 
     def in_encoding(self, codec: str | None, *, others: tuple[str, ...] | None = None) -> "ReadOptions":
-        """These options with an encoding that the user has chosen or, with `others`, that was guessed."""
         return replace(
             self, encoding=codec, is_encoding_guessed=others is not None, other_encodings=others if others else ()
         )
@@ -146,9 +140,9 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class RowHabits:
-    """What is ordinary in the rows of a delimited text, and would be a sign of a misread row in others.
+    """What is ordinary in the rows of a delimited text.
 
-    `widths` are the numbers of cells that rows have, () the number of columns alone.
+    `widths` are the numbers of cells, () that of the columns alone.
     """
 
     widths: tuple[int, ...] = ()
@@ -158,14 +152,11 @@ class RowHabits:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as it was recognised; `read_rows` reads it exactly so.
+    """A file as it was recognised.
 
-    `columns` are unique names in file order. `encoding` is a Python codec, "" where the format has its own. The table
-    begins at `first_line` (from 1) and ends before byte `end`, 0 for the end of the file. From `marked` columns the
-    apostrophes of our own export are removed. `notices` are sentences about what was left out or interpreted.
-    `is_encoding_sure` is False for a large file of which only the beginning was checked: reading may raise
-    EncodingUnknown. `other_encodings` are about as likely as a guessed one. `is_header_sure` is False while nobody has
-    decided a close case. `candidates` is None but for a collection without a run.
+    `columns` are unique names in file order, `encoding` is a Python codec or "", the table goes from `first_line` (from
+    1) to before byte `end` (0: the file's end). From `marked` columns the apostrophes of our own export are removed.
+    Where `is_encoding_sure` is False reading may raise EncodingUnknown.
     """
 
     path: Path
@@ -196,8 +187,8 @@ class Source:
 class Candidate:
     """A file or folder whose format is not recognised yet.
 
-    `name` and `size` are those of the content where it is packed. `head` is its beginning, at most 64 KB; `members` are
-    the names in a zip archive; `text` is the decoded head without a byte order mark, "" before decoding.
+    `head` is its beginning, at most 64 KB unpacked; `members` are the names in a zip archive; `text` is the decoded
+    head, "" before decoding.
     """
 
     path: Path
@@ -211,7 +202,6 @@ class Candidate:
 
     @property
     def suffix(self) -> str:
-        """The name's last suffix in lower case, with its dot; "" for none."""
         return PurePath(self.name).suffix.lower()
 
     @property
@@ -219,7 +209,7 @@ class Candidate:
         return self.size <= len(self.head)
 
     def refuse_text_options(self, what: str) -> None:
-        """Raise UsageError where the options ask for a separator, an encoding or a sheet; `what` is "a document"."""
+        """Raise UsageError where the options ask for a separator, an encoding or a sheet."""
         if self.options.separator or self.options.encoding or self.options.sheet:
             raise UsageError(
                 message(
@@ -234,9 +224,10 @@ LONGEST_RAW = 20_000  # characters
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """One row of a file. `number` is that of the user's own program, from 1, a header included. `cells`
-    has one text a column, never trimmed or retyped. `problem` says why the row cannot be used or is doubtful. `raw` is
-    how a row with a problem stands in the file, cut to `LONGEST_RAW` characters, "" where that is not known.
+    """One row: `number` is that of the user's own program, from 1, header included.
+
+    `cells` are never trimmed or retyped; `raw` is how a row with a problem stands in the file, at most `LONGEST_RAW`
+    characters.
     """
 
     number: int
@@ -247,7 +238,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
 
 class Block(msgspec.Struct, frozen=True, gc=False):
-    """Rows without a problem, in file order: large files are read in blocks, so that less is done once a row."""
+    """Rows without a problem, in file order."""
 
     numbers: Sequence[int]
     rows: Sequence[Sequence[str]]
@@ -271,9 +262,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Layout and roles of the columns of one file or two; `template` joins columns of the file with the texts to one
-    text.
-    """
+    """Layout and roles of the columns of one file or two; `template` joins columns of the file with the texts."""
 
     kind: Kind
     layout: Layout
@@ -284,7 +273,7 @@ class Mapping:
 
 
 class Context(msgspec.Struct, frozen=True, gc=False):
-    """A candidate text. `row` is its row number in the file it came from."""
+    """A candidate text; `row` is its row number in its file."""
 
     row: int
     text: str
@@ -302,8 +291,9 @@ class Text(msgspec.Struct, frozen=True, gc=False):
 
 
 class Query(msgspec.Struct, frozen=True, gc=False):
-    """A query with contexts. In `Layout.LONG` it comes once a row, with one context: those with one `key` belong
-    together.
+    """A query with contexts.
+
+    In `Layout.LONG` it comes once a row, with one context: those with one `key` belong together.
     """
 
     row: int
@@ -313,7 +303,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> str:
-        """What the rows of one ranking have in common: text and id, for two queries may have one id by mistake."""
+        """Text and id: two queries may have one id by mistake."""
         return f"{self.id}\0{self.text}"
 
 
@@ -337,7 +327,7 @@ class AttachedInput:
 
 
 def unusual_row(row: Row, width: int) -> Row:
-    """The row with exactly `width` cells, and as a problem if it has another number; a blank row has none."""
+    """The row with exactly `width` cells, and as a problem if it had another number; a blank row has none."""
     problem, cells = row.problem, row.cells
     if not problem and cells and len(cells) != width:
         problem = width_problem(len(cells), width)

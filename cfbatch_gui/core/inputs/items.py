@@ -40,12 +40,11 @@ def read_items(
     progress: Callable[[int], None] | None = None,
     on_row: Callable[[int, Row], None] = lambda file, row: None,
 ) -> Generator[Item, None, None]:
-    """Yield what a job sends, in file order, and a Problem for every row or part that is not sent.
+    """Yield what a job sends, in file order, and a Problem for what is not.
 
-    `TEXTS`: a Text a row; `LONG`, `CANDIDATES`: a Query with its one context; `WIDE`, `NESTED`, `JUDGED`: a Query with
-    all its contexts; `SHARED`: every Context of the second file, then every Query. Texts and ids come exactly as they
-    stand; what is white space only is a problem, repeated ids are none. `on_row` gets the number of the file, 1 or 2,
-    and each of its rows before its items. Raises UsageError for an incomplete mapping, InputError.
+    `TEXTS`: a Text a row; `LONG`, `CANDIDATES`: a Query with one context; `WIDE`, `NESTED`, `JUDGED`: with all;
+    `SHARED`: every Context of the second file, then every Query. `on_row` gets the number of the file, 1 or 2, and each
+    row before its items. Raises UsageError for an incomplete mapping, InputError.
     """
     if missing := check_mapping(mapping, source, second):
         raise UsageError(missing)
@@ -76,7 +75,7 @@ def is_sent(row: Row, source: Source) -> bool:
 
 
 class TextBlock(msgspec.Struct, frozen=True, gc=False):
-    """Texts that can be sent, one for each row of `block`; `ids` and `labels` are None where no column has them."""
+    """Texts for the rows of `block`; `ids` and `labels` are None where no column has them."""
 
     block: Block
     texts: Sequence[str]
@@ -91,7 +90,7 @@ def read_text_blocks(
     progress: Callable[[int], None] | None = None,
     on_row: Callable[[int, Row], None] = lambda file, row: None,
 ) -> Generator[TextBlock | Problem, None, None]:
-    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks. `on_row` only gets rows that are not sent."""
+    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks; `on_row` only gets rows that are not sent."""
     if missing := check_mapping(mapping, source, None):
         raise UsageError(missing)
     columns = _Columns.of(source, mapping.roles, mapping.template)

@@ -14,8 +14,7 @@ _LEAST_PART = 16  # tokens
 def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False) -> Mapping:
     """The mapping with another role for a column (from 0) of the first file, or of the second.
 
-    A role that only one column may have moves. TEXT and CONTEXT are the same, named for the kind of job. Several
-    contexts make the layout WIDE; one makes it LONG again, or leaves it NESTED in the same column. Raises IndexError.
+    A role that only one column may have moves, and the layout follows. Raises IndexError.
     """
     if role in (Role.TEXT, Role.CONTEXT):
         role = Role.CONTEXT if mapping.kind is Kind.RANK else Role.TEXT
@@ -46,10 +45,7 @@ def _layout_for(mapping: Mapping, roles: tuple[Role, ...]) -> Layout:
 
 
 def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
-    """The mapping in another layout of the same kind of job; of several contexts the first is kept where one is wanted.
-
-    SHARED and CANDIDATES need a second file: they can only be exchanged for one another here.
-    """
+    """The mapping in another layout of the same kind; of several contexts the first is kept where one is wanted."""
     both = (layout, mapping.layout)
     if set(both) == set(_TWO_FILES):
         return replace(mapping, layout=layout)
@@ -65,7 +61,7 @@ def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
 
 
 def with_template(mapping: Mapping, template: str) -> Mapping:
-    """The mapping with a template, "" for none; a row then has one text, so a layout with several becomes LONG."""
+    """The mapping with a template, "" for none; a layout with several texts a row becomes LONG."""
     mapping = replace(mapping, template=template)
     several = mapping.layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED)
     return with_layout(mapping, Layout.LONG) if template and several else mapping
@@ -145,7 +141,7 @@ def _check_ranking(mapping: Mapping) -> str:
 
 
 def missing_file(mapping: Mapping, second: Source | None) -> Role | None:
-    """What a second file could hold that `check_mapping` misses: CONTEXT or QUERY; None when nothing is missing so."""
+    """CONTEXT or QUERY where a second file could hold what `check_mapping` misses, else None."""
     if mapping.kind is Kind.EMBED or second is not None:
         return None
     has_query = Role.QUERY in mapping.roles

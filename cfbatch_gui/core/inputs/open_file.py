@@ -47,7 +47,7 @@ def is_folder(path: Path) -> bool:
 
 
 def check_name(path: Path) -> None:
-    """Raise InputError for a path that is not in UTF-8: what is kept of a job is, so it could not be found again."""
+    """Raise InputError for a path that is not in UTF-8, which could not be found again."""
     try:
         os.fspath(path).encode()
     except UnicodeEncodeError as exc:
@@ -78,7 +78,7 @@ def looking_at(path: Path) -> Iterator[None]:
 
 @contextmanager
 def open_raw(path: Path) -> Iterator[BinaryIO]:
-    """Open a file as it is; an OSError on opening it, or within the block, becomes an InputError."""
+    """Open a file as it is; an OSError, also within the block, becomes an InputError."""
     regular_file_size(path)
     try:
         with path.open("rb", buffering=0) as file:
@@ -89,9 +89,9 @@ def open_raw(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_bytes(path: Path, end: int = 0) -> Iterator[BinaryIO]:
-    """Open the content of a file: a gzip file, or the only file in a zip archive, is decompressed.
+    """Open the content of a file, a gzip file or a zip archive's only file unpacked, up to `end` bytes.
 
-    With `end` only the bytes before it are read. Raises InputError as `open_raw` does, and for damage and bombs.
+    Raises InputError, also for damage and bombs.
     """
     with open_raw(path) as raw:
         head = raw.read(4)
@@ -125,7 +125,6 @@ def _unpacking(path: Path) -> Iterator[None]:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive. Raises InputError for a damaged one."""
     with open_raw(path) as raw, _unpacking(path), zipfile.ZipFile(raw) as archive:
         yield archive
 
@@ -148,7 +147,7 @@ def content_name(path: Path, head: bytes) -> str:
 
 
 def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """The only file in a zip archive that is no by-product of the program that packed it. Raises InputError."""
+    """The only file in a zip archive. Raises InputError."""
     members = members_of(archive)
     if len(members) == 1:
         return members[0]
@@ -162,11 +161,7 @@ def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
 
 
 def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """The files in a zip archive, without by-products of the program that packed it.
-
-    Their names have "/" between folders: some programs of Windows write the other slash, which Python reads as this one
-    on Windows alone.
-    """
+    """The files in a zip archive, without by-products of packers; folders are parted by "/" on every system."""
     for member in archive.infolist():
         member.filename = member.filename.replace("\\", "/")  # it is found by its first name all the same
     return [
@@ -179,10 +174,9 @@ def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 
 def unpacked_size(path: Path, head: bytes) -> tuple[int, bool]:
-    """The bytes that `open_bytes` gives, and whether that is certain. `head` is the raw beginning.
+    """The bytes that `open_bytes` gives, and whether that is certain: the first `MOST_TRIED` bytes are unpacked.
 
-    The first `MOST_TRIED` bytes of a compressed file are decompressed, which shows that a shorter file is sound. The
-    size of a longer one is the archive's, or for gzip an estimate from the beginning; it is always above `MOST_TRIED`.
+    A longer file's size is the archive's or an estimate from `head`.
     """
     if not head.startswith((GZIP, ZIP)):
         return regular_file_size(path), True
@@ -213,8 +207,6 @@ def _likely_size(path: Path, head: bytes) -> int:
 
 
 class _Until:
-    """A file whose reading stops before byte `end`."""
-
     def __init__(self, file: BinaryIO, end: int) -> None:
         self._file, self._end = file, end
 

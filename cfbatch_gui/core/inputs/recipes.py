@@ -1,4 +1,4 @@
-"""Recipes: stored roles of columns, to be used for other files with columns of the same names."""
+"""Recipes: stored roles of columns, for other files with columns of the same names."""
 
 import logging
 import threading
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What files of one structure have in common: their format and columns, as recognised without options."""
+    """What files of one structure have in common, as recognised without options."""
 
     format: str
     columns: tuple[str, ...]
@@ -35,10 +35,9 @@ class FileKind:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Roles, layout, template and parts for files with these columns, and how such files are read.
+    """Roles, layout, template and parts for files with these columns.
 
-    `options` never have an encoding, nor do they send doubtful rows: that is decided for one file. `second_columns` are
-    () where one file is enough.
+    `options` never have an encoding or send doubtful rows; `second_columns` are () where one file is enough.
     """
 
     name: str
@@ -55,10 +54,8 @@ def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions,
 
 
 def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, ...] = ()) -> Mapping | str:
-    """The recipe's mapping for files with these columns, or the sentence that says which column they lack.
-
-    Columns are found by their exact name, otherwise ignoring case; columns that the recipe lacks get the role KEEP.
-    Without a second file, where the recipe has one, its roles are () and `check_mapping` asks for it.
+    """The recipe's mapping for files with these columns (by exact name, else ignoring case), or the sentence that says
+    which they lack.
     """
     roles = _roles(recipe.columns, recipe.mapping.roles, columns)
     if isinstance(roles, str):
@@ -96,10 +93,9 @@ class _Book:
 
 
 class RecipeBook:
-    """The stored recipes. The file is read once; a change is on disk when the call returns: call it in a thread.
+    """The stored recipes; changes are on disk when a call returns: call it in a thread.
 
-    A file that cannot be read counts as empty. Then a copy of it is kept
-    before anything is written, and `damage` is a sentence about it, else "".
+    A file that cannot be read counts as empty; a copy is kept, and `damage` is a sentence.
     """
 
     def __init__(self, path: Path) -> None:
@@ -132,7 +128,7 @@ class RecipeBook:
         self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), recipe)))
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a recipe. Raises UsageError if there is none, or if the new name is in use; DiskFull, DataError."""
+        """Raises UsageError if there is none, or if the new name is in use; DiskFull, DataError."""
         recipe, new = self.recipe(old), _checked(new)
         if new.casefold() != recipe.name.casefold() and new.casefold() in _names(self._book):
             raise UsageError(
@@ -142,7 +138,7 @@ class RecipeBook:
         self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), named)))
 
     def delete(self, name: str) -> Recipe:
-        """Remove a recipe and return it, so that the removal can be undone. Raises as `rename`."""
+        """Remove and return a recipe. Raises as `rename`."""
         recipe = self.recipe(name)
         self._change(lambda book: replace(book, recipes=_without(book, recipe.name)))
         return recipe
@@ -188,7 +184,6 @@ def _without(book: _Book, name: str) -> tuple[Recipe, ...]:
 
 
 def _load(path: Path) -> tuple[_Book, str]:
-    """What the file holds, and the sentence about one that cannot be used."""
     try:
         book = msgspec.json.decode(path.read_bytes(), type=_Book)
         if book.version == VERSION:

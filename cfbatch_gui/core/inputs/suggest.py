@@ -75,10 +75,9 @@ def suggest_mapping(
     second: Source | None = None,
     second_sample: Sequence[Row] = (),
 ) -> Mapping:
-    """Guess the layout and the roles from the columns' names, in several languages, and from the first rows.
+    """Guess layout and roles from the columns' names and first rows; `check_mapping` says what is missing.
 
-    Without a kind it is a ranking when there is a second file, or a column for queries and one for contexts;
-    otherwise texts become vectors. The result may be incomplete: `check_mapping` says what is missing.
+    Without a kind it is a ranking when there is a second file, or columns for queries and contexts.
     """
     if second is None and (known := _known_mapping(source, kind)):
         return known
@@ -245,7 +244,7 @@ def _numbered(columns: list[_Column]) -> list[_Column]:
 
 
 def _unnamed_contexts(columns: list[_Column], query: _Column | None, rest: list[_Column]) -> list[_Column]:
-    """In a file without known names whose queries do not repeat, take all columns of like length behind the query."""
+    """In a file without known names whose queries do not repeat, all columns of like length behind the query."""
     if query is None or query.distinct < 0.9 or any(is_known(column.name) for column in columns):
         return []
     behind = [column for column in rest if column.index > query.index and column.length]

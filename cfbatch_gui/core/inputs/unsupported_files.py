@@ -51,7 +51,7 @@ def only_header(path: Path) -> InputError:
 
 
 def refusal(path: Path, head: bytes) -> str:
-    """The sentence for a file that cannot be a table, "" for one that may be. `head` is its beginning."""
+    """The sentence for a file whose beginning shows that it cannot be a table, "" for one that may be."""
     if head.startswith(MARK):
         return _old_office(path)
     if head[_TAR_AT:].startswith(_TAR):
@@ -72,7 +72,6 @@ def protected(path: Path) -> InputError:
 
 
 def is_old_workbook(path: Path, head: bytes) -> bool:
-    """Whether the file is a workbook in Excel's old format. Raises InputError."""
     if not head.startswith(MARK):
         return False
     names = names_in(path)
@@ -80,10 +79,7 @@ def is_old_workbook(path: Path, head: bytes) -> bool:
 
 
 def is_binary(sample: bytes) -> bool:
-    """Whether bytes without a byte order mark are no text in any encoding we offer.
-
-    Real texts may have single NULs and control characters; of random bytes one in ten is one.
-    """
+    """Whether bytes without a byte order mark are no text; real texts may have single NULs and control characters."""
     if not sample:
         return False
     controls = sum(map(sample.count, _CONTROLS)) / len(sample)
@@ -129,7 +125,7 @@ _LAST_SECTOR = 0xFFFFFFFA  # greater numbers are marks, such as the end of a cha
 
 
 def names_in(path: Path) -> frozenset[str]:
-    """The names at the top in lower case, as they are compared; none for a damaged file. Raises InputError."""
+    """The names at the top in lower case; none for a damaged file. Raises InputError."""
     with open_raw(path) as file:
         try:
             return frozenset(_names(file))
@@ -167,7 +163,6 @@ def _names(file: BinaryIO) -> Iterator[str]:
 
 
 def _names_at_top(entries: list[tuple[bytes, int, int, int, int]]) -> Iterator[str]:
-    """Yield the names beside each other at the top; below are those of documents within the document."""
     *_, top = entries[0]
     open_at, seen = [top], {_NO_ENTRY}
     while open_at:

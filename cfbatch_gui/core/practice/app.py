@@ -59,12 +59,10 @@ def practice_app(
     token: str = "",
     load_model: Callable[[], PracticeModel] = choose_model,
 ) -> Application:
-    """Create the service with its queue and its indexes in `folder`, which is created when it is first needed.
+    """Create the service with its queue and its indexes in `folder`.
 
-    A batch waits and runs for `seconds_queued` and `seconds_running`; a change to an index of Vectorize is applied
-    after `seconds_mutating`. `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is
-    accepted. `load_model` is called once, in a worker thread,
-    when the first vectors are needed.
+    `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is accepted. `load_model` is
+    called once, in a worker thread.
     """
     service = _Service(Queue(folder, seconds_queued, seconds_running), clock, load_model)
     vectorize = VectorizeIndexes(folder, seconds_mutating, clock)
@@ -88,8 +86,7 @@ def practice_app(
 def for_own_hosts(application: Application, port: int) -> Application:
     """The service for clients that name it by an address of this computer.
 
-    A page of the web can have its own host's name resolve to 127.0.0.1, and would then be allowed by the browser to
-    read the answers (DNS rebinding). It cannot change the header Host, which has the name.
+    A web page can have its own name resolve to 127.0.0.1 (DNS rebinding), but cannot change the header Host.
     """
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -117,10 +114,10 @@ async def _answer(table: Table, token: str, scope: Scope, body: bytes) -> Answer
 
 
 def _find(table: Table, scope: Scope) -> tuple[Operation, Mapping[str, str]]:
-    """The operation that a request calls, with the values of its query and its path.
+    """The operation of a request, with its values.
 
-    Raises RefusalError: 404 for an unknown path, an account id that is not 32 hex digits, or a percent-encoded slash
-    anywhere; 405 for the wrong method.
+    Raises RefusalError: 404 for an unknown path, a malformed account id or a percent-encoded slash; 405 for the
+    wrong method.
     """
     raw: bytes | None = scope.get("raw_path")
     undecoded = (quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]).decode("latin-1")
@@ -138,7 +135,7 @@ def _find(table: Table, scope: Scope) -> tuple[Operation, Mapping[str, str]]:
 
 
 def _authorize(authorization: str, token: str) -> None:
-    """Raises RefusalError: 400/9106 for what is not a bearer token, 401/10000 for a wrong one."""
+    """Raises RefusalError: 400/9106 for no bearer token, 401/10000 for a wrong one."""
     found = _BEARER.match(authorization)
     if found is None:
         raise RefusalError(400, (9106, "Missing or malformed Authorization header: a bearer token is needed"))
@@ -149,8 +146,8 @@ def _authorize(authorization: str, token: str) -> None:
 async def _read(receive: Receive, most: int) -> bytes | None:
     """The body, or None when the client has disconnected.
 
-    A body that is too large is read to its end and truncated to `most` bytes: an answer before the end of the body
-    would reset the connection, and the client would not see the reason.
+    One that is too large is read to its end and cut to `most` bytes: an early answer would reset the connection
+    before the client sees the reason.
     """
     body = io.BytesIO()  # gives its bytes away without a copy of them
     while True:
@@ -175,7 +172,7 @@ async def _send(answer: Answer, send: Send) -> None:
 
 
 def _pieces(answer: Answer) -> Iterator[bytes]:
-    """Yield the body in pieces of about 256 KiB, each larger by one element at most."""
+    """Pieces of about 256 KiB, each larger by one element at most."""
     held = bytearray()
     for chunk in answer.chunks:
         held += chunk
@@ -187,7 +184,7 @@ def _pieces(answer: Answer) -> Iterator[bytes]:
 
 
 class _Service:
-    """Workers AI, independent of HTTP. Every operation blocks: call it in a worker thread."""
+    """Workers AI, independent of HTTP. Every operation blocks."""
 
     def __init__(self, queue: Queue, clock: Callable[[], float], load_model: Callable[[], PracticeModel]) -> None:
         self._queue, self._clock, self._load_model = queue, clock, load_model
@@ -195,7 +192,6 @@ class _Service:
         self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB, and loads the model once
 
     def operations(self) -> list[tuple[str, str, Operation]]:
-        """Each operation with its method and the form of its path."""
         return [
             ("GET", "/user/tokens/verify", _verify),
             ("GET", f"{_ACCOUNT}/tokens/verify", _verify),

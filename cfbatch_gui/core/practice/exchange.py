@@ -8,7 +8,7 @@ import msgspec
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request whose operation is known. `values` are those of the query and, by their names, of the path."""
+    """`values` are those of the query and, by their names, of the path."""
 
     values: Mapping[str, str]
     body: bytes
@@ -17,7 +17,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer. `chunks` are the pieces of a JSON body in order; large bodies are never joined."""
+    """`chunks` are the pieces of a JSON body; large bodies are never joined."""
 
     status: int
     chunks: tuple[bytes, ...]
@@ -25,7 +25,6 @@ class Answer:
 
     @property
     def length(self) -> int:
-        """The size of the body in bytes."""
         return sum(map(len, self.chunks))
 
 
@@ -42,7 +41,6 @@ class RefusalError(Exception):
         self.headers = headers
 
     def answer(self) -> Answer:
-        """This refusal inside the envelope."""
         envelope = {
             "result": None,
             "success": False,
@@ -58,7 +56,7 @@ def bad_input(reason: str) -> RefusalError:
 
 
 def no_route(path: str) -> RefusalError:
-    """The refusal of an unknown address: a malformed account id, an encoded slash, a misspelt word."""
+    """The refusal of an unknown address."""
     return RefusalError(
         404,
         (7003, f"Could not route to {path}, perhaps your object identifier is invalid?"),
@@ -67,7 +65,7 @@ def no_route(path: str) -> RefusalError:
 
 
 def success(result: object, *, messages: Iterable[tuple[int, str]] = (), **more: object) -> Answer:
-    """The v4 envelope around a small result; `more` are further keys beside `result`."""
+    """The v4 envelope; `more` are further keys beside `result`."""
     envelope = {
         "result": result,
         "success": True,
@@ -79,5 +77,5 @@ def success(result: object, *, messages: Iterable[tuple[int, str]] = (), **more:
 
 
 def success_in_pieces(result: Iterable[bytes]) -> Answer:
-    """The v4 envelope around a result that is already encoded, as chunks of JSON."""
+    """The v4 envelope around encoded chunks of JSON."""
     return Answer(200, (b'{"result":', *result, b',"success":true,"errors":[],"messages":[]}'))

@@ -1,7 +1,6 @@
 """Read what is posted to a model, strictly by the published schema, and run it: scores and vectors in any order.
 
-Unknown keys are accepted, as by the schema. In one point this is stricter than the schema: a context must have a text,
-which the schema forgets to require.
+Unlike in the schema, a context must have a text.
 """
 
 import random
@@ -36,7 +35,7 @@ _Texts = Annotated[list[_NonEmpty], Meta(max_length=MOST_TEXTS)]
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """One context. An external_reference here, as in 2025, is not in the schema and is ignored."""
+    """One context."""
 
     text: _NonEmpty
 
@@ -53,8 +52,6 @@ class Element(msgspec.Struct, frozen=True):
 
 
 class Poll(msgspec.Struct, frozen=True):
-    """A poll for a batch."""
-
     request_id: str
 
 
@@ -68,7 +65,7 @@ _DECODER = msgspec.json.Decoder(_Body)
 
 
 def read_body(data: bytes, model: ServedModel) -> Poll | Batch | Element:
-    """Decode a body: a poll, a batch or a bare element. Raises RefusalError (400, 5006)."""
+    """A poll, a batch or a bare element. Raises RefusalError (400, 5006)."""
     try:
         body = _DECODER.decode(data)
     except msgspec.DecodeError as problem:  # ValidationError is one of them
@@ -114,7 +111,7 @@ def _reason(message: str) -> str:
 
 
 class TooLongError(Exception):
-    """A text, or a request as a whole, is longer than the model takes. `reason` is in the service's words."""
+    """`reason` is in the service's words."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -123,7 +120,7 @@ class TooLongError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One element with its texts (a query first), truncated where asked, and the number of their tokens."""
+    """One element with its texts (a query first), truncated where asked."""
 
     element: Element
     texts: tuple[str, ...]
@@ -131,10 +128,10 @@ class _Work:
 
 
 def run_batch(request_id: str, batch: Batch, served: ServedModel, engine: PracticeModel) -> tuple[bytes, ...]:
-    """Compute the result of a finished batch, as pieces of JSON.
+    """The result of a finished batch, as pieces of JSON, by the arguments alone.
 
-    The result depends on the arguments alone. Two or more elements, and the scores within one, are never in the given
-    order: they are shuffled with `request_id` as the seed. An element that is too long fails by itself.
+    Elements, and the scores within one, are shuffled with `request_id` as the seed and never in the given order. An
+    element that is too long fails by itself.
     """
     disorder = random.Random(request_id)  # noqa: S311
     pieces: list[bytes] = [b""] * len(batch)
@@ -160,7 +157,7 @@ def run_batch(request_id: str, batch: Batch, served: ServedModel, engine: Practi
 
 
 def run_one(seed: str, element: Element, served: ServedModel, engine: PracticeModel) -> bytes:
-    """Compute the result of a synchronous call, as JSON. Raises TooLongError."""
+    """The result of a synchronous call, as JSON. Raises TooLongError."""
     work = _prepare(element, served)
     vectors = next(_vectors([work], engine))
     return msgspec.json.encode(_result(element, vectors, served, random.Random(seed)))  # noqa: S311
@@ -193,7 +190,7 @@ def _texts(element: Element) -> tuple[str, ...]:
 
 
 def _groups(works: Sequence[tuple[int, _Work]]) -> Iterator[list[tuple[int, _Work]]]:
-    """Runs of elements with about 2,000 texts: large enough to be quick, small enough for memory."""
+    """Runs of elements with about 2,000 texts."""
     group: list[tuple[int, _Work]] = []
     held = 0
     for number, work in works:
@@ -207,7 +204,7 @@ def _groups(works: Sequence[tuple[int, _Work]]) -> Iterator[list[tuple[int, _Wor
 
 
 def _vectors(works: Sequence[_Work], engine: PracticeModel) -> Iterator[npt.NDArray[np.float32]]:
-    """The vectors of each element's texts; a text that stands in several elements is embedded once."""
+    """The vectors of each element's texts; each text is embedded once."""
     rows_of: dict[str, int] = {}
     for work in works:
         for text in work.texts:
@@ -245,7 +242,7 @@ def _failed(number: int, element: Element, reason: str) -> bytes:
 
 
 def _disordered(count: int, disorder: random.Random) -> list[int]:
-    """Return 0 … count - 1 shuffled, and for two or more never in order."""
+    """0 … count - 1 shuffled, for two or more never in order."""
     numbers = list(range(count))
     disorder.shuffle(numbers)
     if numbers == sorted(numbers):
@@ -254,12 +251,12 @@ def _disordered(count: int, disorder: random.Random) -> list[int]:
 
 
 def count_tokens(text: str) -> int:
-    """The number of practice tokens in a text; 0 for white space alone."""
+    """Practice tokens of a text; 0 for white space alone."""
     return len(_TOKEN.findall(text))
 
 
 def cut(text: str, limit: int) -> str:
-    """The beginning of a text that holds at most `limit` tokens."""
+    """The longest beginning of at most `limit` tokens."""
     for number, match in enumerate(_TOKEN.finditer(text)):
         if number == limit:
             return text[: match.start()]

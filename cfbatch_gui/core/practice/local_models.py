@@ -27,24 +27,21 @@ log = logging.getLogger(__name__)
 
 
 class PracticeModel(Protocol):
-    """Turns texts into vectors, on this machine alone."""
-
     @property
     def name(self) -> str:
-        """The name and size shown to the user, never the name of Cloudflare's model."""
+        """The name shown to the user, never that of Cloudflare's model."""
 
     @property
-    def dimension(self) -> int:
-        """The length of each vector."""
+    def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return unit vectors, shape (len(texts), dimension), in the order of the texts."""
+        """Unit vectors, shape (len(texts), dimension)."""
 
 
 class WordLlama:
-    """Averages of wordllama's token vectors (256 dimensions), from the file inside the package.
+    """Averages of wordllama's token vectors, from the file inside the package; nothing is downloaded.
 
-    Raises ImportError or OSError when the package, or its file, is not there. Nothing is downloaded.
+    Raises ImportError or OSError when the package, or its file, is not there.
     """
 
     name = "wordllama 256"
@@ -60,7 +57,7 @@ class WordLlama:
         self._token_vectors: npt.NDArray[np.float32] = model.embedding
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return unit vectors, shape (len(texts), 256); white space alone gets the first unit vector."""
+        """Unit vectors, shape (len(texts), 256); white space alone gets the first unit vector."""
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         start = 0
         for group in _groups((" ".join(text.split()) for text in texts), _WORDLLAMA_CHARACTERS):
@@ -84,10 +81,7 @@ class WordLlama:
 
 @cache
 def choose_model() -> PracticeModel:
-    """Load wordllama, or the n-grams where it is missing or incomplete. Takes up to a second: not on the loop.
-
-    One for the whole process, whoever asks: it is 30 MB that nothing changes.
-    """
+    """wordllama, or the n-grams where it cannot be loaded; one for the whole process. Blocks up to a second."""
     try:
         return WordLlama()
     except (ImportError, OSError, RuntimeError) as problem:  # RuntimeError: a user without a home folder
@@ -96,13 +90,13 @@ def choose_model() -> PracticeModel:
 
 
 def usual_model_name() -> str:
-    """The name of the model that `choose_model` takes if it can be loaded; nothing is loaded for that."""
+    """The name of the model that `choose_model` takes, without loading it."""
     return WordLlama.name if find_spec("wordllama") else HashedNgrams.name
 
 
 @contextmanager
 def _root_logger_left_alone() -> Iterator[None]:
-    """wordllama calls logging.basicConfig when imported; a root logger that has a handler is left as it is."""
+    """wordllama calls logging.basicConfig when imported, which does nothing beside a handler."""
     root = logging.getLogger()
     handler = logging.NullHandler()
     root.addHandler(handler)
@@ -115,15 +109,14 @@ def _root_logger_left_alone() -> Iterator[None]:
 class HashedNgrams:
     """Texts with common parts of words get similar vectors ("cloud", "Cloudflare"), whatever they mean.
 
-    Every run of 3, 4 or 5 characters within a word, its two ends included, falls into one of 1,024 signed
-    buckets. A text without any such run (white space alone) gets the first unit vector.
+    Every run of 3 to 5 characters within a word, its ends included, falls into one of 1,024 signed buckets. White
+    space alone gets the first unit vector.
     """
 
     name = "hashed n-grams 1024"
     dimension = DIMENSION
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return unit vectors, shape (len(texts), 1024)."""
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         row = 0
         for group in _groups(map(_prepared, texts), _NGRAM_CHARACTERS):
@@ -133,14 +126,13 @@ class HashedNgrams:
 
 
 def _prepared(text: str) -> str:
-    """Words in lower case between single spaces, one space at each end."""
     folded = text.casefold()
     words = _PUNCTUATION.sub(" ", folded).split() or folded.split()
     return f" {' '.join(words)} "
 
 
 def _count(texts: list[str]) -> npt.NDArray[np.float64]:
-    """Signed counts of the n-grams of each text, damped by a square root; shape (len(texts), 1024)."""
+    """Signed counts of each text's n-grams, damped by a square root; shape (len(texts), 1024)."""
     letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     inside = letters != ord(" ")

@@ -1,4 +1,4 @@
-"""The models the practice service answers for: their published JSON Schemas, their rules, their place in the catalogue.
+"""The models the practice service answers for: their schemas, rules and place in the catalogue.
 
 Source: https://developers.cloudflare.com/workers-ai/models/bge-m3/ and the pages of the other bge models.
 """
@@ -123,11 +123,10 @@ TEXT_MODEL: Schema = {
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """The rules of one of Cloudflare's models, which the practice service applies too.
+    """The rules of one of Cloudflare's models.
 
-    `most_tokens` holds for one text; `most_padded_tokens` for one request, counted as the number of texts
-    times the longest of them, None where no such limit is known. `price` is dollars per million input
-    tokens, as Cloudflare prints it; the practice service charges nothing.
+    `most_padded_tokens` holds for one request, the number of texts times the longest; None where no such limit is
+    known. `price` is dollars per million input tokens.
     """
 
     name: str
@@ -141,7 +140,6 @@ class ServedModel:
 
     @property
     def schema(self) -> Schema:
-        """The published JSON Schemas of input and output."""
         return RANKING_MODEL if self.can_rank else TEXT_MODEL
 
 
@@ -177,15 +175,11 @@ _BY_NAME = {model.name: model for model in SERVED}
 
 
 def find(name: str) -> ServedModel | None:
-    """The model of that exact name."""
     return _BY_NAME.get(name)
 
 
 def search(words: str, engine: PracticeModel) -> list[dict[str, Any]]:
-    """Catalogue items whose name or description holds `words`, in the service's shape.
-
-    The dimension is that of the practice model's vectors, not of Cloudflare's model.
-    """
+    """Catalogue items whose name or description holds `words`; the dimension is the practice model's."""
     items = (_item(model, engine) for model in SERVED)
     wanted = words.casefold()
     return [item for item in items if wanted in item["name"].casefold() or wanted in item["description"].casefold()]

@@ -43,16 +43,16 @@ class State(StrEnum):
 class Queue:
     """The queue in a folder, where a batch waits and then runs for so many seconds.
 
-    Each call opens the file and blocks: use worker threads. Processes may share a folder.
+    Each call opens the file and blocks. Processes may share a folder.
     """
 
     def __init__(self, folder: Path, seconds_queued: float, seconds_running: float) -> None:
         self._path, self._queued, self._running = folder / "practice.db", seconds_queued, seconds_running
 
     def accept(self, account: str, model: str, body: bytes, now: float, *, is_queued: bool = True) -> str:
-        """Store a body and return its new request id; it is on disk when this returns.
+        """Store a body on the disk and return its new request id; those older than seven days go.
 
-        Bodies older than seven days are deleted at the same time. Raises sqlite3.Error, OSError.
+        Raises sqlite3.Error, OSError.
         """
         request_id = str(uuid.uuid4())
         digest = hashlib.sha256(body).hexdigest()
@@ -66,7 +66,7 @@ class Queue:
         return request_id
 
     def poll(self, request_id: str, account: str, model: str, now: float) -> tuple[State, bytes] | None:
-        """The state of that batch, with the bytes that were posted once it is done; None when unknown or expired."""
+        """A batch's state, with what was posted once it is done; None when unknown or expired."""
         with opened(self._path, _SCHEMA) as database:
             row = database.execute(
                 "SELECT accepted_at, body FROM accepted WHERE request_id = ? AND account = ? AND model = ? "
@@ -83,9 +83,9 @@ class Queue:
 
 @contextmanager
 def opened(path: Path, schema: str) -> Iterator[sqlite3.Connection]:
-    """A transaction that no other one runs beside; it is on disk when the block ends, and undone if it raises.
+    """An exclusive transaction, on disk when the block ends, undone if it raises.
 
-    The file and its folder are created for this user only. Processes may share them. Raises sqlite3.Error, OSError.
+    The file is this user's only. Processes may share it. Raises sqlite3.Error, OSError.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     create_own_file(path)

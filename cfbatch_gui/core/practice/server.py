@@ -15,8 +15,8 @@ _GRACE_SECONDS = 3
 def serve(app: Application, port: int, *, listening: Callable[[str], None]) -> None:
     """Serve on 127.0.0.1 until Ctrl+C, which arrives as KeyboardInterrupt once everything is closed.
 
-    `port` 0 takes a free one. `listening` is called with the address, prefix included, before the first request.
-    Requests that name another host are refused. Raises UsageError when the port cannot be had. Prints nothing.
+    `port` 0 takes a free one. `listening` is called with the address, prefix included. Raises UsageError when the
+    port cannot be had.
     """
     try:
         listener = listen(port)
@@ -36,7 +36,7 @@ def serve(app: Application, port: int, *, listening: Callable[[str], None]) -> N
 
 
 def server_of(app: Application) -> uvicorn.Server:
-    """uvicorn without its own logging: an access log would be another file with users' data."""
+    """uvicorn without its own logging, which would be another file with users' data."""
     config = uvicorn.Config(
         app,
         loop="asyncio",
@@ -52,10 +52,10 @@ def server_of(app: Application) -> uvicorn.Server:
 
 
 def listen(port: int) -> socket.socket:
-    """A listening socket on HOST; `port` 0 takes a free one. Raises OSError when the port cannot be had.
+    """A listening socket on HOST; `port` 0 takes a free one. Raises OSError.
 
-    Accepted connections inherit TCP_NODELAY. asyncio sets it only on sockets that name TCP as their protocol, which
-    those of `create_server` do not: the body of an answer would wait 40 ms for the acknowledgement of its headers.
+    Accepted connections inherit TCP_NODELAY, which asyncio does not set on sockets of `create_server`: the body of
+    an answer would wait 40 ms for the acknowledgement of its headers.
     """
     listener = socket.create_server((HOST, port), backlog=128)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

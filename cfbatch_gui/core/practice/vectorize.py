@@ -1,8 +1,7 @@
 """Vectorize in the practice service, by docs/vectorize.md: one SQLite file of indexes, changes and vectors.
 
-A change is accepted at once with an id, and counts when it is old enough, in the order of acceptance. Nothing is done
-then: every version of a vector is a row with the number of its change, and an index shows of each id the last version
-that counts.
+A change is accepted at once and counts when it is old enough: every version of a vector is a row with the number of its
+change, and an index shows the last version that counts.
 """
 
 import base64
@@ -111,7 +110,7 @@ class _Index(NamedTuple):
         )
 
     def metadata_indexes(self, until: int | None = None) -> dict[str, tuple[str, int]]:
-        """The type of each property, with the number of the change since which vectors are indexed by it."""
+        """The type of each property, and the change since which vectors are indexed by it."""
         number = self.done if until is None else until
         rows = self.database.execute(
             "SELECT property, type, created FROM metadata_indexes WHERE index_key = ? AND created <= ?"
@@ -122,13 +121,12 @@ class _Index(NamedTuple):
 
 
 class VectorizeIndexes:
-    """The indexes in a folder. A change counts when it is `seconds_mutating` old by `clock`, seconds since 1970."""
+    """The indexes in a folder. A change counts when it is `seconds_mutating` old."""
 
     def __init__(self, folder: Path, seconds_mutating: float, clock: Callable[[], float]) -> None:
         self._path, self._seconds, self._clock = folder / "vectorize.db", seconds_mutating, clock
 
     def operations(self) -> list[tuple[str, str, Operation]]:
-        """Each operation with its method and the form of its path, behind …/vectorize/v2/indexes."""
         index = "/(?P<name>[^/]+)"
         return [
             ("GET", "", self._list),
@@ -147,7 +145,7 @@ class VectorizeIndexes:
         ]
 
     def _on_index(self, do: Callable[[_Index, Request], object]) -> Operation:
-        """An operation in one transaction. Refuses an index that never was with 404, one that was deleted with 410."""
+        """An operation in one transaction; 404 for an index that never was, 410 for one that was deleted."""
 
         def operation(request: Request) -> Answer:
             name = request.values["name"]
@@ -196,7 +194,6 @@ class VectorizeIndexes:
         return success(shown)
 
     def _accept(self, index: _Index) -> tuple[int, Json]:
-        """Write a change; return its number and the result that names it."""
         mutation_id = str(uuid.uuid4())
         cursor = index.database.execute(
             "INSERT INTO changes (index_key, mutation_id, accepted_at) VALUES (?, ?, ?)",
@@ -285,7 +282,7 @@ def _metadata_indexes(index: _Index, _: Request) -> Json:
 
 
 def _get(index: _Index, request: Request) -> list[Json]:
-    """The vectors that there are, in the order of ids: that it is another than the request's shows who relies on it."""
+    """In the order of ids: that it is another than the request's shows who relies on it."""
     ids = msgspec.json.encode(_ids(request, limits.MAX_READ_IDS)).decode()
     found = index.versions("id, namespace, metadata, numbers", "AND id IN (SELECT value FROM json_each(?))", ids)
     return [
@@ -295,7 +292,7 @@ def _get(index: _Index, request: Request) -> list[Json]:
 
 
 def _query(index: _Index, request: Request) -> Json:
-    """The nearest vectors, exactly: cosines, where more is nearer, or distances or negative products, where less is."""
+    """The nearest vectors, exactly: cosines, where more is nearer, or distances or negative products."""
     query = _read(request, _Query)
     dimensions, metric = index.shown["config"]["dimensions"], index.shown["config"]["metric"]
     if len(query.vector) != dimensions:
@@ -339,7 +336,7 @@ def _scores(numbers: bytes, query: Any, metric: str) -> list[float]:
 def _conditions(asked: Json, indexed: dict[str, tuple[str, int]]) -> tuple[str, list[object]]:
     """SQL for the conditions of a filter, which all have to hold, with its values.
 
-    A vector without an indexed value of a property fulfils no condition on it, not even $ne: assumed, no page says it.
+    A vector without an indexed value fulfils no condition on it, not even $ne: assumed, no page says it.
     """
     where, values = "", list[object]()
     for name, value in asked.items():
@@ -382,7 +379,7 @@ def _vectors(request: Request, dimensions: int, verb: str) -> Iterator[_Vector]:
 
 
 def _lines(request: Request) -> Iterator[bytes]:
-    """The lines, one after the other: a body of 100 MB is never split as a whole."""
+    """Line by line: a body of 100 MB is never split as a whole."""
     header = Message()
     header["content-type"] = request.content_type
     body, start, end = request.body, 0, len(request.body)
@@ -422,7 +419,6 @@ def _check_ids(ids: Sequence[str]) -> None:
 
 
 def _limit(found: int, most: int, words: str, *, status: int = 400) -> None:
-    """Refuse what is over a limit of the documentation whose refusal nobody has published."""
     if found > most:
         raise RefusalError(status, (40001, f"vectorize.limit_exceeded - max {words} is {most}, got {found}"))
 

@@ -1,7 +1,7 @@
-"""Setting up a Worker in an account: its calls, what each costs and needs, and what a refusal of one means.
+"""The calls that set a Worker up: what each costs and needs, and what a refusal of one means.
 
-Source of methods, addresses and permissions: https://developers.cloudflare.com/api/resources/ (workers, workflows, r2,
-user), 2026-11."""
+Source: https://developers.cloudflare.com/api/resources/ (workers, workflows, r2, user), 2026-11.
+"""
 
 import asyncio
 import re
@@ -58,7 +58,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the Worker and its parts are called in the account."""
+    """The names of the Worker and its parts in the account."""
 
     worker: str
     workflow: str
@@ -67,7 +67,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call. `path` has the account's id or `ACCOUNT` in it, and perhaps `{key}`, for each name in turn."""
+    """`path` has the account's id or `ACCOUNT` in it, and perhaps `{key}`, for each name in turn."""
 
     step: Step
     method: str
@@ -81,7 +81,7 @@ class Call:
 
 
 def names_of(worker: str = _WORKER) -> Names:
-    """The names that go with a Worker's; those of the files for wrangler with the usual one. Raises UsageError."""
+    """The names that go with a Worker's. Raises UsageError."""
     if not _NAME.fullmatch(worker):
         raise UsageError(
             message(
@@ -97,7 +97,7 @@ def names_of(worker: str = _WORKER) -> Names:
 
 
 def names_at(url: str) -> Names:
-    """The names that go with the Worker at an address of workers.dev. Raises UsageError for any other address."""
+    """The names that go with a Worker's address of workers.dev. Raises UsageError for any other address."""
     found = _ADDRESS.fullmatch(urlsplit(url).hostname or "")
     if found is None:
         raise UsageError(
@@ -107,7 +107,7 @@ def names_at(url: str) -> Names:
 
 
 def token_page(account_id: str = "") -> str:
-    """The dashboard's form for a token with the permissions of all calls, for this account where it is known."""
+    """The dashboard's form for a token with the permissions of all calls."""
     keys, account = quote(_PERMISSION_KEYS, safe=""), account_id or "%2A"
     name = quote("CF Batch, once", safe="")
     return (
@@ -125,7 +125,7 @@ def another_name(worker: str) -> str:
 
 
 def setting_up_calls(names: Names, account_id: str) -> tuple[Call, ...]:
-    """The calls that set the Worker up, in their order. What they find there already is not made again."""
+    """In their order; what is there already is not made again."""
     of = _Calls(names, account_id or ACCOUNT)
     return (
         *(of.read_address(), of.read_worker(), of.read_workflow(), of.read_bucket()),
@@ -135,7 +135,7 @@ def setting_up_calls(names: Names, account_id: str) -> tuple[Call, ...]:
 
 
 def removing_calls(names: Names, account_id: str, *, keep_bucket: bool) -> tuple[Call, ...]:
-    """The calls that take it away, in their order; with `keep_bucket` none about the bucket and what is in it."""
+    """In their order; with `keep_bucket` none about the bucket."""
     of = _Calls(names, account_id or ACCOUNT)
     if keep_bucket:
         return (of.read_worker(), of.read_workflow(), of.delete_worker(), of.delete_workflow(), *of.verify_token())
@@ -147,8 +147,6 @@ def removing_calls(names: Names, account_id: str, *, keep_bucket: bool) -> tuple
 
 
 class _Calls:
-    """The calls for these names in an account."""
-
     def __init__(self, names: Names, account_id: str) -> None:
         self._names, self._root = names, f"/accounts/{account_id}"
         self._script = f"{self._root}/workers/scripts/{names.worker}"
@@ -208,7 +206,6 @@ class _Calls:
         return Call(Step.DELETE_BUCKET, "DELETE", self._bucket, sentence, STORAGE_PERMISSION)
 
     def verify_token(self) -> tuple[Call, Call]:
-        """What `checking.token_status` asks."""
         sentence = message("Only if the token is refused: asks whether it is valid, to say what is wrong with it.")
         of_account = message("The same for a token that is the account's own.")
         return (
@@ -256,7 +253,7 @@ class StorageNotActivated(ServiceRefused):
 
 
 class AddressMissing(ServiceRefused):
-    """The account has no address at workers.dev yet, which the dashboard gives it."""
+    """The account has no address at workers.dev yet."""
 
 
 def refusal_of(
@@ -268,7 +265,7 @@ def refusal_of(
     now: float,
     service: str,
 ) -> UserError:
-    """The error for a refusal of a call. Raises nothing."""
+    """The error for a refusal of a call."""
     codes = {error.code for error in errors}
     usual = refusal(status, errors, retry_after, now=now, service=service)
     detail, code = usual.detail, next((error.code for error in errors if error.code), 0)
@@ -313,7 +310,6 @@ def refusal_of(
 
 
 def no_address(detail: str = "", code: int = 0) -> AddressMissing:
-    """The error for an account without an address at workers.dev."""
     return AddressMissing(
         message(
             "The account has no address at workers.dev yet. Open Workers & Pages in the dashboard once: it gives the"
@@ -325,7 +321,6 @@ def no_address(detail: str = "", code: int = 0) -> AddressMissing:
 
 
 def token_not_valid(error: TokenRefused, service: str) -> TokenRefused:
-    """The error for a token that was refused, and of which the service says that it is not valid."""
     sentence = message(
         "{service} does not know this token for this account, or no longer: it was deleted, has expired, was not copied"
         " whole, or is for another account. Make a new one.",
@@ -366,7 +361,7 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The state of one call of the list; `note` is what was found by it, or what is waited for, else ""."""
+    """The state of one call; `note` is what was found, or what is waited for."""
 
     call: Call
     state: State
@@ -400,7 +395,7 @@ _objects: Final = msgspec.json.Decoder(list[_Object] | None)
 
 
 class Account:
-    """An account by a client of its API. `show` is called with the progress of each call.
+    """An account by a client of its API; `show` is called with each call's progress.
 
     All calls raise UserErrors that name the call and the permission, and hold no secret.
     """
@@ -415,7 +410,7 @@ class Account:
         self._show(Progress(call, State.NOT_NEEDED, note))
 
     async def address(self, call: Call) -> str:
-        """The name of the account's address at workers.dev. Raises AddressMissing."""
+        """The account's name at workers.dev. Raises AddressMissing."""
         found = await self._make(call, _subdomain)
         name = (found and found.subdomain) or ""
         if not _LABEL.fullmatch(name):
@@ -425,7 +420,7 @@ class Account:
         return name
 
     async def is_worker_ours(self, call: Call) -> bool | None:
-        """Whether the Worker was put there by this program; None where there is no Worker of this name."""
+        """Whether this program put the Worker there; None where there is none of this name."""
         try:
             found = await self._make(call, _settings)
         except NotThere:
@@ -436,7 +431,6 @@ class Account:
         return ours
 
     async def worker_of_workflow(self, call: Call) -> str | None:
-        """The name of the Worker that a Workflow belongs to; None where there is no Workflow of this name."""
         try:
             found = await self._make(call, _workflow)
         except NotThere:
@@ -447,7 +441,7 @@ class Account:
         return owner
 
     async def has_bucket(self, call: Call) -> bool:
-        """Whether there is a bucket of this name. Raises StorageNotActivated."""
+        """Raises StorageNotActivated."""
         try:
             await self._make(call, _nothing)
         except NotThere:
@@ -464,13 +458,13 @@ class Account:
         content_type: str = "application/json",
         hidden: Sequence[Token] = (),
     ) -> None:
-        """Make a call that puts something there. `hidden` are the secrets in its body."""
+        """`hidden` are the secrets in the body."""
         whole = body if isinstance(body, UploadBody) else _encode(body)
         await self._make(call, _nothing, whole, content_type=content_type, hidden=hidden)
         self.done(call)
 
     async def delete(self, call: Call) -> bool:
-        """Make a call that deletes something; False when it is not there any more."""
+        """False when it is not there any more."""
         try:
             await self._make(call, _nothing)
         except NotThere:
@@ -480,7 +474,7 @@ class Account:
         return True
 
     async def keys(self, call: Call, prefix: str) -> tuple[str, ...]:
-        """The first keys of a bucket that begin with `prefix`, at most a page of them; none without the bucket."""
+        """At most a page of keys that begin with `prefix`; none without the bucket."""
         query = urlencode({"per_page": _PER_PAGE, "prefix": prefix})
         try:
             found = await self._make(call, _objects, query=query)
@@ -490,7 +484,7 @@ class Account:
         return tuple(each.key for each in found or ())
 
     async def delete_key(self, call: Call, key: str) -> None:
-        """Delete one object of a bucket; nothing if it is not there."""
+        """Delete an object, if it is there."""
         with suppress(NotThere):
             await self._make(call, _nothing, key=key)
 

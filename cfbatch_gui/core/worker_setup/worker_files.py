@@ -1,4 +1,4 @@
-"""The Worker's script with its bindings, as one upload.
+"""The Worker's files: as one upload with its bindings, and for the user's own deployment.
 
 Source: https://developers.cloudflare.com/workers/configuration/multipart-upload-metadata/, 2026-11.
 """
@@ -30,7 +30,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class WorkerFiles:
-    """The modules by their names, in the order of their names; `main` is the one that runs."""
+    """The modules in the order of their names; `main` is the one that runs."""
 
     modules: Mapping[str, bytes]
     main: str
@@ -48,10 +48,7 @@ def worker_files(folder: Path | None = None) -> WorkerFiles:
 
 
 def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: bool) -> tuple[str, UploadBody]:
-    """The content type and the body of the call that puts the Worker there.
-
-    With `keep_variables` the plain variables that the Worker has stay, such as the models that it is limited to.
-    """
+    """The content type and the body. With `keep_variables` the Worker's plain variables stay."""
     metadata: dict[str, object] = {
         "main_module": files.main,
         "compatibility_date": files.compatibility_date,
@@ -86,7 +83,7 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the guide. `command` is run in a terminal in the Worker's folder; "" for a step without one."""
+    """One step of the guide; `command` is run in the Worker's folder, "" without one."""
 
     title: str
     text: str
@@ -147,10 +144,9 @@ def in_the_way(folder: Path) -> tuple[Path, ...]:
 
 
 def save_worker(folder: Path, *, replace: bool = False) -> tuple[Path, ...]:
-    """Write the Worker's files into a folder, which is created if necessary, and return their paths.
+    """Write the Worker's files into a folder. Raises ExportError and DiskFull.
 
-    Raises UsageError, before anything is written, when a file with different content would be overwritten and `replace`
-    is not set. Raises ExportError and DiskFull.
+    Raises UsageError, before anything is written, when it would overwrite different content without `replace`.
     """
     others = in_the_way(folder)
     if others and not replace:

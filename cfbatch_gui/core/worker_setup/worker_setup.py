@@ -29,10 +29,7 @@ from cfbatch_gui.core.workers_ai.client import Sleep
 
 
 class NotOurs(UserError):
-    """A Worker or a Workflow of this name is in the account and was not put there by this program.
-
-    `other_name` is a name for the Worker that may be free.
-    """
+    """What has this name was not put there by this program; `other_name` may be free."""
 
     def __init__(self, message: str, *, other_name: str) -> None:
         super().__init__(message)
@@ -49,7 +46,7 @@ class Stopped(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """The Worker's secret; `is_known` is whether the program had it before."""
+    """`is_known`: whether the program had it before."""
 
     token: Token
     is_known: bool
@@ -57,15 +54,13 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class SetUp:
-    """A Worker that was set up: its address, its secret, and whether it was there before."""
-
     url: str
     secret: Secret
     was_there: bool
 
 
 class SettingUp:
-    """One run. `secret_for` is called with the Worker's address, before anything is changed in the account."""
+    """One run; `secret_for` is called with the Worker's address before anything is changed in the account."""
 
     def __init__(
         self,
@@ -261,9 +256,7 @@ class SecretWouldBeLost(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """A Worker that was set up, with its connection. `has_other_secret`: it was there before, and its secret is a new
-    one.
-    """
+    """`has_other_secret`: the Worker was there before, and its secret is a new one."""
 
     connection: SavedConnection
     is_new: bool
@@ -271,7 +264,7 @@ class Connected:
 
 
 class WorkerSetup:
-    """Tokens come in as arguments, and nothing keeps one: it is gone when the call it was given to has returned."""
+    """Tokens come in as arguments, and nothing keeps one."""
 
     def __init__(
         self,
@@ -298,11 +291,10 @@ class WorkerSetup:
         must_keep_secret: bool = False,
         show: Show = lambda progress: None,
     ) -> Connected:
-        """Set the Worker up, and save the connection to it: the one there is, or a new one that is called `title`.
+        """Set the Worker up and save the connection to it. Raises Stopped and NotConnected.
 
-        `may_replace` is the user's word that what others put there is replaced. The secret is `own_secret`, else that
-        of the connection, else a new one; with `must_keep_secret` only where a keyring keeps it. Raises Stopped and
-        NotConnected.
+        `may_replace` is the user's word that what others put there is replaced. The secret is `own_secret`,
+        else the connection's, else a new one; with `must_keep_secret` only where a keyring keeps it.
         """
 
         async def secret_for(url: str) -> Secret:
@@ -339,7 +331,7 @@ class WorkerSetup:
         keep_bucket: bool,
         show: Show = lambda progress: None,
     ) -> TakenDown:
-        """Take the Worker away; the connection in the program stays. Raises Stopped and NotConnected."""
+        """Take the Worker away; the connection stays. Raises Stopped and NotConnected."""
         client = self._address_book.account_client(account_id, token)
         account = Account(client, show, sleep=self._sleep)
         return await TakingDown(account, names, client.connection.account_id, keep_bucket=keep_bucket).run()

@@ -27,9 +27,9 @@ _SURROGATES: Final = re.compile(
 
 
 def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | msgspec.Raw, what: str) -> Decoded:
-    """Decode `data`; `what` names it in the error's detail. Lone surrogates in texts become U+FFFD.
+    """Decode `data`, lone surrogates as U+FFFD; `what` names it in the error.
 
-    Raises ReplyError for anything else: nested too deeply, numbers beyond a double, no UTF-8, another type.
+    Raises ReplyError for anything unreadable.
     """
     try:
         try:
@@ -47,7 +47,6 @@ def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | ms
 
 
 def without_lone_surrogates(data: bytes) -> bytes | None:
-    """The JSON with U+FFFD in place of each lone surrogate, None if there is none."""
     whole = _SURROGATES.sub(_replacement, data)
     return None if whole == data else whole
 
@@ -62,12 +61,11 @@ def _replacement(found: "re.Match[bytes]") -> bytes:
 
 
 def is_null(raw: msgspec.Raw) -> bool:
-    """Return whether a value is null, or is missing and has the default `NULL`."""
     return len(memoryview(raw)) == 4 and bytes(raw) == b"null"
 
 
 def breach(reason: str, detail: str = "") -> ReplyError:
-    """Return the error for an answer that contradicts itself or the request. `reason` completes the sentence."""
+    """The error for an answer that contradicts itself or the request; `reason` completes the sentence."""
     return ReplyError(
         message("The answer to this batch cannot be trusted and was put aside: {reason}.", reason=reason), detail=detail
     )
@@ -75,7 +73,7 @@ def breach(reason: str, detail: str = "") -> ReplyError:
 
 @dataclass(frozen=True, slots=True)
 class ServiceError:
-    """One entry of `errors`, unchanged. `code` is 0 when the service gave none."""
+    """One entry of `errors`. `code` is 0 when the service gave none."""
 
     code: int
     message: str
@@ -83,8 +81,7 @@ class ServiceError:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAnswer:
-    """An answer without its envelope. Only with one (`is_enveloped`) is a refusal known to be Cloudflare's, not a
-    proxy's.
+    """An answer without its envelope; only with one is a refusal known to be Cloudflare's, not a proxy's.
 
     `result` is a view of the answer's bytes, not a copy.
     """
@@ -110,11 +107,7 @@ _text_decoder: Final = msgspec.json.Decoder(str)
 
 
 def read_envelope(data: bytes, status: int) -> ServiceAnswer:
-    """Unwrap an answer. `status` is the HTTP status.
-
-    Errors in an `error_chain` follow the error that holds them. Raises ReplyError when the answer is not a JSON object,
-    or when its envelope has values of wrong types.
-    """
+    """Unwrap an answer. Raises ReplyError when it or its envelope has a wrong type."""
     answer = decode(_object_decoder, data, "answer")
     is_success_status = 200 <= status < 300
     success = decode(_success_decoder, answer.get("success", NULL), "success")
@@ -127,9 +120,9 @@ def read_envelope(data: bytes, status: int) -> ServiceAnswer:
 
 
 def read_bare(data: bytes, status: int) -> ServiceAnswer:
-    """Read an answer of the Workers Binding, which has no envelope, or a Worker's `{"error": {"code", "message"}}`.
+    """An answer of the Workers Binding, or a Worker's `{"error": {"code", "message"}}`. Raises ReplyError.
 
-    `is_enveloped` is whether the answer is in one of these two forms. Raises ReplyError when it is not a JSON object.
+    `is_enveloped` is whether it is in one of these forms.
     """
     answer = decode(_object_decoder, data, "answer")
     if 200 <= status < 300 and "error" not in answer:
@@ -139,7 +132,7 @@ def read_bare(data: bytes, status: int) -> ServiceAnswer:
 
 
 def read_gateway(data: bytes, status: int) -> ServiceAnswer:
-    """Read an answer through an AI Gateway, whose own refusals have `error` or `internalCode`. Raises ReplyError."""
+    """An answer through an AI Gateway, whose own refusals have `error` or `internalCode`. Raises ReplyError."""
     answer = decode(_object_decoder, data, "answer")
     if status < 400 or answer.keys() & {"errors", "result"} == {"errors", "result"}:
         return read_envelope(data, status)
@@ -171,7 +164,7 @@ def _code(raw: msgspec.Raw) -> int:
 
 
 def raw_text(raw: msgspec.Raw) -> str:
-    """Return the text of a JSON string, any other value as the JSON that was sent, and "" for null."""
+    """The text of a JSON string, "" for null, other values as their JSON."""
     try:
         return _text_decoder.decode(without_lone_surrogates(bytes(raw)) or raw)
     except ValueError:
@@ -181,10 +174,7 @@ def raw_text(raw: msgspec.Raw) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """The answer to a submit. `request_id` is opaque; losing it loses a paid batch.
-
-    The answer to a poll has this form too when the service repeats the id; `status` is then that of the batch.
-    """
+    """The answer to a submit, or to a poll where the service repeats the id. Losing `request_id` loses a paid batch."""
 
     request_id: str
     model: str
@@ -193,10 +183,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The batch is not finished. `status` is as sent: "queued", "running", or one unknown to this program.
-
-    `request_id` is the batch that the answer names, "" when it names none.
-    """
+    """The batch is not finished. `status` is as sent; `request_id` is "" when the answer names none."""
 
     status: str
     request_id: str = ""
@@ -204,7 +191,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of the whole batch, as counted by the service; 0 for a count that it did not give."""
+    """Tokens of the whole batch; 0 for a count that the service did not give."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -212,7 +199,7 @@ class Usage:
 
 
 class Output(msgspec.Struct, frozen=True):
-    """A model's output for one request. The keys depend on the request; they have also changed over time."""
+    """A model's output for one request; its keys depend on the request, and have changed over time."""
 
     response: msgspec.Raw = NULL
     data: msgspec.Raw = NULL
@@ -222,10 +209,7 @@ class Output(msgspec.Struct, frozen=True):
 
 
 class Element(msgspec.Struct, frozen=True):
-    """One element of `responses`, unchecked. Raw values are views of the answer's bytes.
-
-    `result` of a failed element may be anything at all, so any JSON passes here.
-    """
+    """One element of `responses`, unchecked; raw values are views of the answer's bytes."""
 
     id: int | None = None
     result: Output | list[msgspec.Raw] | str | int | float | bool | None = None
@@ -238,9 +222,7 @@ class Element(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The batch is done. `elements` are in the order of the answer, which is arbitrary; `request_id` is "" when not
-    named.
-    """
+    """The batch is done. `elements` are in the answer's arbitrary order; `request_id` is "" when not named."""
 
     elements: tuple[Element, ...]
     usage: Usage | None
@@ -281,10 +263,7 @@ _model_decoder: Final = msgspec.json.Decoder(str | None)
 
 
 def read_answer(data: bytes | msgspec.Raw) -> Answer:
-    """Read the answer to a submit or a poll, with or without the v4 envelope.
-
-    Vectors and scores stay undecoded views of `data`. Raises ReplyError for anything else, a refusal too.
-    """
+    """The answer to a submit or a poll. Raises ReplyError. Vectors and scores stay undecoded views of `data`."""
     frame = decode(_frame_decoder, data, "answer")
     if frame.success is False:
         raise breach(message("the service reports a failure where an answer was expected"))
@@ -304,7 +283,7 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
 
 
 def is_request_id(text: str) -> bool:
-    """Return whether a text can be the id of a batch: up to MAX_REQUEST_ID printable characters of ASCII, no spaces."""
+    """Whether a text is up to MAX_REQUEST_ID printable characters of ASCII, no spaces."""
     return len(text) <= MAX_REQUEST_ID and _REQUEST_ID.fullmatch(text) is not None
 
 
@@ -315,7 +294,7 @@ def _elements(body: _Body) -> list[Element] | None:
 
 
 def read_usage(raw: msgspec.Raw) -> Usage | None:
-    """Return the usage, None if it cannot be decoded: it is only shown, so it does not invalidate the results."""
+    """None if it cannot be decoded: it is only shown."""
     if is_null(raw):
         return None
     try:
@@ -345,10 +324,7 @@ _bare_output_decoder: Final = msgspec.json.Decoder(_BareOutput)
 
 
 def read_run(data: bytes) -> Finished:
-    """Read the answer to a synchronous call as that of a batch of one request.
-
-    Scores and vectors stay undecoded views of `data`. Raises ReplyError.
-    """
+    """The answer to a synchronous call, as that of a batch of one request. Raises ReplyError."""
     frame = decode(_run_decoder, data, "answer")
     if frame.success is False:
         raise breach(message("the service reports a failure where an answer was expected"))
@@ -378,10 +354,9 @@ _CHUNK: Final = 65_536  # bytes; fits into the processor's cache
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The vectors of one element, not decoded yet: `rows` is the JSON array of `count` vectors.
+    """The vectors of one element, not decoded: `rows` is a JSON array of `count`.
 
-    `where` names the element in errors. `declared` is the dimension according to `shape`, 0 without a `shape`.
-    `pooling` is the service's, "" when it gives none.
+    `where` names the element in errors; `declared` is the dimension of its `shape`, else 0.
     """
 
     where: str
@@ -392,7 +367,7 @@ class Vectors:
 
 
 def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
-    """The scores of one element, shape (count,), in the order of the request's contexts.
+    """The scores of one element, shape (count,), in the order of the contexts.
 
     Raises ReplyError unless the context ids are a permutation of 0 … count - 1 and no score is above MAX_SCORE.
     """
@@ -420,10 +395,7 @@ def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
 
 
 def find_vectors(output: Output, count: int, where: str) -> Vectors:
-    """Find the vectors of one element and check what can be checked without decoding them.
-
-    Raises ReplyError when there is no set of vectors or there are two, and when the rows or `shape` contradict `count`.
-    """
+    """Check an element's vectors without decoding them. Raises ReplyError unless there is one set that fits `count`."""
     has_response, has_data = not is_null(output.response), not is_null(output.data)
     if has_response == has_data:
         raise breach(
@@ -442,7 +414,7 @@ def find_vectors(output: Output, count: int, where: str) -> Vectors:
 
 
 def count_vectors(output: Output, where: str) -> int:
-    """Return how many vectors an element holds. Raises ReplyError when it holds none."""
+    """How many vectors an element holds. Raises ReplyError when it holds none."""
     found = _count_rows(output.response if is_null(output.data) else output.data)
     if found < 1:
         raise breach(message("{where} has no vectors", where=where))
@@ -466,8 +438,7 @@ def _declared_dimension(shape: msgspec.Raw, count: int, where: str) -> int:
 
 
 def decode_vectors(vectors: Vectors, dimension: int | None) -> NDArray[np.float32]:
-    """Shape (count, d), each number the float32 nearest to the double that was written; `dimension` None is the first
-    row's.
+    """Shape (count, d), float32; `dimension` None is the first row's.
 
     Raises ReplyError for another length, for what is no number or beyond float32, and for nothing but zeros.
     """
@@ -523,10 +494,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an answer must hold for one request; its index in the sequence is that in `requests[]`.
-
-    `count` is the number of contexts or texts.
-    """
+    """What an answer must hold for one request: `count` scores or vectors."""
 
     reference: str
     kind: AnswerKind
@@ -543,10 +511,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """`vectors` has shape (count, d), float32, in the order of the texts as they were sent, not normalised again.
-
-    `pooling` is as the service gives it, "" when it gives none.
-    """
+    """`vectors` has shape (count, d), float32, in the order of the texts; `pooling` is "" when not given."""
 
     index: int
     vectors: NDArray[np.float32]
@@ -555,7 +520,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The service failed at this request alone. `error` is its message, "" when it gave none."""
+    """The service failed at this request alone; `error` is "" when it gave none."""
 
     index: int
     error: str
@@ -563,7 +528,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What an element holds, read without knowledge of the request: `count` scores or vectors."""
+    """What an element holds, read without knowledge of the request."""
 
     kind: AnswerKind
     count: int
@@ -581,7 +546,7 @@ def expect(request: Request) -> Expected:
 
 
 def what_it_holds(element: Element) -> Answered | None:
-    """Return whether an element holds scores or vectors, and how many; None if it failed. Raises ReplyError."""
+    """None if the element failed. Raises ReplyError."""
     where = message("the result for request {number}", number=(element.id or 0) + 1)
     output = _output(element, where)
     if output is None:
@@ -598,12 +563,11 @@ def match(
     dimension: int | None = None,
     references_required: bool = False,
 ) -> Iterator[Matched]:
-    """Yield the result of each request, exactly one each, in the order of `expected`.
+    """Yield the result of each request, in the order of `expected`.
 
-    Ids, references, scores, counts and shapes are checked before the first yield; vectors are decoded one element at a
-    time, so ReplyError may be raised after some results. `dimension` is that of the job's earlier batches, None to take
-    it from this one. `references_required` refuses an answer without references, except a synchronous one's. Raises
-    ForeignReply for an answer that may be another batch's.
+    All but the vectors' numbers is checked before the first yield, so ReplyError may come after some results.
+    `dimension` is that of the job's earlier batches. `references_required` refuses an answer without references,
+    except a synchronous one's. Raises ForeignReply for an answer that may be another batch's.
     """
     ordered = _in_order(finished.elements, expected)
     _check_references(ordered, required=references_required and not finished.is_synchronous)
@@ -716,7 +680,7 @@ def _reason(element: Element) -> str:
 
 
 def _agreed_dimension(tables: Sequence[Vectors], dimension: int | None) -> int | None:
-    """The dimension by the job's earlier batches and the `shape` of every element; None when none gives it."""
+    """The dimension by the job's earlier batches and every `shape`; None when none gives it."""
     for table in tables:
         if table.declared and dimension and table.declared != dimension:
             raise breach(

@@ -17,7 +17,7 @@ _LEAD = re.compile(r"^(?:authorization:\s*)?bearer(?:\s+|$)", re.IGNORECASE)
 
 
 class Token:
-    """A secret whose repr does not show it and which cannot be pickled. Comparison takes constant time."""
+    """A secret whose repr does not show it and which cannot be pickled; compared in constant time."""
 
     __slots__ = ("_text",)
 
@@ -41,10 +41,7 @@ class Token:
 
 
 def check_form(text: str) -> Token:
-    """The API token in a pasted text: spaces, quotation marks and "Authorization: Bearer" are removed.
-
-    Raises NotConnected, whose message never holds the text, when the rest cannot be an API token.
-    """
+    """The API token in a pasted text. Raises NotConnected, whose message never holds the text."""
     cleaned = text.strip(" \t\r\n\ufeff\u200b\u00a0")
     cleaned = _LEAD.sub("", cleaned.strip(_QUOTES)).strip(_QUOTES + " ")
     if not cleaned:
@@ -119,7 +116,7 @@ _DASHBOARD: Final = "https://dash.cloudflare.com"
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """The values found in a text, "" or None for others. `problem` says what looks like a token but is none."""
+    """The values found in a text. `problem` says what looks like a token but is none."""
 
     account_id: str = ""
     token: Token | None = None
@@ -134,7 +131,7 @@ class Pasted:
 
 
 def read_pasted(text: str) -> Pasted:
-    """Find the values in any text. Never raises; a placeholder (`$API_TOKEN`, `<token>`) does not count as a value."""
+    """Find the values in any text; a placeholder (`$API_TOKEN`, `<token>`) is none. Never raises."""
     cleaned = _SPACE.sub(" ", text.translate({ord(sign): None for sign in _INVISIBLE})).strip()
     account, base_url, gateway, worker_url = _read_addresses(cleaned)
     token_text = _find_token(cleaned)

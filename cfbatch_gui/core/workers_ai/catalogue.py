@@ -1,8 +1,7 @@
-"""Models that accept batches of texts, with their limits and prices, as listed on `LISTED_ON`.
+"""Models that accept batches of texts, as listed on `LISTED_ON`; used when the service's list cannot be fetched.
 
-The service's list changes every few weeks; this copy is used when the service's own cannot be fetched.
-Sources: https://developers.cloudflare.com/workers-ai/models/ and
-https://developers.cloudflare.com/workers-ai/platform/pricing/
+Sources: https://developers.cloudflare.com/workers-ai/models/ and https://developers.cloudflare.com/workers-
+ai/platform/pricing/
 """
 
 import datetime
@@ -24,17 +23,13 @@ DEFAULT_MODEL: Final = "@cf/baai/bge-m3"
 
 @dataclass(frozen=True, slots=True)
 class ModelMetadata:
-    """The properties of a model that a client needs.
+    """The properties of a model that a client needs; 0 and 0.0 where not known.
 
-    `name` is the model's id in addresses. `can_rank` says whether it scores contexts against a query. `dimension` is
-    the length of its vectors, 0 when not known. `max_tokens` is the limit of one text; `padded_tokens` that of one
-    request (the number of its texts times the longest of them), 0 when no limit is known. `poolings` are the values of
-    the `pooling` key, the model's default first; () when it has no such key (vectors of different poolings cannot be
-    compared). `neurons_per_million` is the price of a million input tokens, `dollars_per_million` the same
-    as the price list prints it, rounded to three decimals; 0.0 when it is not listed. `batch` says whether it accepts
-    batches, as far as known. `is_listed` is False for a model that is not in `MODELS`: all other values are then
-    cautious guesses. `body_bytes` is the largest body of a batch; lower than the service's limit where a Worker on the
-    way has a lower one.
+    `dimension` is the length of its vectors. `max_tokens` is the limit of one text, `padded_tokens` that of a
+    request: the number of its texts times the longest. `poolings` has the default first; () when there is no such
+    key. The prices are for a million input tokens, in neurons, and in dollars rounded as the list prints them.
+    `is_listed` False means that all other values are cautious guesses. `body_bytes` is lower than the service's
+    limit behind a Worker with a lower one.
     """
 
     name: str
@@ -54,7 +49,7 @@ class ModelMetadata:
 
     @property
     def can_truncate(self) -> bool:
-        """Whether the service can truncate a text that is too long; models with `poolings` refuse such a text."""
+        """Whether the service cuts a text that is too long; models with `poolings` refuse it."""
         return not self.poolings
 
 
@@ -108,7 +103,7 @@ _UNKNOWN: Final = ModelMetadata(
 
 
 def find_model(name: str) -> ModelMetadata:
-    """The metadata of a model by its exact name; cautious values for a name that is not listed."""
+    """The metadata of a model by its exact name; cautious values for one that is not listed."""
     return _BY_NAME.get(name) or replace(_UNKNOWN, name=name, title=name.rsplit("/", 1)[-1])
 
 
@@ -120,10 +115,7 @@ _DAY: Final = 86_400  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`dollars` is by tokens or by neurons, whichever is more, before the free allowance: a budget is not overshot.
-
-    `share_of_free_day` is 1.0 for FREE_NEURONS_A_DAY.
-    """
+    """`dollars` is by tokens or neurons, whichever is more, before the free allowance; FREE_NEURONS_A_DAY is 1.0."""
 
     neurons: float
     dollars: float
@@ -131,12 +123,12 @@ class Price:
 
 
 def price(tokens: int, metadata: ModelMetadata) -> Price:
-    """The price of `tokens` input tokens; a model that is not listed has the price of the dearest listed one."""
+    """The price of input tokens; a model that is not listed has that of the dearest listed one."""
     neurons = tokens * metadata.neurons_per_million / 1_000_000
     dollars = max(tokens * metadata.dollars_per_million / 1_000_000, neurons * DOLLARS_PER_NEURON)
     return Price(neurons, dollars, neurons / FREE_NEURONS_A_DAY)
 
 
 def next_reset(now: float) -> float:
-    """The time at which the free neurons are reset, 00:00 UTC, after `now`; both in seconds since 1970."""
+    """The next 00:00 UTC, when the free neurons are reset; both in seconds since 1970."""
     return float((now // _DAY + 1) * _DAY)

@@ -67,7 +67,7 @@ _CAN_COLLECT = message("It can. Switch “Collect answers in my account” on to
 
 @dataclass(frozen=True, slots=True)
 class TokenStatus:
-    """`word` is "active", "disabled" or "expired"; the times are in seconds since 1970, UTC, 0.0 for none."""
+    """`word` is "active", "disabled" or "expired"; times in seconds since 1970, 0.0 for none."""
 
     word: str
     expires_on: float = 0.0
@@ -82,10 +82,7 @@ class _Status(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of one check. `ok` is None when an earlier check failed or the result is not certain.
-
-    Batches can be sent also when one fails that is not `is_needed`.
-    """
+    """`ok` is None when an earlier check failed or it is not certain. Batches need it if `is_needed`."""
 
     title: str
     ok: bool | None
@@ -107,7 +104,7 @@ _status_decoder: Final = msgspec.json.Decoder(_Status)
 
 
 def titles_of(kind: ConnectionKind) -> tuple[str, str, str, str]:
-    """The titles of the four checks for a kind of connection, in the order in which they run."""
+    """The titles of the four checks, in the order in which they run."""
     return WORKER_TITLES if kind is ConnectionKind.WORKER else TITLES
 
 
@@ -117,15 +114,15 @@ def has_failed(results: Sequence[CheckResult]) -> bool:
 
 
 def has_passed(results: Sequence[CheckResult]) -> bool:
-    """Whether there was a test in which all that batches need worked; what is asked last stays open for a gateway."""
+    """Whether all that batches need worked; what is asked last stays open for a gateway."""
     needed = [result for result in results if result.is_needed]
     return bool(needed) and not has_failed(needed) and all(result.ok for result in needed[:-1])
 
 
 async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, ...]:
-    """Check service, token, account and model, in this order, free and without a text; a failed one with its reason.
+    """Check service, token, account and model, in this order, free and without a text. Raises NotConnected.
 
-    A fifth result says whether a Worker collects, where it does or is set up to. Raises NotConnected.
+    A fifth result says whether a Worker collects, where it does or is set up to.
     """
     if client.connection.kind is ConnectionKind.WORKER:
         return await _check_worker(client, model)
@@ -205,7 +202,7 @@ async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
 
 
 async def token_status(client: WorkersAI) -> TokenStatus | None:
-    """The token's status: verified as a user's token first, then as an account's; None when neither succeeds."""
+    """The status as a user's token, else as an account's; None when neither succeeds."""
     for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
         try:
             return read_token_status((await client.look_up(rest)).result)
@@ -215,10 +212,7 @@ async def token_status(client: WorkersAI) -> TokenStatus | None:
 
 
 def read_token_status(result: msgspec.Raw) -> TokenStatus:
-    """Read the `result` of a verification. Its messages are ignored: they hold code 10000 for a valid token too.
-
-    Raises ReplyError.
-    """
+    """Read a verification; ReplyError. Its messages are ignored: they hold code 10000 for a valid token too."""
     found = decode(_status_decoder, result, "token status")
     return TokenStatus(found.status.lower(), _seconds(found.expires_on), _seconds(found.not_before))
 
@@ -244,7 +238,6 @@ async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
 
 
 def _busy(error: ServiceBusy) -> str:
-    """The sentence for a busy service, with the time for the next test: unlike a job, a test is not continued."""
     return counted_message(
         max(1, math.ceil(error.retry_after / 60)),
         "{sentence} Test again in a minute.",

@@ -1,4 +1,4 @@
-"""The calls of the Batch API: submit, ask, check; and the error that each failed exchange stands for.
+"""The calls of the Batch API, and the error that each failed exchange stands for.
 
 Source: https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api/
 """
@@ -80,7 +80,7 @@ S = TypeVar("S")
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """A finished batch's answer, as it came and as it was read."""
+    """A finished batch's answer, raw and read."""
 
     raw: bytes
     finished: Finished
@@ -107,19 +107,15 @@ class WorkersAI:
     async def submit(self, model: str, body: bytes) -> Queued:
         """Send a batch, once.
 
-        Raises Unreachable only if no byte of the body can have left, ServiceRefused or ServiceBusy for a refusal in the
-        service's own envelope, TokenRefused, NotConnected, and OutcomeUnknown for everything else: never send it again
-        unasked.
+        Raises Unreachable only if no byte of the body can have left, ServiceRefused or ServiceBusy for a
+        refusal in the service's own envelope, TokenRefused, NotConnected, and OutcomeUnknown for everything
+        else.
         """
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         return self._read_submitted(await self._once("submit", url, body, limits.submit_seconds, limits.other_bytes))
 
     async def run(self, model: str, body: bytes) -> bytes:
-        """Run one request without the queue; the answer's raw bytes, known to hold a result.
-
-        Raises as `submit`; an error in the service's own form is final whatever its status: there is nothing to poll
-        for.
-        """
+        """The raw bytes of a synchronous call's result. Raises as `submit`; the service's own error is final."""
         url, limits = self._endpoint.run_url(model, queued=False), self._limits
         answer = await self._once("run", url, body, limits.run_seconds, limits.poll_bytes)
         try:
@@ -133,7 +129,7 @@ class WorkersAI:
         return answer.body
 
     async def ask(self, model: str, request_id: str) -> Waiting | Reply:
-        """Poll a batch; free, may be repeated.
+        """Poll a batch; may be repeated.
 
         Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for a proxy's page),
         UnreadableReply.
@@ -164,12 +160,12 @@ class WorkersAI:
                 return read
 
     async def find_models(self, words: str, *, page: int = 1) -> ServiceAnswer:
-        """The catalogue's entries for some words, at most `PER_PAGE`; free. Proves token, account and permission."""
+        """The catalogue's entries for some words, at most `PER_PAGE`."""
         search = f"search={quote(words, safe='')}&per_page={PER_PAGE}&page={page}"
         return await self.look_up(f"accounts/{self.connection.account_id}/ai/models/search?{search}")
 
     async def look_up(self, rest: str) -> ServiceAnswer:
-        """GET from Cloudflare's v4 API; free. Raises UsageError if the connection has no such API, and as `ask`."""
+        """GET from Cloudflare's v4 API. Raises UsageError where there is none, and as `ask`."""
         url, limits = self._endpoint.api_url(rest), self._limits
         if not url:
             raise UsageError(message("{title} has no list of models.", title=self.connection.title))
@@ -188,10 +184,7 @@ class WorkersAI:
         most_bytes: int,
         refuse: Refuse = refusal,
     ) -> ServiceAnswer:
-        """Call Cloudflare's v4 API once; for what may be repeated. Raises as `look_up`.
-
-        `hidden` are secrets in the body. `refuse` makes the error for a refusal in the service's own envelope.
-        """
+        """Call Cloudflare's v4 API once; `hidden` are secrets in the body. Raises as `look_up`."""
         url = self._endpoint.api_url(rest)
         if not url:
             raise UsageError(message("{title} leads to no account's API.", title=self.connection.title))
@@ -215,9 +208,9 @@ class WorkersAI:
         headers: Mapping[str, str] | None = None,
         sink: AnswerSink | None = None,
     ) -> HttpAnswer:
-        """Call the collecting room of the user's own Worker, once; each of its calls may be repeated. Raises as `ask`.
+        """Call the user's own Worker's collecting room, once. Raises UsageError for no Worker, and as `ask`.
 
-        What a 2xx says is not looked at; with `sink` its body goes there. Raises UsageError unless it is a Worker.
+        The body of a 2xx is not looked at; it goes to `sink` where there is one.
         """
         url, limits = self._endpoint.collect_url(rest), self._limits
         if not url:
@@ -229,7 +222,7 @@ class WorkersAI:
         )
 
     async def probe(self, model: str) -> None:
-        """Poll a batch that does not exist; free. Returns if the service answers so, otherwise raises as `ask`."""
+        """Poll a batch that does not exist. Raises as `ask` unless the service answers just that."""
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         with suppress(RequestGone):
             await self._call("check", url, encode_poll(NO_REQUEST), limits.check_seconds, limits.other_bytes)
@@ -382,20 +375,18 @@ class WorkersAI:
 
 
 def is_passing(error: UserError) -> bool:
-    """Return whether the same call may succeed later without any action by the user."""
+    """Whether the same call may succeed later without any action by the user."""
     if isinstance(error, ServiceBusy | Unreachable):
         return True
     return isinstance(error, ServiceRefused) and error.code in _PASSING
 
 
 def ends_batch(error: ServiceRefused) -> bool:
-    """Return whether a refusal of a poll means that the batch has failed; others concern the poll alone."""
+    """Whether a refused poll means that the batch has failed; other refusals concern the poll alone."""
     return error.code in _OF_THE_BATCH
 
 
 def _keeping_raw(read: Callable[[bytes], S]) -> Callable[[bytes], S]:
-    """Wrap `read` so that its ReplyError becomes an UnreadableReply with the answer's bytes."""
-
     def keeping_raw(data: bytes) -> S:
         try:
             return read(data)
@@ -411,37 +402,31 @@ _MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The secrets sent in headers. `gateway` is for an AI Gateway that requires a token of its own."""
+    """`gateway` is for an AI Gateway that requires a token of its own."""
 
     token: Token | None = None
     gateway: Token | None = None
 
 
 class Endpoint(Protocol):
-    """The protocol of one kind of connection, without any network."""
+    """The protocol of one kind of connection."""
 
     def run_url(self, model: str, *, queued: bool) -> str:
-        """The URL that runs a model: for submits and polls of batches (`queued`), or for synchronous calls.
+        """The URL that runs a model; UsageError for a string that is no model's name.
 
-        The slashes in the model's name are not percent-encoded: the service would answer 7000 or 7003. Raises
-        UsageError for a string that is not a model's name.
+        The name's slashes are not percent-encoded: the service would answer 7000 or 7003.
         """
 
     def api_url(self, rest: str) -> str:
-        """The URL of `rest` in Cloudflare's v4 API, for the catalogue and for checks; "" where there is no such API."""
+        """The URL of `rest` in Cloudflare's v4 API; "" where there is none."""
 
     def collect_url(self, rest: str) -> str:
         """The URL of `rest` in the collecting room of the user's own Worker; "" where there is none."""
 
-    def headers(self, secrets: Secrets) -> dict[str, str]:
-        """The headers of every request."""
+    def headers(self, secrets: Secrets) -> dict[str, str]: ...
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """Decode the body of an answer. `status` is HTTP's.
-
-        `is_enveloped` of the result says whether a refusal is certain to come from the service itself.
-        Raises ReplyError for an answer that is not of any known form.
-        """
+        """Decode an answer's body; ReplyError for an unknown form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,19 +454,11 @@ class RestEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class WorkerEndpoint:
-    """The user's own Worker, which passes bodies to the Workers Binding and returns its answers. Its contract:
+    """The user's own Worker, which passes bodies to the Workers Binding and returns its answers without an envelope.
 
-        POST {url}/ai/run/{model}?queueRequest=true   {"requests": […]} or {"request_id": "…"}
-        POST {url}/ai/run/{model}                     one element of `requests`, run synchronously
-
-    The model's name is in the path with its `@` and slashes unencoded. `Authorization: Bearer …` holds the secret, if
-    there is one. The answer to an accepted request has status 200 and is the binding's, without the v4 envelope:
-    `{"status","model","request_id"}`, `{"responses":[…],"usage":{…}}`, or the model's own output.
-
-    Everything else is `{"error":{"code":5504,"message":"…"}}` with the HTTP status that goes with the code. The code is
-    the binding's where it has one; the Worker's own are 10000 (401, no secret or a wrong one), 3006 (413, too large),
-    5006 (400, not a body that it takes), 7003 (404, no such address) and 0 (5xx, outcome unknown). A 4xx in this form
-    means that nothing was accepted. There is no v4 API behind it: no catalogue, and no account to look up.
+    Errors are `{"error":{"code":5504,"message":"…"}}` with the binding's code, or the Worker's own: 10000 (401, no
+    secret or a wrong one), 3006 (413, too large), 5006 (400, not a body that it takes), 7003 (404, no such address)
+    and 0 (5xx, outcome unknown). A 4xx in this form means that nothing was accepted.
     """
 
     connection: Connection
@@ -504,10 +481,7 @@ class WorkerEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class GatewayEndpoint:
-    """An AI Gateway in front of the REST API, selected by its own URL or by a header on the usual one.
-
-    It only forwards runs of models: the catalogue and the token are looked up in the REST API.
-    """
+    """An AI Gateway, by its own URL or a header; it forwards runs of models alone."""
 
     connection: Connection
 
@@ -569,8 +543,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0  # seconds
 class Repeating:
     """Makes calls until they succeed, at most `patience` times each.
 
-    A wait is the one that the service asked for, or else twice the one before. `waiting` is called with the error and
-    the seconds before each.
+    A wait is the one that the service asked for, or else twice the one before; `waiting` is called before each.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ _MOST_ANSWER_BYTES: Final = 1 << 40
 
 
 class Order(msgspec.Struct, frozen=True):
-    """A shard as it is handed over: batches by their number and request id. Waits in seconds between two questions."""
+    """A shard as it is handed over. Waits in seconds between two questions."""
 
     model: str
     title: str
@@ -64,7 +64,7 @@ class ShardStatus(msgspec.Struct, frozen=True):
 
 
 class ListedShard(msgspec.Struct, frozen=True):
-    """A shard in the account, of this computer or of another one. `at` in seconds since 1970, UTC."""
+    """A shard in the account, of any computer. `at` in seconds since 1970."""
 
     job: str
     shard: int
@@ -92,7 +92,7 @@ class HandedOver(msgspec.Struct, frozen=True):
 
 
 class Greeting(msgspec.Struct, frozen=True):
-    """What the Worker says of itself. `collects` is the version of its collecting room, 0 without one."""
+    """`collects` is the version of the Worker's collecting room, 0 without one."""
 
     ok: bool = False
     collects: int = 0
@@ -105,18 +105,17 @@ _greeting: Final = msgspec.json.Decoder(Greeting)
 
 
 def encode_order(order: Order) -> bytes:
-    """The body that hands a shard over."""
     return msgspec.json.encode(order)
 
 
 def check_done(data: bytes) -> None:
-    """Raise ReplyError unless the room has confirmed a call: something on the way may answer in its place."""
+    """ReplyError unless the room has confirmed a call: something on the way may answer in its place."""
     if not decode(_greeting, data, "confirmation").ok:
         raise breach("it confirms nothing")
 
 
 def read_status(data: bytes) -> ShardStatus:
-    """Raises ReplyError for an answer that is none, names a batch twice, or has impossible figures."""
+    """ReplyError for an answer that is none, names a batch twice, or has impossible figures."""
     status = decode(_status, data, "status of a shard")
     numbers = [each.number for each in status.batches]
     if len(set(numbers)) != len(numbers):
@@ -149,9 +148,9 @@ _RANGE: Final = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})")
 
 
 class AnswerFile:
-    """The raw answer of one batch as an AnswerSink: a file beside the job's answers, named by the answer's mark.
+    """The raw answer of one batch as an AnswerSink: a file beside the job's answers.
 
-    What a crash left of it is used again up to the last `FLUSHED_BYTES` that were certainly flushed before it.
+    What a crash left is used again up to the last `FLUSHED_BYTES` that were certainly flushed before it.
     """
 
     def __init__(self, folder: Path, stored: StoredAnswer) -> None:
@@ -204,20 +203,19 @@ class AnswerFile:
         return self.path.read_bytes()
 
     def remove(self) -> None:
-        """Once it is stored, or when it cannot be used. Raises DataError."""
         remove_own_file(self.path)
         self.size = 0
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove what was fetched of any answers in a folder; what another program has open stays."""
+    """Remove what was fetched in a folder; what another program has open stays."""
     for path in folder.glob("*.part"):
         with suppress(DataError):
             remove_own_file(path)
 
 
 class Layout:
-    """An AnswerSink that keeps the body in memory, up to `MOST_LAYOUT_BYTES`."""
+    """An AnswerSink in memory, of up to `MOST_LAYOUT_BYTES`."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -239,21 +237,22 @@ _MOST_PAGES: Final = 100
 
 
 class AccountCollector:
-    """The collecting room behind a connection. Every method raises as `WorkersAI.ask`, and ServiceRefused with the
-    Worker's own codes: NO_ROOM, NOT_THERE, OTHER_ORDER.
+    """The collecting room behind a connection.
+
+    Every method raises as `WorkersAI.ask`, and ServiceRefused with the Worker's codes: NO_ROOM, NOT_THERE,
+    OTHER_ORDER.
     """
 
     def __init__(self, client: WorkersAI) -> None:
         self._client = client
 
     async def greeting(self) -> Greeting:
-        """Whether the Worker has a collecting room. Free, and outside of any job."""
         return read_greeting((await self._client.call_worker("GET", "")).body)
 
     async def hand_over(self, job_id: str, shard: int, order: Order, layout: bytes) -> None:
-        """Hand a shard over; `layout` is what another computer needs to take it over, opaque to the account.
+        """Hand a shard over, twice is as once.
 
-        Twice is the same as once. The layout goes first: a shard that is listed has one.
+        The layout, which another computer needs to take it over, goes first: a shard that is listed has one.
         """
         path = _path(job_id, shard)
         answer = await self._client.call_worker(
@@ -266,14 +265,11 @@ class AccountCollector:
         return read_status((await self._client.call_worker("GET", _path(job_id, shard))).body)
 
     async def refusal(self, job_id: str, shard: int, number: int) -> None:
-        """Raise what the service said of a batch that it refused, as `WorkersAI.ask` would have raised it."""
+        """Raise what the service said of a batch that it refused."""
         await self._client.call_worker("GET", f"{_path(job_id, shard)}/{number}")
 
     async def fetch(self, job_id: str, shard: int, stored: StoredAnswer, file: AnswerFile) -> None:
-        """Bring an answer to the disk, or the part of it that is missing there. Raises DiskFull and DataError.
-
-        When it is cut off, what has arrived stays, and the next call goes on from there.
-        """
+        """Bring the missing part of an answer to the disk. Raises DiskFull and DataError; what has arrived stays."""
         await asyncio.to_thread(file.prepare)
         while not file.is_complete:
             before = file.size
@@ -292,11 +288,11 @@ class AccountCollector:
         return read_order((await self._client.call_worker("GET", f"{_path(job_id, shard)}/order")).body)
 
     async def forget(self, job_id: str, shard: int) -> None:
-        """Delete the account's copies of a shard, and end its collecting. Of one that is not there: nothing."""
+        """Delete the account's copies of a shard, if any, and end its collecting."""
         check_done((await self._client.call_worker("DELETE", _path(job_id, shard))).body)
 
     async def shards(self) -> AsyncIterator[ListedShard]:
-        """All shards in the account, page by page. What does not look like one of ours is passed over."""
+        """All shards in the account; what does not look like one of ours is passed over."""
         cursor = ""
         for _ in range(_MOST_PAGES):
             rest = f"collect?cursor={quote(cursor, safe='')}" if cursor else "collect"

@@ -34,10 +34,10 @@ class ConnectionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One way to the service; `endpoints` has the addresses and headers that go with its kind.
+    """One way to the service.
 
-    `base_url` is what its addresses begin with, `api_base_url` that of Cloudflare's v4 API, "" where there is none.
-    `account_id` is "" for a Worker. `first_check` is the shortest time in seconds between two polls of a batch.
+    `api_base_url` is that of Cloudflare's v4 API, "" where there is none; `account_id` is "" for a Worker.
+    `first_check` is the shortest time in seconds between two polls of a batch.
     """
 
     id: str
@@ -59,7 +59,6 @@ class Connection:
 
     @property
     def has_paid_worker(self) -> bool:
-        """Whether it is a Worker on Cloudflare's Workers Paid plan, as far as the user has said so."""
         return self.kind is ConnectionKind.WORKER and self.body_bytes == MAX_BODY_BYTES
 
     @property
@@ -69,14 +68,10 @@ class Connection:
 
     @property
     def needs_token(self) -> bool:
-        """Whether it cannot be used without a token; a Worker may have no secret."""
         return self.kind is not ConnectionKind.WORKER
 
     def dimensions_of(self, model: str) -> frozenset[int]:
-        """The lengths that vectors of a model may have, none when the model is not known.
-
-        Only the practice service is on this computer, and its models have lengths of their own.
-        """
+        """The lengths that vectors of a model may have, none when it is not known."""
         known = find_model(model).dimension
         if not known:
             return frozenset()
@@ -85,7 +80,7 @@ class Connection:
 
     @property
     def account_mark(self) -> str:
-        """A short digest of the account id, stored with a job to recognise its account; "" without an account."""
+        """A short digest of the account id, stored with a job; "" without an account."""
         return hashlib.sha256(self.account_id.encode()).hexdigest()[:16] if self.account_id else ""
 
 
@@ -128,9 +123,9 @@ def worker(
     collects: bool = False,
     keep_days: int = 0,
 ) -> Connection:
-    """A connection to a Worker of the user's own. Raises NotConnected for an address that is unsafe for a secret.
+    """A connection to a Worker. Raises NotConnected for an unsafe address.
 
-    Workers Free stops it after 10 ms, which is about a megabyte: batches stay small unless the plan is a paid one.
+    Workers Free stops it after 10 ms, about a megabyte: batches stay small unless the plan is a paid one.
     """
     if not url.strip():
         raise NotConnected(message("The Worker's address is missing. Open the connection and enter it."))
@@ -172,10 +167,7 @@ def gateway(
 
 
 def clean_account_id(text: str) -> str:
-    """The 32 hexadecimal digits of an account id, from what a person pasted.
-
-    Understands the address of any page of the dashboard, and an id in quotes or with spaces in it. Raises NotConnected.
-    """
+    """The account id in what was pasted: an address of the dashboard, quotes, spaces. Raises NotConnected."""
     pasted = text.lower()
     found = _ACCOUNT_ID.search(pasted) or _ACCOUNT_ID.search(_UNSEEN.sub("", pasted))
     if found:
@@ -186,10 +178,7 @@ def clean_account_id(text: str) -> str:
 
 
 def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/client/v4") -> str:
-    """The address that paths are appended to, without a slash at its end. `example` is for the error's sentence.
-
-    https anywhere, http on this computer only, because the token would travel readable. Raises NotConnected.
-    """
+    """An address without a slash at its end; http on this computer only. Raises NotConnected."""
     text = text.strip()
     try:
         parts = urlsplit(text)

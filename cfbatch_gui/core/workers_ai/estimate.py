@@ -1,8 +1,6 @@
-"""Estimates made before anything is sent: the tokens of a text, and the bytes of an answer.
+"""The tokens of a text and the bytes of an answer, estimated by rules of thumb for bge-m3's tokenizer (XLM-R).
 
-They are rules of thumb for bge-m3's tokenizer (XLM-R): English prose has about 4 characters to a token, Chinese and
-Japanese about one. Each text is read between two special tokens, which upper estimates include. Measured corrections of
-these estimates are kept for each `Script`.
+English prose has about 4 characters to a token, Chinese and Japanese about one.
 """
 
 import re
@@ -25,7 +23,7 @@ _SCRIPT_CHARACTERS: Final = 2_000  # examined by `script_of`; a text is nearly a
 
 
 def tokens_upper(text: str) -> int:
-    """An upper estimate of a text's tokens: one for three ASCII characters, one for each other, and SPECIAL_TOKENS."""
+    """One token for three ASCII characters, one for each other, and SPECIAL_TOKENS."""
     if text.isascii():
         return -(-len(text) // 3) + SPECIAL_TOKENS
     ascii_count = len(text.encode("ascii", "ignore"))
@@ -33,12 +31,12 @@ def tokens_upper(text: str) -> int:
 
 
 def tokens_most(text: str) -> int:
-    """`tokens_upper`, or up to three times that for codes, figures and punctuation; takes 15 ns per character."""
+    """`tokens_upper`, or up to three times that for codes, figures and punctuation."""
     return max(tokens_upper(text), len(_DENSE_TOKEN.findall(text)) + SPECIAL_TOKENS)
 
 
 def tokens_lower(text: str) -> int:
-    """A lower estimate: one for four characters, or for two from U+0800 on (Chinese, Japanese, Korean, South Asia)."""
+    """One token for four characters, or for two from U+0800 on."""
     if text.isascii():
         return -(-len(text) // 4)
     ascii_count = len(text.encode("ascii", "ignore"))
@@ -48,10 +46,7 @@ def tokens_lower(text: str) -> int:
 
 
 def answer_bytes(kind: AnswerKind, count: int, dimension: int) -> int:
-    """The size in bytes of one element of an answer with `count` scores or vectors, estimated on the high side.
-
-    `dimension` is the length of a vector, 0 when it is not known.
-    """
+    """The size of one element of an answer, on the high side; `dimension` 0 when it is not known."""
     if kind == "scores":
         return _ELEMENT_BYTES + count * _SCORE_BYTES
     return _ELEMENT_BYTES + count * ((dimension or _UNKNOWN_DIMENSION) * _NUMBER_BYTES + 3)
@@ -68,7 +63,7 @@ def count_tokens(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.u
 
 
 def count_ascii_tokens(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """The same for texts in ASCII of so many characters, by which alone both are estimated."""
+    """The same for ASCII texts of so many characters."""
     return (characters + 2) // 3 + np.uint32(SPECIAL_TOKENS), (characters + 3) // 4
 
 
@@ -97,7 +92,7 @@ _LETTERS: Final = {
 
 
 def script_of(text: str) -> Script:
-    """The script of most letters in the first 2,000 characters; a CJK character counts twice, as it says more."""
+    """The script of most letters in the first 2,000 characters; a CJK character counts twice."""
     beginning = text[:_SCRIPT_CHARACTERS]
     if beginning.isascii():
         return Script.LATIN

@@ -1,7 +1,6 @@
 """The limits of the service and those of this program, each with its unit, source and date.
 
-Cloudflare's pages are named by their path at https://developers.cloudflare.com/. "Set here" marks a limit of this
-program's own. Limits that differ between models are in `catalogue`.
+Pages are named by their path at https://developers.cloudflare.com/; "Set here" marks a limit of this program.
 """
 
 import asyncio
@@ -128,9 +127,9 @@ MAX_RETRY_AFTER_SECONDS: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class ExchangeLimits:
-    """The longest duration of a whole exchange, in seconds, and the largest answer, in bytes of decompressed content.
+    """The longest duration of a whole exchange, in seconds, and the largest decompressed answer, in bytes; set here.
 
-    All set here. The service stops a synchronous call after about 120 s (error 3046 of workers-ai/platform/errors/).
+    The service stops a synchronous call after about 120 s (error 3046 of workers-ai/platform/errors/).
     """
 
     submit_seconds: float = 300.0  # ten megabytes over a slow line
@@ -145,9 +144,9 @@ _LEFT = re.compile(r'"[^"]*"\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})')
 
 
 class RateBudget:
-    """Allow at most `calls` in any `window` seconds; urgent calls first, the others in order of arrival.
+    """Allow at most `calls` in any `window` seconds, fewer if the service says so.
 
-    Fewer are allowed if the service reports fewer left. `clock` is monotonic, in seconds.
+    Urgent calls come first, the others in order of arrival. `clock` is monotonic.
     """
 
     def __init__(
@@ -178,7 +177,6 @@ class RateBudget:
 
     @property
     def blocked_for(self) -> float:
-        """Seconds for which the service refuses every call; 0.0 when it does not."""
         return max(0.0, self._blocked_until - self._clock())
 
     @property
@@ -200,7 +198,6 @@ class RateBudget:
             self._said_left, self._said_until = int(found[1]), self._clock() + int(found[2])
 
     def block(self, seconds: float) -> None:
-        """Make no call for `seconds`, during which the service refuses every one."""
         self._blocked_until = max(self._blocked_until, self._clock() + seconds)
 
     def _free_at(self, reserve: int) -> float:

@@ -1,7 +1,6 @@
-"""The service's list of models, fetched on request and stored with its date; the built-in list until then.
+"""The service's list of models, fetched on request and stored; the built-in list until then.
 
-Sources: https://developers.cloudflare.com/workers-ai/models/ and
-https://developers.cloudflare.com/api/resources/ai/subresources/models/methods/list/
+Source: https://developers.cloudflare.com/api/resources/ai/subresources/models/methods/list/
 """
 
 import logging
@@ -33,14 +32,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """A list of models. `listed_at` is in seconds since 1970; `is_live` is False for the built-in list."""
+    """`listed_at` is in seconds since 1970; `is_live` is False for the built-in list."""
 
     models: tuple[ModelMetadata, ...]
     listed_at: float
     is_live: bool
 
     def find(self, name: str) -> ModelMetadata:
-        """Return the metadata of a model by its exact name; cautious values for a name that no list has."""
         return next((model for model in self.models if model.name == name), None) or find_model(name)
 
 
@@ -76,10 +74,7 @@ _text_decoder: Final = msgspec.json.Decoder(str | int | float | bool)
 
 
 def read_models(result: msgspec.Raw) -> tuple[tuple[ModelMetadata, ...], int]:
-    """The embedding models of a page of the list, and the number of its entries; what cannot be read is skipped.
-
-    Raises ReplyError when `result` is not a list.
-    """
+    """The embedding models of a page, and the number of its entries. Raises ReplyError when `result` is no list."""
     entries = decode(_models_decoder, result, "models")
     found = []
     for entry in entries:
@@ -91,26 +86,22 @@ def read_models(result: msgspec.Raw) -> tuple[tuple[ModelMetadata, ...], int]:
 
 
 class ModelLists:
-    """The list of models of each connection.
-
-    `path_of` returns the file in which a connection's list is stored, by its id. `clock` is in seconds since 1970.
-    """
+    """The list of models of each connection; `path_of` is its file by the connection's id."""
 
     def __init__(self, path_of: Callable[[str], Path], *, clock: Callable[[], float]) -> None:
         self._path_of, self._clock = path_of, clock
         self._known: dict[str, Catalogue] = {}
 
     def of(self, connection_id: str) -> Catalogue:
-        """Return the list that was last fetched through this connection; the built-in list if there is none."""
+        """The list that was last fetched through this connection, else the built-in one."""
         if connection_id not in self._known:
             self._known[connection_id] = self._read(connection_id)
         return self._known[connection_id]
 
     async def refresh(self, connection_id: str, client: WorkersAI) -> Catalogue:
-        """Fetch the list from the service and store it.
+        """Fetch the list and store it.
 
-        Raises UsageError for a connection without a list (a Worker), ReplyError for a list without an embedding model,
-        and what `find_models` raises.
+        Raises UsageError for a Worker, ReplyError without an embedding model, and as `find_models`.
         """
         models: dict[str, ModelMetadata] = {}
         for page in range(1, _MOST_PAGES + 1):

@@ -1,8 +1,7 @@
 """A small, paid check of the live service: each assumption about it is held, not held or not seen.
 
-What the program takes for granted was read, not seen: none of its makers has an account. `assumptions.txt` has a
-row for each assumption, which `docs/protocol.md` shows; `_CHECKS` says how each is told from what came back.
-Everything here tolerates any JSON at all: a probe is made to see what the program does not expect.
+`assumptions.txt` has a row for each, `_CHECKS` says how it is told from what came back. Everything here tolerates any
+JSON at all: a probe is made to see what the program does not expect.
 """
 
 import asyncio
@@ -68,10 +67,9 @@ Samples: TypeAlias = Iterable[tuple[Any, bool]]  # what was seen, and whether it
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """`otherwise` is what the program does if `sentence` is not true; `reason` says why a probe cannot see it.
+    """`otherwise` is what the program does if it is not true; `reason` says why a probe cannot see it.
 
-    `source` is a path below https://developers.cloudflare.com/, or says that there is no page; `kinds` are those of
-    connections that it is about.
+    `source` is a path below https://developers.cloudflare.com/; `kinds` are those of connections.
     """
 
     id: str
@@ -122,7 +120,7 @@ class Finding:
 
 
 class Form(StrEnum):
-    """The forms of a request; a batch of a probe has one alone, as a job's batches have."""
+    """The forms of a request; a batch of a probe has one alone."""
 
     SCORES = message("query and contexts")
     CONTEXTS = message("contexts")
@@ -148,10 +146,7 @@ class ProbeBatch:
 
 @dataclass(frozen=True, slots=True)
 class ProbePlan:
-    """What will be sent: the batches, and the first request of the first one once more without the queue.
-
-    `price` is the most that all of it costs; on the practice service it costs nothing.
-    """
+    """The batches, and the first request once more without the queue; `price` is the most that all of it costs."""
 
     model: ModelMetadata
     batches: tuple[ProbeBatch, ...]
@@ -159,10 +154,7 @@ class ProbePlan:
 
 
 def plan_probe(model: ModelMetadata, mark: str) -> ProbePlan:
-    """Plan a probe of a model. `mark` makes its references unique: letters and digits.
-
-    Raises OverBudget when it may cost more than MOST_DOLLARS.
-    """
+    """Plan a probe. `mark` makes its references unique. Raises OverBudget from MOST_DOLLARS on."""
     batches = []
     for form in Form if model.can_rank else (Form.TEXT,):
         requests: list[Request] = []
@@ -197,8 +189,6 @@ def _texts_of(request: Request) -> tuple[str, ...]:
 
 
 class Step(StrEnum):
-    """What an exchange was for."""
-
     NONSENSE = message("the search for nonsense")
     MODEL = message("the search for the model")
     UNKNOWN_ID = message("the poll for an unknown id")
@@ -226,10 +216,7 @@ class Recorder(Transport):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """`status` is 0 without an answer; `content` is its decoded JSON, None when it is none.
-
-    `error` is what the program makes of it.
-    """
+    """`status` is 0 without an answer; `content` is its JSON, None when it is none; `error` is the program's."""
 
     step: Step
     form: Form | None
@@ -260,7 +247,7 @@ class Exchange:
 
     @property
     def errors(self) -> list[tuple[Any, Any]]:
-        """Code and message of each error; [] when they stand nowhere."""
+        """Code and message of each error."""
         if _get(self.content, "internalCode") is not None:  # a gateway's own form
             return [(self.content["internalCode"], self.content.get("message"))]
         listed = _get(self.content, "errors") or _get(self.content, "error")
@@ -272,7 +259,7 @@ class Exchange:
 
     @property
     def elements(self) -> list[dict[str, Any]] | None:
-        """The results of a finished batch, in the order of the answer; None while there are none."""
+        """The results of a finished batch; None while there are none."""
         found = _get(self.result, "responses")
         found = _get(self.result, "results") if found is None else found
         return _groups(found) if self.is_good and isinstance(found, list) else None
@@ -280,10 +267,7 @@ class Exchange:
 
 @dataclass(slots=True)
 class Evidence:
-    """All exchanges of a probe, in their order. `request_ids` are those of accepted batches.
-
-    `title` is the user's name for the connection, which sentences of errors hold.
-    """
+    """All exchanges of a probe, in their order."""
 
     plan: ProbePlan
     kind: ConnectionKind
@@ -298,11 +282,11 @@ class Evidence:
         return [each for each in self.of(*steps) if each.is_good]
 
     def fields(self, name: str, *steps: Step) -> list[Any]:
-        """What the good answers of these steps have under a name; None where they have nothing."""
+        """What the good answers of these steps have under a name, None where nothing."""
         return [_get(each.result, name) for each in self.good(*steps) if isinstance(each.result, dict)]
 
     def sentence_of(self, error: UserError) -> str:
-        """The sentence of an error for a report, with the kind of connection in place of the user's name for it."""
+        """The sentence with the kind of connection in place of the user's name for it."""
         return error.message.replace(self.title or "\n", str(self.kind))
 
     def finished(self) -> dict[Form, Exchange]:
@@ -317,7 +301,7 @@ class Evidence:
         return [(batch, finished[batch.form].elements or []) for batch in self.plan.batches if batch.form in finished]
 
     def outputs(self, *forms: Form) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-        """What the model gave for the requests of finished batches of these forms, or of all, with their texts."""
+        """What the model gave for the requests of these forms, with their texts."""
         return [
             (texts, output)
             for batch, elements in self.elements()
@@ -327,7 +311,7 @@ class Evidence:
         ]
 
     def scores(self) -> list[tuple[tuple[str, ...], dict[int, float]]]:
-        """The texts of each request of the batch of scores, the query first, with its scores by context."""
+        """The texts of each request, the query first, with its scores by context."""
         return [(texts, scores) for texts, output in self.outputs(Form.SCORES) if (scores := _scores_in(output))]
 
     def vectors(self) -> list[tuple[str, Vector]]:
@@ -347,7 +331,6 @@ class Evidence:
         return bool(self.fields("request_id", Step.SUBMIT))
 
     def holds(self, *ids: str) -> bool:
-        """Whether something was seen of each of these assumptions, and all as assumed."""
         return all((found := list(_CHECKS[id_](self))) and all(is_right for _, is_right in found) for id_ in ids)
 
 
@@ -689,10 +672,7 @@ def _judged(assumption: Assumption, evidence: Evidence) -> tuple[Outcome, str]:
 
 
 def _shown(value: object) -> str:
-    """A value of the service for a report: quoted when it is a short word, else only what it is.
-
-    So no token and no id of an account or a batch can be in a report, wherever the service repeats one.
-    """
+    """A value for a report, quoted only when it is a short word: it may repeat a token or an id."""
     match value:
         case None:
             return message("nothing")
@@ -715,7 +695,7 @@ _LONGEST_WORD: Final = 24  # characters; an API token has 40 and more, a request
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A batch that the service took. `sha256` is of its body, `time` in seconds since 1970, UTC."""
+    """A batch that the service took; `sha256` is of its body."""
 
     form: Form
     attempt: str
@@ -726,7 +706,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class ProbedBatch:
-    """What became of a batch. `request_id` is whole, "" when there is none; `sentence` says what became of it."""
+    """What became of a batch; `request_id` is "" when there is none."""
 
     form: Form
     request_id: str
@@ -735,7 +715,7 @@ class ProbedBatch:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The findings of a probe, in the order of the table. `started` is in seconds since 1970, UTC."""
+    """The findings in the order of the table; `started` in seconds since 1970."""
 
     account_mark: str
     started: float
@@ -745,7 +725,7 @@ class ProbeResult:
 
 
 class Probe:
-    """Free calls first, then one batch of each form, then one call without the queue. Nothing is sent twice.
+    """Free calls first, then one batch of each form, then one call without the queue; nothing is sent twice.
 
     `recorder` is the transport of `client`; `keep` has written an accepted batch down when it returns.
     """
@@ -767,11 +747,7 @@ class Probe:
         self._sentences: dict[Form, str] = {}
 
     async def run(self) -> ProbeResult:
-        """Make the probe.
-
-        Raises ConnectionProblem, ServiceRefused and ServiceBusy when the first, free calls do not get through; nothing
-        that is paid for was sent then.
-        """
+        """Raises ConnectionProblem, ServiceRefused and ServiceBusy from the first, free calls."""
         started = self._client.now()
         await self._free_calls()
         for batch in self._plan.batches:
@@ -798,7 +774,7 @@ class Probe:
         await self._first(Step.UNKNOWN_MODEL, self._client.probe(NO_MODEL))
 
     async def _first(self, step: Step, call: Coroutine[Any, Any, Any]) -> None:
-        """Make a free call, and go no further if the service does not answer, or does not let this account in."""
+        """Make a free call, and go no further if it does not get through."""
         exchange = await self._call(step, None, call)
         error = exchange.error
         is_shut = isinstance(error, NotConnected | TokenRefused | ServiceBusy)
@@ -821,7 +797,7 @@ class Probe:
         return self._evidence.exchanges[-1]
 
     async def _submit(self, batch: ProbeBatch) -> bool:
-        """Send a batch, once; whether it makes sense to send the next one. A submit in flight is not cut off."""
+        """Send a batch, once, not cut off; whether it makes sense to send the next one."""
         self._show(message("Sending a batch of the form “{form}”…", form=stored_message(batch.form)))
         sending = asyncio.create_task(self._call(Step.SUBMIT, batch.form, self._send(batch)))
         try:

@@ -1,7 +1,7 @@
 """A table of the service's refusals: for each the sentence for the user and the action to offer.
 
-The error code in the body is looked up before the HTTP status, because 429 alone has four different meanings.
-Sources: https://developers.cloudflare.com/workers-ai/platform/errors/ and
+The error code is looked up before the HTTP status: 429 alone has four meanings. Sources:
+https://developers.cloudflare.com/workers-ai/platform/errors/ and
 https://developers.cloudflare.com/fundamentals/api/reference/limits/
 """
 
@@ -29,7 +29,7 @@ from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, MAX_RETRY_AFTER_SE
 
 
 class Meaning(Enum):
-    """The class of error that `refusal` makes of a refusal."""
+    """The class of error that `refusal` makes."""
 
     TOKEN = "token"  # noqa: S105 - not a secret
     BUSY = "busy"
@@ -41,10 +41,10 @@ class Meaning(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of refusal. It applies to an error with one of `codes` (() is any code) whose message contains `words`.
+    """One kind of refusal, by one of `codes` (() is any) and `words` in its message.
 
-    `sentence` takes `service`, the connection's title. `wait` is in seconds, for BUSY without a Retry-After. `alone` is
-    the sentence where the program does not go on by itself.
+    `wait` is in seconds, for BUSY without a Retry-After. `alone` is the sentence where the program does not go on
+    by itself.
     """
 
     codes: tuple[int, ...]
@@ -233,9 +233,9 @@ def refusal(
     now: float,
     service: str = "Cloudflare",
 ) -> UserError:
-    """The error for a refusal. `retry_after` is the header as received, `now` in seconds since 1970.
+    """The error for a refusal; `retry_after` is the header as received.
 
-    For a submit the caller must first handle HTTP 408 and 5xx, which leave its outcome unknown.
+    For a submit the caller first handles HTTP 408 and 5xx, which leave its outcome unknown.
     """
     code, rule = _find_rule(status, errors)
     sentence = rule.sentence.filled(service=service)
@@ -257,34 +257,28 @@ def refusal(
 
 
 class Refuse(Protocol):
-    """A function like `refusal`, of this table or of another one."""
-
     def __call__(
         self, status: int, errors: Sequence[ServiceError], retry_after: str = "", *, now: float, service: str
-    ) -> UserError:
-        """See `refusal`."""
+    ) -> UserError: ...
 
 
 _ALONE = {rule.sentence.template: rule.alone for rule in (*RULES, *STATUS_RULES.values()) if rule.alone is not None}
 
 
 def without_going_on(sentence: str) -> str:
-    """The sentence of a refusal without what it says of the program, for a call that is not made again by itself."""
+    """The sentence for a call that is not made again by itself."""
     if isinstance(sentence, Message) and (alone := _ALONE.get(sentence.template)):
         return alone.filled(**sentence.parameters)
     return sentence
 
 
 def refusal_to_poll(error: QueueNotSupported, service: str) -> ServiceRefused:
-    """The error for `QueueNotSupported` in answer to a poll; `service` is the connection's title."""
+    """The error for `QueueNotSupported` in answer to a poll."""
     return ServiceRefused(_QUEUE_REFUSED_TO_POLL.filled(service=service), detail=error.detail, code=error.code)
 
 
 def read_retry_after(header: str, now: float) -> float | None:
-    """The seconds to wait, from 0 to `MAX_RETRY_AFTER_SECONDS`, that a Retry-After header asks for.
-
-    The header holds seconds or an HTTP date; None for any other text. `now` is in seconds since 1970.
-    """
+    """Seconds, at most `MAX_RETRY_AFTER_SECONDS`, of a Retry-After: seconds or an HTTP date; None for other text."""
     text = header.strip()
     try:
         seconds = float(text)
@@ -366,7 +360,6 @@ _SIGN_IN_FIRST: Final = 511  # HTTP's own status for a captive portal
 
 
 def not_the_service(status: int, *, is_worker: bool) -> Message:
-    """The sentence for an answer that is not the service's own, by its HTTP status."""
     if status >= 500 and status != _SIGN_IN_FIRST:
         return _FAULT
     return _DAY_USED_UP if status == 429 and is_worker else _OTHER

@@ -1,6 +1,4 @@
-"""The bodies of calls: the elements of `requests[]`, the body around them, and the poll.
-
-All are compact UTF-8 (no \\u escapes beyond control characters): the size limit counts these bytes."""
+"""The bodies of calls, as compact UTF-8: the size limit counts these bytes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ _RANK_START: Final = b'{"contexts":[{"text":'
 
 @dataclass(frozen=True, slots=True)
 class RankRequest:
-    """A query with its contexts, answered by one score for each context; without a query (None), one vector for each.
+    """A query with its contexts, answered by scores; without a query, by vectors.
 
     `truncate_inputs` None omits the key, which the service treats as false: too long a text is an error.
     """
@@ -45,10 +43,7 @@ class RankRequest:
 
 @dataclass(frozen=True, slots=True)
 class EmbedRequest:
-    """One to `MAX_TEXTS_PER_REQUEST` texts, answered by one vector for each.
-
-    `pooling` "" omits the key. `as_array` False sends a single text as `"text": "one"`.
-    """
+    """Up to `MAX_TEXTS_PER_REQUEST` texts. `pooling` "" omits the key; not `as_array` sends one as `"text": "one"`."""
 
     texts: tuple[str, ...]
     reference: str = ""
@@ -100,10 +95,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode_request(request: Request) -> bytes:
-    """Encode one element of `requests[]`, which is also the whole body of a synchronous call.
-
-    Raises ValueError for a lone surrogate, which has no UTF-8 form; the readers of inputs have replaced them.
-    """
+    """One element of `requests[]`, or a whole synchronous body; ValueError for a lone surrogate."""
     if isinstance(request, RankRequest):
         return _encoder.encode(
             _RankElement(
@@ -124,12 +116,12 @@ def encode_request(request: Request) -> bytes:
 
 
 def encode_batch(elements: Iterable[bytes]) -> bytes:
-    """Encode the body of a submit from elements of `encode_request`; `id` in the answer is an index into them."""
+    """The body of a submit; `id` in its answer is an index into `elements`."""
     return _OPENING + b",".join(elements) + _CLOSING
 
 
 def batch_size(sizes: Iterable[int]) -> int:
-    """The length in bytes of `encode_batch` of elements of these lengths, without building it."""
+    """The length of `encode_batch` of elements of these lengths."""
     total = len(_OPENING) + len(_CLOSING)
     count = 0
     for size in sizes:
@@ -139,7 +131,6 @@ def batch_size(sizes: Iterable[int]) -> int:
 
 
 def encode_poll(request_id: str) -> bytes:
-    """Encode the body of a poll."""
     return _encoder.encode(_Poll(request_id))
 
 
@@ -159,27 +150,23 @@ class _RawEmbedElement(msgspec.Struct, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An element of `requests[]` without its texts: the bytes before, between and after them.
-
-    Used for texts that are stored as JSON strings, so that they need not be decoded and encoded again.
-    """
+    """The bytes of an element before, between and after its texts, which are stored as JSON."""
 
     before: bytes
     between: bytes
     after: bytes
 
     def size(self, count: int, texts: int) -> int:
-        """Bytes of the element with `count` texts of `texts` bytes in all."""
         return len(self.before) + len(self.after) + texts + (count - 1) * len(self.between)
 
 
 def ranking_frame(query: str, reference: str, truncate_inputs: bool | None) -> Frame:
-    """The frame of `encode_request` for a RankRequest with a query."""
+    """The frame of a RankRequest with a query."""
     whole = _encoder.encode(_RawRankElement(msgspec.Raw(b'[{"text":}]'), query, truncate_inputs, reference))
     return Frame(_RANK_START, b'},{"text":', whole[len(_RANK_START) :])
 
 
 def embedding_frame(reference: str, truncate_inputs: bool | None, pooling: str) -> Frame:
-    """The frame of `encode_request` for an EmbedRequest with an array of texts."""
+    """The frame of an EmbedRequest with an array of texts."""
     whole = _encoder.encode(_RawEmbedElement(msgspec.Raw(b"[]"), truncate_inputs, pooling, reference))
     return Frame(_EMBED_START, b",", whole[len(_EMBED_START) :])

@@ -1,8 +1,4 @@
-"""The log of network exchanges: one JSON line for each, without bodies and headers.
-
-When the file exceeds `MAX_BYTES`, all but the newest lines are summed into one line for each host, connection and
-kind of exchange.
-"""
+"""The log of network exchanges: one JSON line for each, old ones summed, without bodies and headers."""
 
 import logging
 from collections.abc import Iterable
@@ -22,10 +18,9 @@ _log = logging.getLogger(__name__)
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One exchange, or the sum of `count` exchanges from `time` until `until`, in seconds since 1970, UTC.
+    """One exchange, or the sum of `count` from `time` until `until`, in seconds since 1970.
 
-    `what` is a `What` of the transport; `sent` and `received` are the lengths of the bodies in bytes; `status`
-    is HTTP's, 0 without a response and for a sum.
+    `status` is 0 without a response and for a sum.
     """
 
     time: float
@@ -41,10 +36,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class HostTraffic:
-    """The sum of all exchanges of one kind with one host through one connection.
-
-    `sent` and `received` are in bytes, `first` and `last` in seconds since 1970, UTC.
-    """
+    """All exchanges of one kind with one host through one connection: bytes, and seconds since 1970."""
 
     host: str
     connection: str
@@ -57,14 +49,13 @@ class HostTraffic:
 
 
 class TrafficLog:
-    """Writes the log. A failed write is logged and not raised, because no work depends on this file."""
+    """Writes the log. A failed write is not raised, because no work depends on this file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._size = path.stat().st_size if path.exists() else 0
 
     def note(self, connection: str, exchange: Exchange, *, now: float) -> None:
-        """Append a line. `connection` is the connection's id, `now` in seconds since 1970."""
         line = msgspec.json.encode(
             Entry(
                 round(now, 3),
@@ -108,7 +99,7 @@ class TrafficLog:
 
 
 def entries(path: Path) -> list[Entry]:
-    """All entries, oldest first. Lines that cannot be decoded (a crash can cut one short) are skipped."""
+    """All entries, oldest first; lines that cannot be decoded are skipped."""
     if not path.exists():
         return []
     decoder = msgspec.json.Decoder(Entry)
@@ -122,7 +113,7 @@ def entries(path: Path) -> list[Entry]:
 
 
 def traffic(path: Path) -> tuple[HostTraffic, ...]:
-    """The sums by host, connection and kind, ordered by their last exchange, the latest first."""
+    """The sums by host, connection and kind, the latest first."""
     return tuple(sorted(_summed(entries(path)), key=lambda each: each.last, reverse=True))
 
 

@@ -1,11 +1,8 @@
-"""Single HTTP exchanges, each on a connection of its own. The only importer of httpx.
-
-It adds to httpx: whether a byte of the body was sent (from the transport's trace events, not from the names of
-exceptions), limits on the size and duration of a whole exchange, no redirects, no settings from the environment, the
-system's certificates, errors whose text cannot hold a header, and answers without the secrets of their request.
+"""Single HTTP exchanges, each on a connection of its own; the only importer of httpx.
 
 Where nothing in an answer names its batch, the connection is the only link between them. So no connection is used
-twice, and an answer is refused when there were bytes before its request or are bytes after its end.
+twice, and an answer is refused when there were bytes before its request or are bytes after its end. Whether a byte of
+the body was sent is known from the transport's trace events, not from the names of exceptions.
 """
 
 import asyncio
@@ -49,9 +46,9 @@ _INTERRUPTED: Final = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnE
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """A complete response. Header names are lower case; `body` is decompressed.
+    """A complete response.
 
-    Secrets of the request that the other end repeated are replaced, in `headers` and in `body`.
+    Header names are lower case, `body` is decompressed, and secrets of the request are replaced in both.
     """
 
     status: int
@@ -60,17 +57,16 @@ class HttpAnswer:
 
 
 class Headers(dict[str, str]):
-    """Headers of a request whose repr hides the values, because tracebacks may show local variables."""
+    """Headers whose repr hides the values, because tracebacks may show local variables."""
 
     def __repr__(self) -> str:
         return f"Headers({', '.join(self)})"
 
 
 class ExchangeError(Exception):
-    """No complete response was received. `body_left`: whether a byte of the request's body may have been sent.
+    """No complete response was received; `body_left` says whether a byte of the body may have been sent.
 
-    `reason` is "name", "refused", "proxy", "proxy_address", "proxy_kind", "tls", "clock", "time", "broken", "mixed" or
-    "too_large"; `detail` holds no secret; `proxy` is the host and port of the proxy in the way, else "".
+    `detail` holds no secret; `proxy` is the host and port of the proxy in the way, else "".
     """
 
     def __init__(self, reason: str, detail: str, *, body_left: bool, proxy: str = "") -> None:
@@ -82,8 +78,7 @@ class ExchangeError(Exception):
 class Exchange:
     """One exchange, for the log of what leaves this computer.
 
-    `sent` and `received` are the lengths of the bodies in bytes; `sent` is 0 when it is certain that none of the body
-    was sent. `status` is HTTP's, 0 when no complete response was received.
+    `sent` and `received` are the lengths of the bodies; `status` is 0 when no complete response was received.
     """
 
     host: str
@@ -99,7 +94,7 @@ _MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated
 
 
 class BodyError(Exception):
-    """A body that cannot be read or trusted. `reason` is as in ExchangeError; `detail` holds no secret."""
+    """`reason` is as in ExchangeError; `detail` holds no secret."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -107,11 +102,7 @@ class BodyError(Exception):
 
 
 class BodyReader:
-    """Collects a body from its chunks and decompresses it.
-
-    `encoding` is the Content-Encoding header; `limit` is in bytes of decompressed content. Raises BodyError for an
-    encoding other than gzip.
-    """
+    """Collects and decompresses a body of at most `limit` bytes; BodyError unless the encoding is gzip or none."""
 
     def __init__(self, encoding: str, limit: int) -> None:
         self._encoding, self._limit = encoding.strip().lower(), limit
@@ -122,7 +113,6 @@ class BodyReader:
         self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in self._encoding else None
 
     def add(self, chunk: bytes) -> None:
-        """Add the next chunk as received. Raises BodyError for content above the limit and for broken gzip."""
         self._received += len(chunk)
         if self._unpacker is None:
             self._keep(chunk)
@@ -137,7 +127,7 @@ class BodyReader:
             raise BodyError("broken", "gzip with something behind it")
 
     def whole(self) -> bytes:
-        """The decompressed content. Raises BodyError when the gzip stream is incomplete."""
+        """The decompressed content; BodyError when the gzip stream is incomplete."""
         if self._unpacker is not None and self._received and not self._unpacker.eof:
             raise BodyError("broken", "gzip without its end")
         return bytes(self._content)
@@ -156,18 +146,17 @@ _HELD_BACK: Final = 4096  # bytes that wait for those behind them: a secret may 
 class AnswerSink(Protocol):
     """Where the body of a successful answer goes. Both methods may raise BodyError and OSError."""
 
-    def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        """Take the head of the answer; `headers` have lower case names."""
+    def begin(self, status: int, headers: Mapping[str, str]) -> None: ...
 
     def write(self, block: bytes) -> None:
-        """Take the next bytes of the body; called in a thread, one block after the other."""
+        """Take the next bytes of the body, in a thread."""
 
 
 class EchoedSecrets:
-    """Removes the secrets that a request was sent with from its answer, in their usual spellings.
+    """Removes the secrets of a request from its answer, in their usual spellings.
 
-    As they are, percent-encoded, escaped as in JSON, in hexadecimal, and in base64, also with other text before them.
-    A short one, or one of digits, also occurs in answers by chance: it goes only as a whole word of a JSON string.
+    As they are, percent-encoded, escaped as in JSON, in hexadecimal, and in base64, also with other text before
+    them. A short one, or one of digits, also occurs by chance: it goes only as a whole word of a JSON string.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -208,7 +197,7 @@ def _spellings(secret: str) -> Iterator[bytes]:
 
 
 class SinkFeeder:
-    """Collects chunks to blocks for a sink. `received` counts the bytes of the body.
+    """Collects chunks to blocks for a sink.
 
     Raises BodyError above `limit` bytes, and for an answer with a secret: what was handed on cannot be changed.
     """
@@ -219,7 +208,7 @@ class SinkFeeder:
         self.received = 0
 
     def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        """Hand on the head. Raises BodyError for a compressed body, of which no part could be asked for."""
+        """Hand on the head; BodyError for a compressed body, of which no part could be asked for."""
         if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
             raise BodyError("broken", "compressed, which was not asked for")
         self._sink.begin(status, headers)
@@ -247,10 +236,7 @@ class SinkFeeder:
 
 
 class Transport:
-    """Sends single requests. `application` is an ASGI application that is called in-process instead of the network.
-
-    `on_exchange` is called after each request over the network, also after one that failed.
-    """
+    """Sends single requests. `application` is an ASGI application called in place of the network."""
 
     def __init__(
         self,
@@ -276,10 +262,11 @@ class Transport:
         most_bytes: int,
         sink: AnswerSink | None = None,
     ) -> HttpAnswer:
-        """Send one request on a connection of its own, without retries. Raises ExchangeError.
+        """Send one request, without retries. Raises ExchangeError.
 
-        `seconds` limits the whole exchange, `most_bytes` the decompressed body. `hidden` are secrets in the body,
-        replaced in the answer as those in headers. With `sink` the body of a 2xx goes there, but for a page in HTML.
+        `seconds` limits the whole exchange, `most_bytes` the decompressed body. `hidden` are secrets in the
+        body, replaced in the answer as those in headers. With `sink` the body of a 2xx goes there, but for a
+        page in HTML.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
             raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
@@ -376,10 +363,9 @@ class Transport:
 
 
 class _Watch:
-    """A trace hook for httpcore. Before the event "send_request_body" no byte of the body can have been sent.
+    """A trace hook for httpcore: before the event "send_request_body" no byte of the body can have been sent.
 
-    Raises BodyError, before anything is sent, when the other end has sent something already. With TLS that cannot be
-    seen: its session tickets come before the request too.
+    Raises BodyError when the other end has sent something before the request; with TLS that cannot be seen.
     """
 
     def __init__(self) -> None:
@@ -404,7 +390,7 @@ class _Watch:
                 raise BodyError("mixed", "bytes, or the end, before the request")
 
     async def close_handshake(self) -> None:
-        """Close the socket of a handshake that was cancelled from outside, which httpcore leaves open."""
+        """Close the socket of a cancelled handshake, which httpcore leaves open."""
         if self._in_handshake is not None:
             await self._in_handshake.aclose()
             self._in_handshake = None
@@ -434,9 +420,9 @@ async def _body(response: httpx.Response, most_bytes: int, feeder: SinkFeeder | 
 
 
 def _connection_of(transport: httpx.AsyncBaseTransport) -> Any:
-    """httpcore's HTTP/1.1 connection that carries the exchange; None for an application in this process.
+    """httpcore's HTTP/1.1 connection of the exchange; None for an application in this process.
 
-    It is reached through private attributes, because httpx does not say what h11 has left over.
+    Private attributes, because httpx does not say what h11 has left over.
     """
     if not isinstance(transport, httpx.AsyncHTTPTransport):
         return None
@@ -447,10 +433,7 @@ def _connection_of(transport: httpx.AsyncBaseTransport) -> Any:
 
 
 async def _check_end(response: httpx.Response, connection: Any) -> None:
-    """Raise BodyError when bytes follow the end of the answer: they may answer another request.
-
-    The other end was asked to close; one that does not is waited for a moment. One line end too many is no sign.
-    """
+    """Raise BodyError when bytes follow the end of the answer: they may answer another request."""
     if connection is None:
         return
     left, _ = connection._h11_state.trailing_data
@@ -473,7 +456,7 @@ def _plain(headers: httpx.Headers) -> dict[str, str]:
 
 
 def system_certificates() -> ssl.SSLContext:
-    """TLS with the system's certificates. Takes about 30 ms where it reads them from a file."""
+    """TLS with the system's certificates; takes about 30 ms where it reads a file."""
     context: ssl.SSLContext = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if sys.platform not in ("win32", "darwin"):
         # What truststore does there too, but before each handshake, which took 21 ms of the event loop.
@@ -486,7 +469,7 @@ def system_certificates() -> ssl.SSLContext:
 
 
 def _system_proxy(url: str) -> httpx.Proxy | None:
-    """The system's proxy for `url`, with this module's TLS settings; that for all schemes if its own has none.
+    """The system's proxy for `url`, that for all schemes if its own has none.
 
     Raises ExchangeError for an address that cannot be read, and for a proxy that does not speak HTTP.
     """

@@ -33,8 +33,6 @@ from cfbatch_gui.ui.widgets import CheckBox, Flow, IconLine, Label, LinkButton, 
 
 
 class CloudflareCard(TestedCard):
-    """Shows an `AccountState`."""
-
     def __init__(self) -> None:
         super().__init__("cloud")
         self.show_name(self.tr("Cloudflare"))
@@ -75,7 +73,6 @@ class CloudflareCard(TestedCard):
         )
 
     def show_state(self, state: AccountState) -> None:
-        """Show a state. Text that the user has typed and not saved stays."""
         if not self._is_account_changed() or state.account_is_fixed:
             self.account.setText(state.account)
         self._state = state
@@ -131,7 +128,6 @@ class CloudflareCard(TestedCard):
         return names
 
     def saved(self) -> None:
-        """Treat what was typed as saved, and empty the field of the token."""
         self._state = replace(self._state, account=self.account.text())
         self.token_block.forget_typed()
 
@@ -158,10 +154,7 @@ _INDENT = 24  # pixels to the text of a check box
 
 
 class CollectBlock(QWidget):
-    """The switch with what it does and needs; how long answers are kept is asked for while it is on.
-
-    `changed`: the user has changed something. `jobs_wanted`: the list of what is in the account.
-    """
+    """`changed`: the user has changed something. `jobs_wanted`: the list of what is in the account."""
 
     changed = Signal()
     jobs_wanted = Signal()
@@ -194,7 +187,6 @@ class CollectBlock(QWidget):
         self._show()
 
     def show_record(self, record: SavedConnection) -> None:
-        """Show what is saved; what the user has changed and not saved stays."""
         before, self._saved = self._saved, record
         if self.switch.isChecked() == before.collects:
             self.switch.setChecked(record.collects)
@@ -225,8 +217,6 @@ class CollectBlock(QWidget):
 
 
 class _Days(QSpinBox):
-    """A number of days, with their word in the user's language: "1 day", "7 days"."""
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setRange(0, _MOST_DAYS)
@@ -306,7 +296,6 @@ class SavedCard(TestedCard):
         self.set_working("")
 
     def fields(self) -> tuple[QLineEdit, ...]:
-        """The fields of its kind without those for secrets."""
         return {
             "worker": (self.url,),
             "gateway": (self.account, self.gateway),
@@ -314,7 +303,6 @@ class SavedCard(TestedCard):
         }[self.record.kind]
 
     def show_record(self, record: SavedConnection) -> None:
-        """Show a saved record; fields with text that is not saved keep it."""
         before, self.record = self._saved_values(), record
         for each, value in self._saved_values().items():
             if each.text().strip() in ("", before[each]):
@@ -332,7 +320,6 @@ class SavedCard(TestedCard):
         self.update_buttons()
 
     def show_state(self, state: CardState) -> None:
-        """Show whether it is ready, and where its secrets are kept."""
         self._state = state
         self.token_block.show_state(state.token)
         self.gateway_block.show_state(state.gateway_token)
@@ -407,7 +394,6 @@ class SavedCard(TestedCard):
         return names
 
     def forget_typed(self) -> None:
-        """Empty the fields of the secrets, after they were saved."""
         for block in self._secret_blocks():
             block.forget_typed()
 

@@ -73,7 +73,6 @@ async def read_account_state(program: Program) -> AccountState:
 
 
 def known_account_state(program: Program) -> AccountState:
-    """What can be said before the keyring has answered."""
     held = program.address_book.held_by_environment()
     service = problem = ""
     if program.address_book.account_id:
@@ -98,8 +97,6 @@ _LONGEST = 2_000  # characters; enough for a pasted address, too few for a paste
 
 @dataclass(frozen=True, slots=True)
 class SecretWords:
-    """The texts for a kind of secret: its title, where it is kept, and its actions."""
-
     title: str
     placeholder: str
     in_keyring: str
@@ -121,7 +118,6 @@ class AccountField(QLineEdit):
         self.textEdited.connect(self._clean)
 
     def problem(self) -> str:
-        """The sentence that says what is wrong with the text, "" when nothing is."""
         if not self.text().strip():
             return self.tr("Enter your account ID.")
         try:
@@ -140,10 +136,7 @@ class AccountField(QLineEdit):
 
 
 class TokenField(QLineEdit):
-    """A field for a secret, shown as dots, with an eye that shows it as text.
-
-    `check` parses the text, and raises NotConnected for text that cannot be such a secret.
-    """
+    """`check` parses the text, and raises NotConnected for text that cannot be such a secret."""
 
     def __init__(self, words: SecretWords | None = None, check: Callable[[str], Token] = check_form) -> None:
         super().__init__()
@@ -162,12 +155,10 @@ class TokenField(QLineEdit):
         self._show_plainly(False)
 
     def forget(self) -> None:
-        """Empty the field and its undo history, and show dots again."""
         self.setText("")  # unlike clear(), this empties the undo history as well
         self._show_plainly(False)
 
     def problem(self) -> str:
-        """The sentence that says what is wrong with the text, without repeating it; "" when nothing is."""
         try:
             self._check(self.text())
         except NotConnected as error:
@@ -185,11 +176,6 @@ class TokenField(QLineEdit):
 
 
 class FieldBlock(QWidget):
-    """A label with a link at its right, the content below, and under it a hint, a warning or an error.
-
-    An empty hint keeps its height, so that the page does not move.
-    """
-
     def __init__(self, title: str, link: LinkButton, content: QWidget) -> None:
         super().__init__()
         self.label = Label(title, "strong")
@@ -207,7 +193,6 @@ class FieldBlock(QWidget):
         self._show(text, "", "small")
 
     def set_problem(self, text: str) -> None:
-        """Show what is wrong, with the icon and colour of an error."""
         self._show(text, "circle-x", "error")
 
     def set_attention(self, text: str) -> None:
@@ -273,10 +258,7 @@ def gateway_token_words() -> SecretWords:
 
 
 class TokenBlock(FieldBlock):
-    """Shows a saved token as a sentence with "Replace…" and "Remove…", and a field only for a new one.
-
-    `edited` is emitted whenever the field, or whether it is shown, changes.
-    """
+    """`edited` is emitted whenever the field, or whether it is shown, changes."""
 
     remove_pressed = Signal()
     unlock_pressed = Signal()  # of the keyring
@@ -321,12 +303,10 @@ class TokenBlock(FieldBlock):
         self.show_waiting()
 
     def show_waiting(self) -> None:
-        """Show that the keyring is being read for the first time."""
         self._show_where(self.tr("Checking the keyring…"), "loader", changeable=False)
         self.set_hint("")
 
     def show_state(self, state: AccountState) -> None:
-        """Show where the token is kept. A token that is being typed stays in the field."""
         self._state = state
         if self.is_typing():
             return
@@ -366,7 +346,6 @@ class TokenBlock(FieldBlock):
         return self.tr("Your keyring is locked") if state.can_unlock else self.tr("Your keyring does not answer")
 
     def is_typing(self) -> bool:
-        """Whether the field holds text, or was opened to replace a saved token."""
         return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
 
     def takes_text(self) -> bool:
@@ -376,7 +355,6 @@ class TokenBlock(FieldBlock):
         return self._where.whole_text()
 
     def put(self, token: Token) -> None:
-        """Put a token that was found in pasted text into the field, as if it had been pasted there."""
         if not self.takes_text():
             self._show_editor(can_cancel=True)
         self.field.setText(token.reveal())
@@ -387,7 +365,6 @@ class TokenBlock(FieldBlock):
         self._stack.setEnabled(possible)
 
     def forget_typed(self) -> None:
-        """Empty the field; the next `show_state` decides what is shown."""
         self.field.forget()
         self.cancel.hide()
 
@@ -441,5 +418,4 @@ def open_in_browser(address: str) -> bool:
 
 
 def url_of(address: str) -> QUrl:
-    """The address as a QUrl, with its percent-encoding kept as it is."""
     return QUrl.fromEncoded(address.encode(), QUrl.ParsingMode.StrictMode)

@@ -67,7 +67,6 @@ class OtherConnections(QWidget):
         self.hide()
 
     def add(self, kind: KindName, url: str = "") -> SavedCard:
-        """Show a card for a new connection; an unsaved card of the same kind is used again."""
         for card in self.cards:
             if not card.record.id and card.record.kind == kind:
                 break
@@ -77,11 +76,9 @@ class OtherConnections(QWidget):
         return card
 
     def card(self, connection_id: str) -> SavedCard | None:
-        """The card of a saved connection, None when there is none; "" is the id of those that are not saved."""
         return next((each for each in self.cards if connection_id and each.record.id == connection_id), None)
 
     def show_saved(self) -> None:
-        """Read the settings again, and add and remove cards accordingly; a new one waits for the keyring."""
         saved = self._saved()
         for card in [each for each in self.cards if each.record.id]:
             if all(each.id != card.record.id for each in saved):
@@ -96,7 +93,6 @@ class OtherConnections(QWidget):
             card.choice.setChecked(self._program.settings.connection == record.id)
 
     async def refresh(self) -> None:
-        """Read settings and keyring again, and add, remove and update the cards accordingly."""
         self.show_saved()
         for record in self._saved():
             state = await self._state_of(record)
@@ -345,7 +341,6 @@ class ConnectionPage(QWidget):
         self._connect()
 
     def refresh(self) -> None:
-        """Read the state again in a task; text that was typed and not saved stays."""
         self.tasks.start("refresh", self._refresh())
 
     def unlock(self) -> None:
@@ -357,7 +352,6 @@ class ConnectionPage(QWidget):
             self.refresh()
 
     def _set_tab_order(self) -> None:
-        """Order the focus from top to bottom, a field before the link above it; what leaves the page comes last."""
         card = self.cloudflare
         order = (
             self.practice.choice,
@@ -412,7 +406,6 @@ class ConnectionPage(QWidget):
         self.others.add(kind).fields()[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def paste(self) -> None:
-        """Put the text on the clipboard into the card that it fits, the focused one first; without a match, say so."""
         focused = QApplication.focusWidget()
         into = next((card for card in self._cards() if focused is not None and card.isAncestorOf(focused)), None)
         self._route(read_pasted(QGuiApplication.clipboard().text()), into)
@@ -478,14 +471,12 @@ class ConnectionPage(QWidget):
         self._show_use(state)
 
     def has_worked(self, connection_id: str) -> None:
-        """Forget that the last test of a connection failed, because a request through it was accepted."""
         card: TestedCard | None = self.cloudflare if connection_id == CLOUDFLARE else self.others.card(connection_id)
         if card is not None and card.has_failed():
             card.show_results(())
             self.tasks.start("refresh", self._refresh())
 
     def has_failed(self) -> bool:
-        """Whether the connection that new jobs use has failed the last test since this window was opened."""
         used = self._program.settings.connection
         card: TestedCard | None = self.cloudflare if used == CLOUDFLARE else self.others.card(used)
         return card is not None and card.has_failed()

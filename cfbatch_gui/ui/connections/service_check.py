@@ -212,7 +212,6 @@ class ServiceCheck(QDialog):
         self._grow()
 
     def _grow(self) -> None:
-        """Make room for the list, in the middle of the window and within its screen."""
         screen = self.screen().availableGeometry()
         height = max(self.height(), min(_HEIGHT, screen.height() - 2 * WIDE))
         place = QRect(0, 0, self.width(), height)
@@ -248,8 +247,6 @@ class ServiceCheck(QDialog):
 
 
 class FindingRow(QWidget):
-    """An assumption with its outcome and what was seen; for one that is not held, what the program does then."""
-
     def __init__(self, finding: Finding, word: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.finding = finding
@@ -282,5 +279,4 @@ def _icon_of(outcome: Outcome) -> tuple[str, Role]:
 
 
 def _quoted(text: str) -> str:
-    """The names of the protocol in quotation marks instead of those of Markdown."""
     return re.sub(r"`([^`]*)`", r"“\1”", text)

@@ -32,8 +32,6 @@ _LINE = 20  # pixels: the height of the choice beside it
 
 
 class ConnectionCard(Card):
-    """A connection: icon, name, state, description, and the choice to use it for new jobs; subclasses add content."""
-
     def __init__(self, icon: str) -> None:
         super().__init__()
         self._title = Label("", "part")
@@ -65,7 +63,6 @@ class ConnectionCard(Card):
         return self._title.text()
 
     def set_choice_possible(self, why_not: str) -> None:
-        """Enable the choice with "", or disable it with the sentence that says why it cannot be used."""
         self.choice.setEnabled(not why_not)
         self.choice.setToolTip(why_not)
         self.choice.setAccessibleDescription(why_not)
@@ -76,10 +73,7 @@ _LEAST_FIELDS, _LEAST_CHECKS = 340, 240  # pixels; with less the test is below t
 
 
 class TestedCard(ConnectionCard):
-    """Emits a signal for each action of the user; saving and testing is left to the page.
-
-    `pasted` carries a `Pasted` with more than the field that it was pasted into can hold.
-    """
+    """`pasted` carries a `Pasted` with more than the field that it was pasted into can hold."""
 
     save_pressed = Signal()  # only while `problems` finds none
     test_pressed = Signal()
@@ -116,15 +110,12 @@ class TestedCard(ConnectionCard):
         raise NotImplementedError
 
     def can_save(self) -> bool:
-        """Whether the user can change anything; False when the environment sets everything."""
         return True
 
     def problems(self) -> list[tuple[QWidget, str]]:
-        """Show the problems beside their fields, and return each field with its sentence."""
         raise NotImplementedError
 
     def fill(self, pasted: Pasted) -> list[str]:
-        """Put what was pasted into the fields, and return the names of what was used."""
         raise NotImplementedError
 
     def set_fields_possible(self, possible: bool) -> None:
@@ -133,7 +124,6 @@ class TestedCard(ConnectionCard):
     # Shared by all kinds
 
     def set_working(self, doing: str) -> None:
-        """Show what is being done and disable the fields; "" when it has ended."""
         focused = QApplication.focusWidget()
         if doing and not self._working:
             self._had_focus = focused is not None and self.isAncestorOf(focused)
@@ -148,11 +138,9 @@ class TestedCard(ConnectionCard):
             self._had_focus = False
 
     def doing(self) -> str:
-        """What is being done, "" when nothing is."""
         return self._doing.text()
 
     async def show_test(self, test: Awaitable[tuple[CheckResult, ...]]) -> None:
-        """Show that the test runs, await it, and show its results; when it raises, show none."""
         self.set_working(self.tr("Asking the service…"))
         self.checks.show_running()
         results: tuple[CheckResult, ...] = ()
@@ -162,7 +150,6 @@ class TestedCard(ConnectionCard):
             self.show_results(results)
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
-        """Show the results of a test; an empty sequence removes those of an earlier one."""
         self._results = tuple(results)
         if results:
             self.checks.show_results(results)
@@ -175,11 +162,9 @@ class TestedCard(ConnectionCard):
         return has_failed(self._results)
 
     def has_passed(self) -> bool:
-        """Whether there was a test in which everything worked; what is asked last stays open for a gateway."""
         return has_passed(self._results)
 
     def show_tested(self) -> None:
-        """Show the state; "Connected" only after a test in which everything that was checked worked."""
         if not self.is_ready():
             self.state.set_state(self.tr("Not connected yet"), "circle-dashed", "quiet")
         elif not self._results:
@@ -193,7 +178,6 @@ class TestedCard(ConnectionCard):
         self.state.show()
 
     def take(self, pasted: Pasted) -> bool:
-        """Fill in what was pasted and show what was found; False when none of it fits this card."""
         names = self.fill(pasted)
         if pasted.problem:
             self.found.set_line(said(pasted.problem), "circle-x", "error")
@@ -205,7 +189,6 @@ class TestedCard(ConnectionCard):
         return bool(names)
 
     def update_buttons(self) -> None:
-        """Show the button to save while there is something to save, else the one to test."""
         saving = self.can_save() and (self.has_news() or not self.is_ready())
         self.save_button.setVisible(saving)
         self.test_button.setVisible(not saving)
@@ -217,13 +200,11 @@ class TestedCard(ConnectionCard):
         self.test_button.set_possible(busy or unready)
 
     def watch(self, field: QLineEdit) -> None:
-        """Let Enter in a field save, and read a paste of more than the field can hold as a whole."""
         field.returnPressed.connect(self._enter_pressed)
         field.textChanged.connect(lambda text: None if text else self._before.pop(field, None))
         field.textEdited.connect(lambda text: self._edited(field, text))
 
     def lay_out(self, fields: Sequence[QWidget], foot: Sequence[QWidget]) -> None:
-        """Lay out fields and buttons at the left, the results of the checks at the right, and lines of text below."""
         form = column(
             *fields,
             self.found,
@@ -270,7 +251,6 @@ class TestedCard(ConnectionCard):
             self.save_button.click()
 
     def _try_to_save(self) -> None:
-        """Emit `save_pressed`, or focus the first field with a problem."""
         found = self.problems()
         if found:
             found[0][0].setFocus()
@@ -279,10 +259,7 @@ class TestedCard(ConnectionCard):
 
 
 class CheckList(Card):
-    """The checks of a test, all shown from the start, so that the page does not move when results come.
-
-    The one of `optional_title` is shown where it was asked for, or where there is a result.
-    """
+    """The one of `optional_title` is shown where it was asked for, or where there is a result."""
 
     def __init__(self, titles: Sequence[str] = TITLES, optional_title: str = "") -> None:
         super().__init__(inset=True)
@@ -302,7 +279,6 @@ class CheckList(Card):
         self.reset()
 
     def show_optional(self, shown: bool) -> None:
-        """Show the optional check with the others, or only once it has a result."""
         self._wants_optional = shown
         self._show_optional()
 
@@ -354,8 +330,6 @@ class CheckList(Card):
 
 
 class CheckRow(QWidget):
-    """One check: its title, its state as icon and word, and below it the reason, if there is one."""
-
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = title
@@ -367,7 +341,6 @@ class CheckRow(QWidget):
         self.show_state(self.tr("Not tested yet"), "circle-dashed")
 
     def show_result(self, result: CheckResult, *, asked: bool) -> None:
-        """Show a result. Without one, `asked` distinguishes an uncertain answer from a check that was not made."""
         if result.ok:
             self.show_state(self.tr("Yes"), "circle-check", "done", result.sentence)
         elif result.ok is False and not result.is_needed:
@@ -392,5 +365,4 @@ class CheckRow(QWidget):
         return self._word.text()
 
     def reason(self) -> str:
-        """The reason below the title, "" when there is none."""
         return self._reason.text()

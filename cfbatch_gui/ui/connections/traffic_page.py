@@ -60,7 +60,6 @@ class TrafficPage(QWidget):
         self._show(())
 
     def refresh(self) -> None:
-        """Read the log again in a task."""
         self.tasks.start("read", self._read())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -143,7 +142,6 @@ class TrafficPage(QWidget):
 
 
 def _moment(seconds: float) -> str:
-    """A moment in local time as "20 Nov 12:50", or "20 Nov 2024" in another year."""
     moment = datetime.fromtimestamp(seconds).astimezone()
     is_this_year = moment.year == datetime.now().astimezone().year
     return f"{moment.day} {moment:%b %H:%M}" if is_this_year else f"{moment.day} {moment:%b %Y}"

@@ -82,7 +82,6 @@ class CallList(Card):
         self.setAccessibleName(self.tr("Calls that are made"))
 
     def show_calls(self, calls: Sequence[Call]) -> None:
-        """Show calls of which none was made yet. Calls that only differ from those shown in names keep their rows."""
         if len(calls) != len(self.rows):
             for each in self.rows:
                 self.body.removeWidget(each)
@@ -95,7 +94,6 @@ class CallList(Card):
             each.show_call(call)
 
     def show_progress(self, progress: Progress) -> "CallRow | None":
-        """Show how far a call is; its row."""
         for each in self.rows:
             if each.call is not None and each.call.step is progress.call.step:
                 each.show_state(progress.state, said(progress.note))
@@ -107,15 +105,12 @@ class CallList(Card):
             each.setVisible(each.state is not None)
 
     def stop(self) -> None:
-        """Show that what was running was cut off: whether it was done is not known."""
         for each in self.rows:
             if each.state in (State.RUNNING, State.WAITING):
                 each.show_state(None)
 
 
 class CallRow(QWidget):
-    """A call: what it does, its method and address, the permission that it needs, and what came of it."""
-
     def __init__(self) -> None:
         super().__init__()
         self.call: Call | None = None
@@ -178,11 +173,7 @@ _TASK = "account calls"
 
 
 class AccountDialog(TallDialog):
-    """Account, token, the calls before they are made and while they are, and what came of them.
-
-    `tasks` are the page's. `page_wanted` carries an address for the browser. The token is in its field alone, and the
-    field is emptied when all is done, when the token was refused, and when the dialog is closed.
-    """
+    """`tasks` are the page's. `page_wanted` carries an address for the browser."""
 
     page_wanted = Signal(str)
 
@@ -234,16 +225,14 @@ class AccountDialog(TallDialog):
         raise NotImplementedError
 
     async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
-        """Make them; what is said then, and what there is to know afterwards. Raises UserError."""
+        """Raises UserError."""
         raise NotImplementedError
 
-    def stopped(self, reason: UserError) -> None:
-        """Offer what helps against a reason that this dialog knows more about."""
+    def stopped(self, reason: UserError) -> None: ...
 
     # Shared
 
     def show_parts(self, about: str, *options: Item, foot: Sequence[QWidget] = ()) -> None:
-        """Lay the dialog out, with its options between the fields and the calls, and its own buttons in the foot."""
         self._about = Label(about, "quiet", wrap=True)
         note = self.tr("This is sent to Cloudflare, and nothing before you press “{button}”:").format(
             button=self.start_button.text()
@@ -274,14 +263,12 @@ class AccountDialog(TallDialog):
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_plan(self) -> None:
-        """Show the calls for what the fields hold; for a name that cannot be one, those of before."""
         with suppress(UsageError):
             self.calls.show_calls(self.plan(names_of(self.worker.text().strip()), self._account_id()))
         self._note.setVisible(bool(self.calls.rows))
         self.calls.setVisible(bool(self.calls.rows))
 
     def show_progress(self, progress: Progress) -> None:
-        """Show how far a call is; the dialog may have been closed."""
         if isValid(self):
             row = self.calls.show_progress(progress)
             if row is not None and progress.state is State.RUNNING:
@@ -321,7 +308,6 @@ class AccountDialog(TallDialog):
             each.hide()
 
     def _try_to_start(self) -> None:
-        """Start, or focus the first field with a problem."""
         if self.is_working() or self.start_button.isHidden():
             return
         found: list[QWidget] = []
@@ -419,7 +405,6 @@ class AccountDialog(TallDialog):
         self.token.forget()
 
     def _link(self, text: str, address: Callable[[], str]) -> LinkButton:
-        """A link to a page of the dashboard, whose address may depend on the fields."""
         link = LinkButton(text, "external-link")
         link.setAccessibleDescription(self.tr("Opens the dashboard in the browser"))
         link.clicked.connect(lambda: self.page_wanted.emit(address()))
@@ -432,7 +417,6 @@ class AccountDialog(TallDialog):
 
 
 def _page_for(reason: UserError) -> str:
-    """The page of the dashboard where it is put right, "" for none."""
     match reason:
         case StorageNotActivated():
             return STORAGE_PAGE
@@ -523,7 +507,7 @@ class WorkerSetupDialog(AccountDialog):
 
 
 class WorkerRemovalDialog(AccountDialog):
-    """For the Worker that a saved connection leads to. `forgotten`: the connection was removed, too."""
+    """`forgotten`: the connection was removed, too."""
 
     forgotten = Signal()
 

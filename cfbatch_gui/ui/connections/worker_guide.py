@@ -43,7 +43,6 @@ class TallDialog(QDialog):
         self._foot: QWidget | None = None
 
     def lay_out(self, content: QLayout, foot: QLayout) -> None:
-        """Lay out the content, which scrolls, and below it what always stays in sight."""
         content.setContentsMargins(WIDE, WIDE - 4, WIDE, LARGE)
         self._content = boxed(content)
         foot.setContentsMargins(WIDE, MEDIUM, WIDE, LARGE)

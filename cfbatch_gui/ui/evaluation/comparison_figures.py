@@ -21,9 +21,9 @@ _TOPS = (10, 5, 3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """`moves`, `orders` and `summaries` have one for each job but the first. An order is that in which queries are
-    shown, those that moved most first. `evaluation` is None without labels and judgements, and then there are no
-    `answers`, of which each further job has one. `book` has the judgements that count beside the labels.
+    """`moves`, `orders` and `summaries` have one for each job but the first. `evaluation` is None without labels and
+    judgements, and then there are no `answers`, of which each further job has one. `book` has the judgements that
+    count beside the labels.
     """
 
     jobs: tuple[Job, ...]
@@ -43,10 +43,7 @@ def version_of(jobs: Sequence[Job]) -> tuple[object, ...]:
 
 
 def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = None) -> Compared:
-    """Blocking; the first job is what the others are compared with. Raises UsageError, DataError.
-
-    Without `top_k` it is the largest of `_TOPS` below the mean number of texts of a query.
-    """
+    """Blocking; the first job is what the others are compared with. Raises UsageError, DataError."""
     runs = [read_run(program.folder(job.id), metadata_of(job, connection_title(program, job))) for job in jobs]
     comparison = compare(runs)
     texts = len(comparison.query) / len(comparison.queries)
@@ -56,7 +53,7 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
 
 
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
-    """The figures with the overlap of the first `top_k` texts, and measures with this cut-off. Blocking."""
+    """Blocking."""
     moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
     orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
     evaluation = evaluate(comparison.runs, comparison.joined, k=top_k, book=book)
@@ -65,7 +62,6 @@ def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: Bo
 
 
 def letter(number: int) -> str:
-    """The short name of a job in tables: "A", "B"; from 26 on a number."""
     return chr(ord("A") + number) if number < 26 else f"{number + 1}"
 
 
@@ -78,14 +74,12 @@ def named(jobs: Sequence[Job]) -> list[str]:
 
 
 def matched_words(joined: Joined) -> str:
-    """By what a job's queries and texts were found in the first."""
     return tr("queries: {queries}; texts: {texts}").format(
         queries=_by(joined.queries, tr("with other words")), texts=_by(joined.texts, tr("with another text"))
     )
 
 
 def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
-    """Which jobs have only some of their scores; "" when none has."""
     partial = [(job, run) for job, run in zip(jobs, comparison.runs, strict=True) if run.is_partial]
     if not partial:
         return ""
@@ -120,7 +114,6 @@ def scatter_words(same_model: bool) -> str:
 
 
 def unusable_words(compared: Compared) -> str:
-    """Which labels are no grades and were left out; "" if all are used."""
     sentences = []
     for number, run in enumerate(compared.comparison.runs):
         if run.unusable is not None:
@@ -144,7 +137,6 @@ def unusable_words(compared: Compared) -> str:
 
 
 def judged_words(found: Evaluation | None) -> str:
-    """What the metrics are computed from, or why there are none."""
     if found is None:
         return tr(
             "There are no measures, for no text is judged. Judge some, or name a label column (whole numbers, 0 is not"
@@ -210,7 +202,6 @@ def headline(found: Paired, job: str) -> str:
 
 
 def change_sentence(found: Paired, job: str, metric: str) -> str:
-    """For how many queries a job is better and worse, and by how much on average."""
     if not (found.better or found.worse):
         same = display.plural(found.same, "The one judged query has", "All {n} judged queries have")
         return tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)
@@ -226,7 +217,6 @@ def change_sentence(found: Paired, job: str, metric: str) -> str:
 
 
 def more_queries(found: Paired) -> str:
-    """How many more queries would show a difference, "" where one is seen or nothing can be said."""
     if found.low is None and (found.better or found.worse):
         return tr("Judge texts of at least {n} queries to see how sure the answer is.").format(n=LEAST_QUERIES)
     if found.is_seen or not found.needed:
@@ -247,7 +237,6 @@ def how_it_is_known(found: Paired, *, several: bool) -> str:
 
 
 def too_few_judged(evaluation: Evaluation, other: int) -> str:
-    """Why the figures are not to be relied upon, "" if enough of the first k texts of both jobs are judged."""
     shares = (evaluation.runs[0].judged_share, evaluation.runs[other].judged_share)
     if min(shares) >= ENOUGH_JUDGED:
         return ""

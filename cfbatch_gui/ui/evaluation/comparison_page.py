@@ -78,7 +78,6 @@ class ComparisonPage(QWidget):
         self._make_content(memory)
 
     def compare(self, jobs: Sequence[Job]) -> None:
-        """Compare the first of these jobs with the others, and show it."""
         self._jobs, self._compared, self._read = tuple(jobs), None, ()
         self._chosen = tuple(job.id for job in jobs)
         self._set_can_leave()
@@ -91,7 +90,6 @@ class ComparisonPage(QWidget):
         self.tasks.start("compare", self._compare())
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
-        """Update the comparison from `jobs`, which are all jobs: their names, their results, and which are deleted."""
         there = {job.id: job for job in jobs}
         now = tuple(there[job_id] for job_id in self._chosen if job_id in there)
         if not self._chosen or now == self._jobs:
@@ -114,12 +112,10 @@ class ComparisonPage(QWidget):
         return self._message
 
     def ask_to_judge(self) -> None:
-        """Ask for the page on which the texts of these jobs are judged."""
         if self._jobs:
             self.judge_wanted.emit([job.id for job in self._jobs])
 
     def other(self) -> int:
-        """The index of the job that the first is compared with."""
         chosen = self.others.value()
         return chosen if isinstance(chosen, int) else 1
 
@@ -212,7 +208,6 @@ class ComparisonPage(QWidget):
                 self._show_again(found)
 
     def _show_again(self, compared: Compared) -> None:
-        """Show newer results of the same jobs; the selection stays."""
         before = self._compared
         other_id = before.jobs[self.other()].id if before is not None else ""
         query = self.queries.query_no()
@@ -231,7 +226,6 @@ class ComparisonPage(QWidget):
         self._stack.show_sentence(self._message)
 
     def _set_can_leave(self) -> None:
-        """Enable the buttons that lead to a job while one of the compared jobs exists."""
         for button in (self.back_button, self.choose_button):
             button.setEnabled(bool(self._jobs))
 
@@ -269,7 +263,6 @@ class ComparisonPage(QWidget):
         self._stack.show_content()
 
     def _take_focus(self) -> None:
-        """Give the queries the keyboard focus, unless it is outside this page by now."""
         focused = self.window().focusWidget()
         if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
             table = self.answer.table if self.tabs.current() == ANSWER else self.queries.queries
@@ -367,7 +360,7 @@ class ComparisonPage(QWidget):
             await self.write(path, by_query=by_query, only=only)
 
     async def write(self, path: Path, *, by_query: bool, only: Collection[int] | None = None) -> None:
-        """Write a CSV for spreadsheets, of `only` these queries or of all, and show a notice. Raises UserError."""
+        """Raises UserError."""
         compared = self._compared
         if compared is None:
             return

@@ -125,7 +125,6 @@ class AnswerTab(QWidget):
         return boxed(column(parts, gap=0))
 
     def show_comparison(self, compared: Compared, other: int) -> None:
-        """Show what the judgements say of the first job and number `other`."""
         before = self.measures.value()
         self._compared, self._other = compared, other
         evaluation = compared.evaluation
@@ -144,7 +143,6 @@ class AnswerTab(QWidget):
         self._show_answer()
 
     def words(self) -> list[str]:
-        """The headline, the sentence below, and what more would tell."""
         return [self.headline.text(), self.sentence.text(), self._more.text()]
 
     def _metric(self) -> str:
@@ -197,7 +195,6 @@ class AnswerTab(QWidget):
 
 
 def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
-    """Query, the measure in both jobs, the difference, the best text and where it stood and stands."""
     return (
         Column(tr("Query"), lambda each: each.text, key="query", stretch=True),
         Column("A", lambda each: each.value, score_text, key="a", align="right", width=74),
@@ -251,8 +248,6 @@ _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 @dataclass(frozen=True, slots=True)
 class TextMove:
-    """A text of one query, in the first job and in the other."""
-
     index: int  # index in the first job's table
     rank: int
     rank_text: str
@@ -267,8 +262,6 @@ class TextMove:
 
 
 class QueriesTab(QWidget):
-    """`queries.picked` brings the row of `queries_model` whose texts `show_texts` should show."""
-
     def __init__(self, *, memory: Memory | None = None) -> None:
         super().__init__()
         self._letter = ""
@@ -291,7 +284,6 @@ class QueriesTab(QWidget):
         self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
 
     def show_moves(self, compared: Compared, other: int) -> None:
-        """The queries of the first job and number `other`; the first of them is chosen."""
         moves = compared.moves[other - 1]
         self._queries = moves.queries
         before = self.queries_model
@@ -310,7 +302,6 @@ class QueriesTab(QWidget):
         self.queries.selectRow(0)
 
     def show_texts(self, rows: Sequence[TextMove]) -> None:
-        """Show the texts of the chosen query; the selected one stays selected if it is there, else the first is."""
         indices = [row.index for row in rows]
         self.texts_model.set_rows(rows)
         if rows:
@@ -319,16 +310,13 @@ class QueriesTab(QWidget):
             self._show_text(shown)
 
     def selected(self) -> tuple[int, ...]:
-        """The indices of the selected queries in the comparison."""
         return tuple(self.queries_model.row(index) for index in self.queries.selected_rows())
 
     def query_no(self) -> int:
-        """The number of the chosen query in the first job's data, 0 for none."""
         at = self.queries.currentIndex().row()
         return self._queries[self.queries_model.row(at)].number if 0 <= at < self.queries_model.rowCount() else 0
 
     def choose_number(self, query_no: int) -> None:
-        """Choose a query by its number in the first job's data, if it is there."""
         at = bisect_left(self._queries, query_no, key=lambda query: query.number)
         if at < len(self._queries) and self._queries[at].number == query_no:
             self.choose(at)
@@ -349,7 +337,7 @@ class QueriesTab(QWidget):
 
 
 def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
-    """The texts of one query, best in the first job first. Blocking. Raises DataError."""
+    """Blocking. Raises DataError."""
     comparison = compared.comparison
     pairs = comparison.of_query(query)[:MOST_TEXTS]
     indices = comparison.indices[0][pairs].tolist()
@@ -422,7 +410,6 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
 
 
 def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
-    """Ranks and scores in both jobs; `letter` is that of the other, no query has more than `most` texts."""
     wider = _FOUR_DIGITS if most >= 1_000 else 0
     return (
         Column(
@@ -462,7 +449,6 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
 
 
 def change_words(change: int) -> str:
-    """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
     return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
 
 
@@ -489,7 +475,6 @@ class ScoresTab(QWidget):
         self.setLayout(content)
 
     def show_scores(self, compared: Compared, other: int) -> None:
-        """Those of the first job and number `other`."""
         self._compared = compared
         comparison = compared.comparison
         one, two = compared.jobs[0], compared.jobs[other]
@@ -525,7 +510,6 @@ class JobsTab(QWidget):
         self.setLayout(column(scrolled(boxed(content))))
 
     def show_jobs(self, compared: Compared) -> None:
-        """All of them, the first one as A."""
         comparison = compared.comparison
         lines = []
         for number, (job, run) in enumerate(zip(compared.jobs, comparison.runs, strict=True)):
@@ -549,7 +533,6 @@ class JobsTab(QWidget):
         self._show_metrics(compared)
 
     def texts(self) -> list[str]:
-        """The texts of both tables, then the sentence below."""
         return [*self._jobs.texts(), *self._metrics.texts(), self._judged.text()]
 
     def _show_metrics(self, compared: Compared) -> None:
@@ -583,7 +566,6 @@ class LinesTable(QWidget):
     def show_lines(
         self, titles: tuple[str, ...], lines: Sequence[tuple[str, ...]], *, right: Collection[int] = ()
     ) -> None:
-        """Show these and nothing else; the columns `right` are aligned there."""
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.deleteLater()

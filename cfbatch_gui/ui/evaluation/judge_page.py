@@ -40,9 +40,8 @@ from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, MenuButton, PageHeade
 
 
 class JudgementFiles(QObject):
-    """A button with a menu. `imported` follows when something new is in the book.
-
-    `book_name` returns the name of the book on the page, `jobs` the jobs whose texts ids may name.
+    """`imported` follows when something new is in the book. `book_name` returns the name of the book on the page,
+    `jobs` the jobs whose texts ids may name.
     """
 
     imported = Signal()
@@ -73,7 +72,7 @@ class JudgementFiles(QObject):
             self.button.add(name, partial(self._start_export, form))
 
     async def take_in(self, path: Path) -> None:
-        """Import a file beside the first job, and say what came of it. Raises UserError; nothing is taken in part."""
+        """Raises UserError; nothing is taken in part."""
         found = await asyncio.to_thread(read_judgements, path)
         check_all_read(found)
         book = await asyncio.to_thread(self._program.judgements.book_for, self._book_name())
@@ -85,7 +84,7 @@ class JudgementFiles(QObject):
         self.imported.emit()
 
     async def write(self, path: Path, form: Form) -> None:
-        """Write the book, with the ids of the first job where the form has ids. Raises UserError."""
+        """Raises UserError."""
         name = self._book_name()
         if not self._program.judgements.shelf.has(name):
             raise UsageError(self.tr("There is no judgement to write yet."))
@@ -208,7 +207,6 @@ class JudgePage(QWidget):
         self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
 
     def judge(self, jobs: Sequence[Job]) -> None:
-        """Read the rankings of these jobs, and ask how they are to be judged."""
         self._jobs, self._runs, self._session, self._prepared = tuple(jobs), (), None, None
         self._page_undo.show(False)
         self.header.set_facts(*(job.name for job in jobs))
@@ -339,7 +337,6 @@ class JudgePage(QWidget):
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _write(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Write an answer. A key that is pressed meanwhile is dropped: it cannot be about the text that follows."""
         if not self.tasks.is_running("answer"):
             self.tasks.start("answer", write())
 

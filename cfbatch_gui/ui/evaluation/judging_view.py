@@ -130,7 +130,6 @@ class StartPanel(QWidget):
         self.setLayout(column(scrolled(content), gap=0))
 
     def show_choices(self, books: tuple[str, ...], book: str, judge: str) -> None:
-        """Fill the fields in; `books` are offered while a name is typed."""
         self.book.setText(book)
         self.judge.setText(judge)
         completer = QCompleter(list(books), self.book)
@@ -144,7 +143,6 @@ class StartPanel(QWidget):
         self._show_words()
 
     def show_counts(self, words: str, *, can_begin: bool, disagreements: str = "") -> None:
-        """Say how much there is to judge; the button to settle is shown with its text."""
         self.counts.setText(words)
         self.trouble.hide()
         self.begin_button.setEnabled(can_begin)
@@ -198,7 +196,7 @@ class KeyCap(Label):
 
 
 class GradeCards(QWidget):
-    """`given` has the grade of a card that was clicked. The keys are those of the page, so no card takes the focus."""
+    """`given` has the grade of a card that was clicked."""
 
     given = Signal(int)
 
@@ -218,7 +216,6 @@ class GradeCards(QWidget):
             self._row.addWidget(card)
 
     def choose(self, value: int | None) -> None:
-        """Mark the card of a grade as chosen, None for no card."""
         for card in self._cards:
             card.set_chosen(card.grade.value == value)
 
@@ -263,10 +260,7 @@ _MINUTE = 60.0
 
 
 class JudgingView(QWidget):
-    """`answered` has a grade, or None for "cannot tell"; `undo_wanted` asks for the text before.
-
-    It shows what it is told and keeps no answers.
-    """
+    """`answered` has a grade, or None for "cannot tell"; `undo_wanted` asks for the text before."""
 
     accessible_role = QAccessible.Role.Document
     answered = Signal(object)
@@ -337,7 +331,6 @@ class JudgingView(QWidget):
         self._foot.set_line(foot)
 
     def show_pair(self, shown: Shown, *, chosen: int | None = None, given: str = "") -> None:
-        """Show a query with a text. `chosen` marks the grade given before, `given` says what judges have said."""
         self._query.setText(shown.query.text or shown.query.id)
         self._text.show_text(shown.document.text or shown.document.id)
         self._given.setText(given)
@@ -350,7 +343,6 @@ class JudgingView(QWidget):
         announce(self, f"{self._query.text()}: {self._text.toPlainText()}")
 
     def show_progress(self, done: int, total: int, seconds: float, query: str) -> None:
-        """Show how many are judged, how long the rest takes, and at which query this is."""
         self._count.setText(self.tr("{n} of {all}").format(n=display.number(done), all=display.number(total)))
         self._left.setText(_time_left(seconds) if done < total else "")
         self._query_number.setText(query)
@@ -362,7 +354,6 @@ class JudgingView(QWidget):
         return self._note.text().strip()
 
     def words(self) -> list[str]:
-        """The query, the text, the progress and the time left, as they are shown."""
         return [self._query.text(), self._text.toPlainText(), self._count.text(), self._left.text()]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -391,8 +382,6 @@ class JudgingView(QWidget):
 
 
 class _LargeText(QPlainTextEdit):
-    """Read-only text in a large font, which scrolls if it is longer than the page."""
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setAccessibleName(name)

@@ -74,7 +74,7 @@ class FiguresRow(QWidget):
     def show_preflight(
         self, found: Preflight, kind: Kind, model: ModelMetadata, *, is_practice: bool, spent: Spent, now: float
     ) -> None:
-        """Show the figures of a draft. `now` is in seconds since 1970."""
+        """`now` is in seconds since 1970."""
         if kind is Kind.RANK:
             counts, names = (found.queries, found.texts), self._ranking_names(found.queries, found.texts)
         else:
@@ -151,9 +151,9 @@ class Cure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether a draft can be sent. `why_not` is the sentence that says why not, "" when it can.
+    """`why_not` is the sentence that says why a draft cannot be sent, "" when it can; `cure` is its link.
 
-    `cure` is what the link beside the sentence does. `is_waiting`: the reason ends without the user, such as reading.
+    `is_waiting`: the reason ends without the user.
     """
 
     why_not: str = ""
@@ -163,10 +163,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the check of a draft needs besides its state: connections, the models of its own, budget, earlier jobs.
-
-    `connection` is its own, None when it was removed.
-    """
+    """What the check needs besides the draft's state; `connection` is its own, None when it was removed."""
 
     connections: tuple[ConnectionSummary, ...] = ()
     catalogue: Catalogue = FALLBACK
@@ -176,7 +173,6 @@ class Surroundings:
 
 
 def surroundings_of(job: Job, program: Program, connections: tuple[ConnectionSummary, ...]) -> Surroundings:
-    """The surroundings of a draft; `connections` are those that were read last."""
     return Surroundings(
         connections,
         program.connections.models(job.connection),
@@ -187,10 +183,7 @@ def surroundings_of(job: Job, program: Program, connections: tuple[ConnectionSum
 
 
 class CheckSection(SectionCard):
-    """Shows a draft's figures, problems and settings, and emits a signal for each action of the user.
-
-    `foot` has the buttons that send it; it stands below the scrolled part of the page, so that it is always in reach.
-    """
+    """Shows figures, problems and settings; `foot`, with the buttons that send, stands below the scrolled part."""
 
     send_wanted = Signal()
     try_wanted = Signal()
@@ -279,13 +272,11 @@ class CheckSection(SectionCard):
         self._enable()
 
     def show_problems(self, found: ProblemRows, sentence: str, count: int) -> None:
-        """Open the table of rows with one kind of problem; `count` is the number of all such rows."""
         self._problems_kind = found.kind
         self.problems.show_problems(found, sentence, count)
         self.problems.show()
 
     def problems_shown(self) -> str:
-        """The kind whose rows are shown, "" when none are."""
         return "" if self.problems.isHidden() else self._problems_kind
 
     def bars(self) -> list[NoticeBar]:

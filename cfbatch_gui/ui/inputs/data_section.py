@@ -1,4 +1,4 @@
-"""The first two parts of a draft: what to do, and the data, how it is read, and what its columns are for."""
+"""The first two parts of a draft: what to do, and with which data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -47,8 +47,6 @@ from cfbatch_gui.ui.widgets import (
 
 
 class WhatSection(SectionCard):
-    """Two large choices; `chosen` carries the kind of job."""
-
     chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -72,7 +70,7 @@ class WhatSection(SectionCard):
 
 
 class DataSection(SectionCard):
-    """Shows a `DraftState`. What the user does is emitted as a signal; the new state comes back by `show_state`."""
+    """Shows a `DraftState`; what the user does is emitted, and the new state comes back by `show_state`."""
 
     open_wanted = Signal()
     folder_wanted = Signal()

@@ -36,7 +36,7 @@ _LIST_AGE = 86_400.0  # seconds after which the list of models is asked for agai
 
 
 class DraftActions(QWidget):
-    """Carries out the actions. Never shown: a widget because it is the parent of dialogs. `tasks` reports errors."""
+    """Never shown: a widget because it is the parent of dialogs. `tasks` reports errors."""
 
     sent = Signal(str)
     changed = Signal(str)
@@ -70,15 +70,13 @@ class DraftActions(QWidget):
         self._tasks.start(f"rename {job_id}", self._rename(job_id, name))
 
     def delete(self, job_id: str) -> None:
-        """Delete the draft; a notice offers to undo it."""
         self._tasks.start(f"delete {job_id}", self._delete(job_id))
 
     def save_problems(self, job_id: str, kind: str) -> None:
-        """Ask for a path, and write the rows with this problem to it; "" stands for all problems."""
         self._tasks.start("save", self._save_problems(job_id, kind))
 
     def ask_for_models(self, used: ConnectionSummary, *, now: float) -> None:
-        """Ask the service for its list of models when the stored one is old; without an answer the old one stays."""
+        """Without an answer the stored list stays."""
         known = self._program.connections.models(used.id)
         if used.kind in _WITH_LIST and not (known.is_live and now - known.listed_at < _LIST_AGE):
             self._tasks.start("models", self._refresh_models(used.id))
@@ -105,9 +103,9 @@ class DraftActions(QWidget):
         self.sent.emit(job_id)
 
     async def _is_encoding_settled(self, job_id: str) -> bool:
-        """Ask which reading of a file is right where the guess is close; True when the job may be sent as it was read.
+        """True when the job may be sent as it was read.
 
-        With another reading the file is read again, and the user has another look before sending.
+        With another reading the user has another look before sending.
         """
         for doubt in await asyncio.to_thread(self._program.drafts.encoding_doubts, job_id):
             codec = await choose_reading(doubt, self._page)
@@ -124,7 +122,6 @@ class DraftActions(QWidget):
         return True
 
     async def _may_cost(self, job_id: str, found: Preflight) -> bool:
-        """Ask for a confirmation above the budget; True when the draft may be sent."""
         if self._drafts.job(job_id).connection == PRACTICE.id:
             return True
         spent = await asyncio.to_thread(self._program.spent_today)
@@ -192,10 +189,7 @@ class DraftActions(QWidget):
 
 
 class RecipesButton(MenuButton):
-    """A menu of the saved recipes, which `recipes` returns: use one, save what is chosen now, rename, delete.
-
-    `picked`, `rename_wanted` and `delete_wanted` carry the name of a recipe.
-    """
+    """A menu of the saved recipes, which `recipes` returns; the signals carry a recipe's name."""
 
     picked = Signal(str)
     save_wanted = Signal()
@@ -245,8 +239,6 @@ class RecipesButton(MenuButton):
 
 
 class RecipeActions(QWidget):
-    """Carries out what the menu asks for. Never shown: a widget because it is the parent of dialogs."""
-
     def __init__(
         self,
         program: Program,
@@ -273,7 +265,6 @@ class RecipeActions(QWidget):
         self._tasks.start("recipe", self._rename(name))
 
     def delete(self, name: str) -> None:
-        """Delete the recipe; a notice offers to undo it."""
         self._tasks.start("recipe", self._delete(name))
 
     async def _save(self, job_id: str) -> None:

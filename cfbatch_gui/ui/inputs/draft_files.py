@@ -1,4 +1,4 @@
-"""The files of a draft, opened in one way or another, and what their columns are for: roles, layout, recipes."""
+"""The files of a draft and what their columns are for: roles, layout, recipes."""
 
 import asyncio
 from dataclasses import replace
@@ -28,7 +28,7 @@ from cfbatch_gui.ui.inputs.input_labels import name_of_file, new_job_name
 
 
 class DraftChoices(QObject):
-    """Changes a draft's mapping, reads its data again, and remembers the mapping for the next file of the same kind."""
+    """Changes a draft's mapping, reads its data again, and remembers the mapping for files of the same kind."""
 
     def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading, settings: DraftSettings) -> None:
         super().__init__(drafts)
@@ -36,7 +36,6 @@ class DraftChoices(QObject):
         self._rememberings = 0
 
     def choose_kind(self, job_id: str, kind: Kind) -> None:
-        """Choose between ranking and vectors; the roles of the columns are suggested anew for it."""
         state = self._drafts.state(job_id)
         if state.kind is kind:
             return
@@ -68,7 +67,6 @@ class DraftChoices(QObject):
             self.choose_mapping(job_id, mapping)
 
     def choose_mapping(self, job_id: str, mapping: Mapping) -> None:
-        """Replace the whole mapping: roles, layout, template and parts."""
         state = self._drafts.state(job_id)
         self._choose(job_id, replace(state, mapping=mapping, is_read=state.is_read and mapping == state.mapping))
 
@@ -76,7 +74,6 @@ class DraftChoices(QObject):
         self._drafts.tasks.start(f"open {job_id}", self._use_recipe(job_id, recipe))
 
     def suggest_again(self, job_id: str) -> None:
-        """Forget the choice remembered for files of this kind, and map this one as if it were the first of them."""
         state = self._drafts.state(job_id)
         if state.file is not None:
             self._drafts.set(job_id, replace(state, as_before=False))
@@ -122,18 +119,13 @@ class DraftChoices(QObject):
 
 
 def guess_for_two(file: OpenFile, second: OpenFile) -> Mapping:
-    """Suggest the roles of the columns of a file of queries and a second file of contexts."""
     return suggest_mapping(file.source, Kind.RANK, file.sample, second.source, second.sample)
 
 
 def read_as_remembered(
     book: RecipeBook, opened: OpenFile, kind: Kind | None, second: OpenFile | None = None
 ) -> tuple[OpenFile, Mapping] | None:
-    """Read and map a file as the last one of its kind.
-
-    None when nothing is remembered for such files, when that was for another kind of job than `kind`, or when it does
-    not fit this file.
-    """
+    """Read and map a file as the last one of its kind; None when nothing fitting is remembered."""
     recipe = book.remembered(opened.seen_as, second.seen_as if second else None)
     if recipe is None or kind not in (None, recipe.mapping.kind):
         return None
@@ -155,7 +147,7 @@ def read_by_recipe(recipe: Recipe, opened: OpenFile, second: OpenFile | None) ->
 
 
 def remember_choice(book: RecipeBook, state: DraftState) -> None:
-    """Remember a draft's options and mapping for files like its own; a choice equal to the suggestion is removed."""
+    """A choice equal to the suggestion is removed."""
     file, second, mapping = state.file, state.second, state.mapping
     if file is None or mapping is None or state.incomplete:
         return
@@ -194,10 +186,7 @@ class DraftFiles:
             self._drafts.tasks.start(f"open {job_id}", self._reopen(job_id))
 
     def open(self, job_id: str, path: Path, second: Path | None = None) -> asyncio.Future[None]:
-        """Open a file, and perhaps a second one with contexts for all queries of the first.
-
-        What is returned is done when they are recognised or cannot be.
-        """
+        """What is returned is done when the files are recognised or cannot be."""
         return self._open(job_id, path, DEFAULT_OPTIONS, is_second=False, second_path=second)
 
     def open_second(self, job_id: str, path: Path) -> None:
@@ -210,10 +199,7 @@ class DraftFiles:
             self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, DEFAULT_OPTIONS, False, second))
 
     def reread(self, job_id: str, options: ReadOptions, *, second: bool = False) -> None:
-        """Read a file with other options.
-
-        Other rows may be doubtful then, about which nobody has decided: they are left out.
-        """
+        """Other rows may be doubtful then, about which nobody has decided: they are left out."""
         if (file := self._file(job_id, second=second)) is not None:
             self._open(job_id, file.path, replace(options, sends_doubtful=False), is_second=second)
 
@@ -263,7 +249,7 @@ class DraftFiles:
             self._drafts.tasks.start(f"more {job_id}", self._show_more(job_id, file))
 
     async def peek(self, path: Path, options: ReadOptions) -> OpenFile:
-        """Open a file without changing any draft, the rows that tell encodings apart first. Raises InputError."""
+        """Rows that tell encodings apart come first. Raises InputError."""
         opened = await asyncio.to_thread(open_file, path, options)
         return replace(opened, sample=await asyncio.to_thread(preview_beyond_ascii, opened.source))
 

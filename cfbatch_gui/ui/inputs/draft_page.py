@@ -36,11 +36,7 @@ from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 
 
 class DraftPage(QWidget):
-    """Shows one draft at a time; others that were shown go on being read.
-
-    `sent` brings the id of a job that was just sent, `changed` of one that changed in the ledger,
-    `duplicate_made` of a new draft, `deleted` of a deleted draft.
-    """
+    """Shows one draft at a time; others that were shown go on being read."""
 
     sent = Signal(str)
     changed = Signal(str)
@@ -132,7 +128,6 @@ class DraftPage(QWidget):
         self.refresh_connections()
 
     def job_id(self) -> str:
-        """The draft that is shown, "" before the first."""
         return self._job_id
 
     def phase(self, job: Job) -> DraftPhase:
@@ -143,7 +138,6 @@ class DraftPage(QWidget):
         return bool(state.opening or state.has_data or state.is_reading)
 
     def refresh_connections(self) -> None:
-        """Look again at which connections are ready; also when the page is shown."""
         self.tasks.start("connections", self._look_at_connections())
 
     def open_path(self, path: Path) -> None:
@@ -170,7 +164,6 @@ class DraftPage(QWidget):
         self.acts.duplicate(self._job_id)
 
     def delete(self) -> None:
-        """Delete the draft; a notice offers to undo it."""
         self.acts.delete(self._job_id)
 
     async def close_work(self) -> None:
@@ -291,7 +284,6 @@ class DraftPage(QWidget):
         self._stretch_preview()
 
     def _stretch_preview(self) -> None:
-        """Let the preview take the rest of the window; without a preview, align the sections at the top."""
         is_large = not self.data.is_folded() and not self.drafts.state(self._job_id).missing
         self._parts.setStretch(1, 1 if is_large else 0)
         self._parts.setStretch(self._parts.count() - 1, 0 if is_large else 1)

@@ -1,4 +1,4 @@
-"""Work on drafts meanwhile: files read and examined, settings written, choices of candidates estimated."""
+"""Files of drafts read and examined, settings written, choices of candidates estimated."""
 
 import asyncio
 import threading
@@ -25,15 +25,14 @@ T = TypeVar("T")
 
 
 class _Stopped(Exception):
-    """Raised in a reading thread whose result is not needed any more."""
+    pass
 
 
 class DraftReading(QObject):
-    """Reads and examines drafts in threads, each draft independently of the one that the page shows.
+    """Reads and examines drafts in threads.
 
-    A new reading of a draft replaces the one before: the earlier thread is stopped and its result dropped, and the
-    new one starts when that thread has ended, because both write the same data. `progressed` is emitted with the job's
-    id and the share (0 to 1) of the bytes that have been read.
+    A new reading of a draft starts when the stopped thread of the one before has ended: both write the same data.
+    `progressed` carries a share of bytes, 0 to 1.
     """
 
     progressed = Signal(str, float)
@@ -116,9 +115,9 @@ class DraftReading(QObject):
         return await asyncio.shield(thread)
 
     def _reporter(self, job_id: str, files: list[OpenFile], stop: threading.Event) -> Callable[[int], None]:
-        """What the reading thread calls with its byte offset; raises _Stopped in that thread once `stop` is set.
+        """What the reading thread calls with its byte offset; raises _Stopped there once `stop` is set.
 
-        The share is of the sizes of all files. A workbook's is unknown, and then nothing is emitted.
+        A workbook's size is unknown.
         """
         loop = asyncio.get_running_loop()
         sizes = [file.source.size if is_read_by_bytes(file.source) else 0 for file in files]

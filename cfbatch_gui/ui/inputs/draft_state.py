@@ -28,10 +28,9 @@ DEFAULT_OPTIONS = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A recognised file, its first rows, and the suggested roles of its columns for either kind of job.
+    """`options` holds what the user has set; `likely` is the kind that the columns suggest.
 
-    `options` holds what the user has set; the rest was recognised. `likely` is the kind that the columns suggest.
-    `seen_as` is what was recognised before anything was set: files with an equal one are of the same kind.
+    Files with an equal `seen_as` are of the same kind.
     """
 
     source: Source
@@ -60,10 +59,7 @@ class OpenFile:
 
 
 def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
-    """Recognise a file and read its first rows. Blocking: it may read all of a text file.
-
-    Raises InputError, UsageError.
-    """
+    """Recognise a file and read its first rows; it may read all of a text file. Raises InputError, UsageError."""
     source = open_source(path, options)
     sample = preview(source, PREVIEW_ROWS)
     return OpenFile(
@@ -79,7 +75,7 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class EncodingQuestion:
-    """A file whose encoding the user wants to choose. `codec` is the present one, `others` are about as likely."""
+    """`codec` is the present one, `others` are about as likely."""
 
     path: Path
     codec: str
@@ -91,12 +87,10 @@ class EncodingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DraftState:
-    """One draft; a change is a new value. `is_read`: the job's data was read as `file`, `second` and `mapping` say.
+    """`is_read`: the job's data was read as `file`, `second` and `mapping` say.
 
-    `opening` is the name of the file that is being recognised. `missing` says why the file cannot be opened any more;
-    the data that was read from it is kept. `trouble` is why reading or examining failed. `as_before`: the mapping is
-    the one chosen for the last file of this kind. `spent` is what was sent to Cloudflare today, as of the last check.
-    `offers` are the choices of candidates for a data set without a run, () until they are estimated.
+    `opening` is the name of a file being recognised; `missing` says why it cannot be opened any more. `as_before`: the
+    mapping chosen for the last file of this kind. `spent` is what was sent today.
     """
 
     kind: Kind | None = None  # None: neither chosen nor guessed yet
@@ -118,19 +112,17 @@ class DraftState:
 
     @property
     def has_data(self) -> bool:
-        """Whether there is something to show under "Your data"."""
         return self.file is not None or bool(self.missing)
 
     @property
     def incomplete(self) -> str:
-        """The sentence that says which column is still to be chosen, "" when none is."""
         if self.file is None or self.mapping is None:
             return ""
         return check_mapping(self.mapping, self.file.source, self._second)
 
     @property
     def missing_file(self) -> Role | None:
-        """What a second file could hold to complete the mapping, None when it is not a file that is missing."""
+        """What a second file could hold to complete the mapping."""
         return None if self.file is None or self.mapping is None else missing_file(self.mapping, self._second)
 
     @property
@@ -139,10 +131,7 @@ class DraftState:
 
 
 class DraftStates(QObject):
-    """The states of all drafts that were shown, and the tasks that work on them. Lives in the loop's thread.
-
-    `changed` is emitted with a job's id after each change of its state, `job_changed` after each change in the ledger.
-    """
+    """The states of all drafts that were shown, in the loop's thread; the signals carry a job's id."""
 
     changed = Signal(str)
     job_changed = Signal(str)
@@ -175,7 +164,7 @@ class DraftStates(QObject):
         self._states[job_id] = state
 
     def set(self, job_id: str, state: DraftState) -> None:
-        """Replace the state of a draft that is held; ignored for any other, such as one deleted meanwhile."""
+        """Ignored for a draft that is not held, such as one deleted meanwhile."""
         if job_id in self._states:
             self._states[job_id] = state
             self.changed.emit(job_id)

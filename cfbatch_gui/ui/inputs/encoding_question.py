@@ -1,5 +1,5 @@
-"""The choice of a file's encoding, shown on the page with a preview in each; and the question before sending, when two
-readings of the texts are about as likely.
+"""The choice of a file's encoding with a preview, and the question before sending when two readings are about as
+likely.
 """
 
 from dataclasses import dataclass
@@ -39,10 +39,9 @@ def _offer_columns() -> tuple[Column[_Offer], ...]:
 
 
 class EncodingChooser(QWidget):
-    """The encodings with the present one preselected, and rows of the file in the one that is marked.
+    """`looked_at` asks for the rows in an encoding; `show_preview` or `show_failure` answers it.
 
-    `looked_at` asks for the rows in an encoding; `show_preview` or `show_failure` answers it. `answered` carries the
-    codec that was chosen.
+    `answered` carries the codec.
     """
 
     looked_at = Signal(str)
@@ -143,10 +142,7 @@ class EncodingChooser(QWidget):
 
 
 class ReadingsDialog(QDialog):
-    """The readings of a file side by side, each with texts as they would be sent and a button that takes it.
-
-    `codec` is what was taken, "" when the dialog was closed without.
-    """
+    """The readings of a file side by side; `codec` is what was taken, "" for none."""
 
     def __init__(self, doubt: EncodingDoubt, parent: QWidget) -> None:
         super().__init__(parent)
@@ -184,7 +180,7 @@ class ReadingsDialog(QDialog):
 
 
 async def choose_reading(doubt: EncodingDoubt, parent: QWidget) -> str:
-    """Ask which reading of a file is right; its codec, "" when the user cancels."""
+    """The codec of the right reading, "" when the user cancels."""
     dialog = ReadingsDialog(doubt, parent)
     code = await finished(dialog)
     return dialog.codec if code == QDialog.DialogCode.Accepted else ""

@@ -30,10 +30,7 @@ from cfbatch_gui.ui.widgets import (
 
 
 class FilePart(QWidget):
-    """Shows one `OpenFile`. `options_changed` carries the new ReadOptions, `role_chosen` a column's index and new role.
-
-    `join_wanted` carries the index of a column that is to be joined with others to one text.
-    """
+    """`role_chosen` carries a column's index and new role, `join_wanted` the index of one to be joined with others."""
 
     options_changed = Signal(object)
     role_chosen = Signal(int, object)
@@ -93,7 +90,7 @@ class FilePart(QWidget):
         self.setLayout(layout)
 
     def show_file(self, file: OpenFile, mapping: Mapping, *, rows: int) -> None:
-        """Show the file; `rows` is how many it has, -1 while that is not known."""
+        """`rows` is how many it has, -1 while that is not known."""
         self._file = file
         source = file.source
         self.name.setText(source.path.name)

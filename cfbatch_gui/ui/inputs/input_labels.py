@@ -1,4 +1,4 @@
-"""Names of roles, layouts, encodings and formats, and shares and counts as text, for all parts of the draft page."""
+"""Names of roles, layouts, encodings and formats, and counts as text, for all parts of the draft page."""
 
 import re
 from datetime import datetime
@@ -89,7 +89,6 @@ def layout_words(layout: Layout) -> str:
 
 
 def encoding_words(codec: str) -> str:
-    """The short name of an encoding: "UTF-8", "Windows-1252"."""
     for name, title in CHOICES:
         if name == codec.lower() and "(" in title:
             return title[title.index("(") + 1 :].rstrip(")")
@@ -100,7 +99,7 @@ _LINKED = (FileFormat.DELIMITED, FileFormat.ASCII_TABLE, FileFormat.LINES, FileF
 
 
 def separator_words(source: Source) -> str:
-    """How the rows of a text are told apart, in the link to change it; "" where that cannot be changed."""
+    """The link's text to change the separator; "" where that cannot be changed."""
     if source.format == FileFormat.DELIMITED:
         if source.separator == "\t":
             return _tr("separated by tabs")
@@ -115,7 +114,6 @@ def format_words(source: Source) -> str:
 
 
 def header_words(source: Source) -> str:
-    """Whether the first row names the columns, or what it looks like where that is not sure."""
     if not source.is_header_sure:
         return _tr("first row looks like a header") if source.has_header else _tr("first row looks like data")
     return _tr("first row is a header") if source.has_header else _tr("no header row")

@@ -1,4 +1,4 @@
-"""Bringing data into a draft: opening, dropping and pasting it, or the example; and the box to drop it into."""
+"""Bringing data into a draft: opening, dropping and pasting it, or the example."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ EXAMPLES = {Kind.RANK: "examples/help-centre-ranking.csv", Kind.EMBED: "examples
 
 
 class Intake(QWidget):
-    """Opens data in the draft whose id `draft` returns. Never shown: a widget because it is the parent of dialogs."""
+    """Opens data in the draft whose id `draft` returns. Never shown: the parent of dialogs."""
 
     def __init__(
         self,
@@ -49,10 +49,7 @@ class Intake(QWidget):
         self._page = parent
 
     def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
-        """Open a file or a folder, or one file with queries and one with contexts for each of them.
-
-        What is returned is done when they are recognised or cannot be; None when there is nothing to open.
-        """
+        """What is returned is done when the paths are recognised or cannot be; None when there is nothing to open."""
         if not self._draft() or not paths:
             return None
         if len(paths) > 2:
@@ -67,7 +64,6 @@ class Intake(QWidget):
             self._tasks.start("paste", self._paste(text))
 
     def paste(self) -> None:
-        """Take what is on the clipboard: files, cells or lines."""
         pasted = clipboard_content()
         if isinstance(pasted, str):
             self.take_text(pasted)
@@ -82,11 +78,9 @@ class Intake(QWidget):
         self._tasks.start("choose", self._choose_file(None))
 
     def choose_second(self, holds: Role) -> None:
-        """Ask for a file to add to the one that is there: with contexts for all its queries, or the other way round."""
         self._tasks.start("choose", self._choose_file(holds))
 
     def choose_folder(self) -> None:
-        """Ask for a folder: of texts, or one that a data set came in."""
         self._tasks.start("choose", self._choose_folder())
 
     async def _choose_file(self, adds: Role | None) -> None:
@@ -155,8 +149,6 @@ class DropTarget(QObject):
 
 
 class DropPlace(QWidget):
-    """A dashed box with the ways to bring data. The page itself takes what is dropped."""
-
     open_wanted = Signal()
     folder_wanted = Signal()
     paste_wanted = Signal()
@@ -213,8 +205,6 @@ class DropPlace(QWidget):
 
 
 class DropVeil(QWidget):
-    """Covers the page while something that can be dropped is dragged over it."""
-
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -248,10 +238,7 @@ def _paint_dashed(widget: QWidget, pen: QPen, back: QColor, margin: float) -> QP
 
 
 def save_pasted(text: str, folder: Path) -> Path:
-    """Write a text from the clipboard to the folder; the suffix says whether it holds cells or lines.
-
-    Spreadsheets copy cells with tabs, quoted where needed. Raises InputError for nothing, and DiskFull.
-    """
+    """Cells are copied with tabs, quoted where needed. Raises InputError for nothing, and DiskFull."""
     clean = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode()
     if not clean.strip():
         raise InputError(NOTHING_TO_PASTE)
@@ -269,7 +256,6 @@ def _name(text: str) -> str:
 
 
 def clipboard_content() -> list[Path] | str:
-    """The files and folders on the clipboard; the text, perhaps "", where there are none."""
     clipboard = QGuiApplication.clipboard()
     mime: QMimeData | None = clipboard.mimeData()  # None for an empty one on some platforms
     return (local_files(mime) if mime is not None else []) or clipboard.text()

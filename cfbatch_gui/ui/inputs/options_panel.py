@@ -26,8 +26,6 @@ _BOX_HEIGHT = 20  # pixels of a check box, for the label beside it
 
 
 class OptionsPanel(Card):
-    """Shows a job's settings; `model_chosen`, `connection_chosen` and `options_chosen` carry the user's new ones."""
-
     model_chosen = Signal(str)
     connection_chosen = Signal(str)
     options_chosen = Signal(object)
@@ -103,7 +101,6 @@ class OptionsPanel(Card):
         *,
         fits_synchronous: bool,
     ) -> None:
-        """Show what is set, and what can be chosen for this kind of job; at once only for one that is small enough."""
         self._options = job.options
         metadata = catalogue.find(job.model)
         self._show_model(job.model, kind, catalogue)
@@ -125,7 +122,7 @@ class OptionsPanel(Card):
         self._show(self.pooling, bool(metadata.poolings) and kind is Kind.EMBED)
 
     def show_account(self, job: Job, connection: Connection | None, *, batches: int) -> None:
-        """Show whether the user's account is to collect the answers; only a Worker's does, and only of batches."""
+        """Only a Worker's account collects, and only batches."""
         is_worker = connection is not None and connection.kind is ConnectionKind.WORKER
         self._show(self._account_part, is_worker and not job.options.at_once)
         if connection is None:

@@ -29,10 +29,7 @@ _NARROWEST = 64
 
 
 class RoleHeader(QHeaderView):
-    """Click a role, or press Space on it, for the menu of roles; arrow keys go from column to column.
-
-    `join_wanted` carries the index of a column that is to be joined with others to one text.
-    """
+    """Click a role, or press Space on it, for the menu of roles; arrow keys go from column to column."""
 
     accessible_role = QAccessible.Role.ButtonMenu  # Qt takes a header by itself for a table
     role_chosen = Signal(int, object)
@@ -58,10 +55,7 @@ class RoleHeader(QHeaderView):
     def set_roles(
         self, roles: tuple[Role, ...], choices: tuple[Role, ...], joined: frozenset[int] = frozenset()
     ) -> None:
-        """Show the role of each column; `choices` are those that may be chosen. () for a table without roles.
-
-        The columns in `joined` are the text together; no other one is then.
-        """
+        """`choices` may be chosen, () for a table without roles; the columns in `joined` are the text together."""
         self._roles, self._choices, self._joined = roles, choices, joined
         self._current = min(self._current, max(0, len(roles) - 1))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if roles else Qt.FocusPolicy.NoFocus)
@@ -237,8 +231,6 @@ _LONGEST = 120  # characters that are measured
 
 
 class PreviewTable(TableView):
-    """Shows the first rows of an `OpenFile`. `role_chosen` carries a column's index and its new role."""
-
     role_chosen = Signal(int, object)
     join_wanted = Signal(int)
 
@@ -267,7 +259,6 @@ class PreviewTable(TableView):
         choices: tuple[Role, ...] = (),
         joined: frozenset[int] = frozenset(),
     ) -> None:
-        """Show the first rows; without roles the header has names only. `joined` columns are the text together."""
         is_other = self._shown is None or (self._shown.source, self._shown.sample) != (file.source, file.sample)
         roles_changed = roles != self._roles
         self._roles = roles
@@ -322,8 +313,7 @@ class PreviewTable(TableView):
         return widths
 
     def _fit(self) -> None:
-        """Give each column what it wants, and what is left over to the text; where there is too little, short columns
-        have what they want and long ones the same."""
+        """Give each column what it wants and the text the rest; where there is too little, long ones have the same."""
         if self._was_resized or not self._widths:
             return
         others = len(self.columns()) - len(self._widths)
@@ -350,7 +340,7 @@ class PreviewTable(TableView):
 
 
 def _most_for_each(wanted: Sequence[int], room: int) -> int:
-    """The most that a column may have so that all of them have room; no less than the widest wants where all fit."""
+    """The most that a column may have so that all have room; no less than the widest wants where all fit."""
     for index, width in enumerate(sorted(wanted)):
         share = room // (len(wanted) - index)
         if width > share:

@@ -54,9 +54,9 @@ _SIGNS = re.compile(f'(["{LINE_END}{TAB}])')
 
 
 class RowPanel(QWidget):
-    """Shows one row: why it is doubted, how it stands in the file, and its cells as they were read.
+    """One row: why it is doubted, how it stands in the file, its cells.
 
-    Its height depends on the number of columns only, so that the page stays still from row to row.
+    Its height depends on the number of columns only.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -123,7 +123,7 @@ class RowPanel(QWidget):
 
 
 class RawDelegate(CellDelegate):
-    """Paints rows as they stand in the file: letters of one width, with a sign for each line end and each tab."""
+    """Paints rows as they stand in the file, with a sign for each line end and each tab."""
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -160,7 +160,6 @@ Piece = tuple[str, str]  # a text and the role of its colour
 
 
 def _marked(text: str) -> Iterator[Piece]:
-    """The text with its quotation marks, about which most doubts are, and the signs for what is not printed."""
     for piece in _SIGNS.split(with_signs(text, breaks=True)):
         yield piece, "attention" if piece == '"' else "quiet" if _SIGNS.fullmatch(piece) else "text"
 
@@ -195,7 +194,7 @@ _MEASURED = 40  # rows
 
 
 class ProblemBars(QWidget):
-    """Shows a `Preflight`. `save_wanted` brings a kind of problem, or "" for all of them."""
+    """`save_wanted` brings a kind of problem, or "" for all of them."""
 
     rows_wanted = Signal(str)
     save_wanted = Signal(str)
@@ -233,7 +232,7 @@ class ProblemBars(QWidget):
         return self._kinds
 
     def show_preflight(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
-        """Show what is known now; nothing is touched while that is the same."""
+        """Nothing is touched while it is the same."""
         notes = _notes(found, self) if found else ()
         wanted = (found.problems, found.too_long, job.options.truncate_inputs, metadata.max_tokens) if found else ()
         self.notes.set_line("\n".join(notes))
@@ -268,10 +267,7 @@ class ProblemBars(QWidget):
             links[min(focus[1], len(links) - 1)].setFocus()
 
     def _focus(self) -> tuple[int, int] | None:
-        """The indices of the bar and of the link in it that have the keyboard focus.
-
-        A link that goes gives it to the link in its place: what was done is undone by the same key.
-        """
+        """The indices of the bar and its link with the keyboard focus, which a link in its place takes over."""
         for at, bar in enumerate(self.bars()):
             for index, link in enumerate(bar.links()):
                 if link.hasFocus():
@@ -336,7 +332,7 @@ class ProblemRows:
 
 
 def read_problems(folder: JobFolder, kind: str, metadata: ModelMetadata) -> ProblemRows:
-    """The first rows with this problem, or `CUT` for the texts that `metadata` says are too long; for a thread."""
+    """The first rows with this problem, or `CUT` for the texts that are too long; for a thread."""
     if kind == CUT:
         found = tuple(too_long_texts(folder, metadata, limit=MOST_ROWS))
     else:
@@ -346,9 +342,9 @@ def read_problems(folder: JobFolder, kind: str, metadata: ModelMetadata) -> Prob
 
 
 class ProblemsView(Card):
-    """A table of exactly those rows; `closed` when the user has seen enough.
+    """A table of the rows.
 
-    Where rows are known as they stand in the file, a panel below the table compares the current one with its cells.
+    Where they are known as they stand in the file, a panel compares the current one with its cells.
     """
 
     closed = Signal()

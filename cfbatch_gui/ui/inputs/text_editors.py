@@ -22,7 +22,7 @@ _TITLES = ("title", "titel", "titre", "título", "titolo", "name", "headline", "
 
 
 class TemplateEditor(Card):
-    """Emits `template_chosen` with a valid template shortly after the last key, or with "" for a single column."""
+    """Emits a valid template shortly after the last key, or "" for a single column."""
 
     template_chosen = Signal(str)
 
@@ -63,7 +63,7 @@ class TemplateEditor(Card):
         self.body.addWidget(self.wrong)
 
     def show_file(self, file: OpenFile, template: str) -> None:
-        """Show a template for the columns of this file; what is being typed stays."""
+        """What is being typed stays."""
         is_other = self._file is None or self._file.source.columns != file.source.columns
         self._file = file
         if is_other or template != self._used:
@@ -127,10 +127,7 @@ class TemplateEditor(Card):
 
 
 def proposed_template(mapping: Mapping, columns: tuple[str, ...], column: int, *, second: bool) -> str:
-    """The first template: the current text column, a title column if there is one, and `column`, in file order.
-
-    `column` is an index; -1 adds none.
-    """
+    """The current text column, a title column if there is one, and `column` (an index, -1 for none), in file order."""
     roles = mapping.second_roles if second else mapping.roles
     chosen = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)][:1]
     free = [index for index, role in enumerate(roles) if role in (Role.KEEP, Role.IGNORE)]
@@ -152,7 +149,7 @@ _COUNTED = 300_000  # characters; counting them takes no noticeable time
 
 
 class SplitEditor(Card):
-    """Emits `split_chosen` with a Split shortly after the last change, or with None for whole texts."""
+    """Emits a Split shortly after the last change, or None for whole texts."""
 
     split_chosen = Signal(object)
 
@@ -267,8 +264,6 @@ _LEAST_SHOWN = 0.001  # dollars; for less it is said that it is less
 
 
 class CandidateChoice(Card):
-    """Three lines, each with what it comes to. `rule_chosen` carries the CandidateRule that the user has chosen."""
-
     rule_chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -293,7 +288,6 @@ class CandidateChoice(Card):
             self.body.addLayout(line)
 
     def show_state(self, state: DraftState, *, is_practice: bool) -> None:
-        """Show the choice for a data set without a run; hidden for any other file."""
         rule = state.file.source.candidates if state.file else None
         self.setVisible(rule is not None)
         if rule is None:

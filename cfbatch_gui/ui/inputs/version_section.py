@@ -1,4 +1,4 @@
-"""The part of a draft that says what is new in its file, and the choices about it."""
+"""What is new in a draft's file, and the choices about it."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -43,7 +43,6 @@ def change_words(change: Change) -> str:
 
 
 def version_columns(*, has_ids: bool, has_queries: bool, has_sources: bool) -> tuple[Column[ComparedRow], ...]:
-    """What became of a row, its id, its query and its text, and the job that its result is taken from."""
     return (
         Column(
             _tr("Change"),
@@ -77,8 +76,6 @@ def unread_rows(count: int) -> list[ComparedRow]:
 
 
 class NewWordsDelegate(CellDelegate):
-    """Marks the words of a text that are not in the version before."""
-
     def marks(self, index: QModelIndex | QPersistentModelIndex, shown: str) -> list[tuple[int, int]]:
         model = index.model()
         if not isinstance(model, PagedRows) or model.columns[index.column()].name != "text":
@@ -101,10 +98,9 @@ _LONGEST_NAME = 60  # characters of a job's name
 
 
 class VersionSection(SectionCard):
-    """Shows a `DraftVersion`. It is hidden while there is neither a version before nor a result to take.
+    """Hidden while there is neither a version before nor a result to take.
 
-    `reuse_chosen` brings whether results are taken from earlier jobs, `compared_with` the id of the job that the user
-    chose, "" for none, and `anew_chosen` numbers of items and whether they are sent although their results are there.
+    `anew_chosen` brings numbers of items and whether they are sent although their results are there.
     """
 
     reuse_chosen = Signal(bool)
@@ -146,7 +142,7 @@ class VersionSection(SectionCard):
     def show_version(
         self, version: DraftVersion | None, found: Preflight | None, job: Job, others: Callable[[], Sequence[Job]]
     ) -> None:
-        """Show what is known of a draft; `others` are the jobs that it can be compared with, the newest first."""
+        """`others` are the jobs that it can be compared with, newest first."""
         is_other = version is not self._version
         self._version = version
         predecessor = version.predecessor if version else None
@@ -244,7 +240,6 @@ class VersionSection(SectionCard):
         return found if len(found) == len(items) else unread_rows(len(items))
 
     def _choose_anew(self) -> None:
-        """The selected rows, or the current one; without any, all that are listed."""
         chosen = self.table.selected_rows()
         items = self._items[chosen] if chosen else self._items
         self.anew_chosen.emit(tuple(items.tolist()), True)
@@ -265,7 +260,7 @@ class DraftVersions(QObject):
         self._known: dict[str, tuple[Preflight, DraftVersion | None]] = {}
 
     def version(self, job_id: str) -> DraftVersion | None:
-        """What is known of a draft as it was last examined; looks for it when that is not known yet."""
+        """It is looked for when it is not known yet."""
         found = self._drafts.state(job_id).preflight
         if found is None:
             return None
@@ -293,7 +288,7 @@ class DraftVersions(QObject):
         self._drafts.tasks.start(f"compare {job_id}", self._compare(job_id, other))
 
     def send_anew(self, job_id: str, items: Sequence[int], anew: bool) -> None:
-        """Have items sent although their results are there; without `anew` take back all that was chosen so."""
+        """Without `anew` take back all that was chosen so."""
         self._drafts.tasks.start(f"anew {job_id}", self._send_anew(job_id, items, anew))
 
     async def _look(self, job_id: str, found: Preflight) -> None:

@@ -375,6 +375,5 @@ def _icon(job: AccountJob) -> tuple[str, str]:
 
 
 def _usual(workers: tuple[SavedConnection, ...], used: str) -> str:
-    """The Worker that new jobs use, else one that collects, else the first; "" without any."""
     ranked = sorted(workers, key=lambda each: (each.id != used, not each.collects))
     return ranked[0].id if ranked else ""

@@ -42,10 +42,9 @@ _SAMPLE = 200  # rows by which the roles of columns are suggested
 
 
 class AttachedFiles(QWidget):
-    """The files that were sent; each is read as soon as it is chosen.
-
-    `changed` is emitted whenever `inputs()` or `missing()` may differ. `tasks` reports a file that cannot be read, and
-    the files chosen before stay. With `kind` it is known how they were read, and nothing of that is asked or missing.
+    """`changed` is emitted whenever `inputs()` or `missing()` may differ. `tasks` reports a file that cannot be
+    read, and the files chosen before stay. With `kind` it is known how they were read, and nothing of that is
+    asked or missing.
     """
 
     changed = Signal()
@@ -81,11 +80,9 @@ class AttachedFiles(QWidget):
         return self._inputs
 
     def missing(self) -> str:
-        """The sentence that says why the files cannot be used, "" when they can."""
         return self.tr("Wait until the file is read.") if self._is_reading else self._missing
 
     def open(self, *paths: Path) -> None:
-        """Read a file or a folder, or a file of queries and one of contexts."""
         self._tasks.start("choose", self._read(paths, None))
 
     def _connect(self) -> None:
@@ -248,7 +245,6 @@ class AttachDialog(QDialog):
     # What was pasted
 
     def _pasted(self) -> PastedJob | str:
-        """The job that was recognised in the text, or the sentence that says why none was."""
         try:
             return read_pasted_job(self.text.toPlainText())
         except UserError as error:
@@ -307,7 +303,6 @@ class AttachDialog(QDialog):
         self.accept()
 
     def _name(self) -> str:
-        """What a job is called of which nothing else is known."""
         when = QLocale().toString(QDateTime.currentDateTime(), self.tr("d MMM HH:mm"))
         return self.tr("Added job, {when}").format(when=when)
 

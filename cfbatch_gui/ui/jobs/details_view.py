@@ -46,8 +46,6 @@ Line = tuple[str, str]
 
 
 class DetailsView(QWidget):
-    """Names and values in two columns, and a table of batches; a double click on a batch opens its raw answer."""
-
     def __init__(
         self, program: Program, *, clock: Callable[[], float] = time.time, memory: Memory | None = None
     ) -> None:
@@ -77,13 +75,11 @@ class DetailsView(QWidget):
         self._lay_out()
 
     def show_job(self, job: Job, planned: Planned) -> None:
-        """Show a job; only labels whose text differs are changed."""
         self._job, self._is_collected = job, is_collected(job)
         self._show_lines(self._words(job, planned))
         self.batches.set_rows(job.batches)
 
     def lines(self) -> tuple[Line, ...]:
-        """The lines that are shown, as pairs of name and value."""
         return self._lines
 
     def copy(self) -> None:
@@ -106,7 +102,6 @@ class DetailsView(QWidget):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     def open_answer(self, index: int) -> None:
-        """Show the raw answer of the batch at a row index, if it has one."""
         batch = self.batches.row(index)
         if self._job is not None and self._program.folder(self._job.id).reply(batch.number).exists():
             RawAnswerDialog(self._program.folder(self._job.id), batch.number, self).open()

@@ -47,12 +47,6 @@ VECTORIZE = "vectorize"
 
 
 class JobPage(QWidget):
-    """Shows one job at a time, and emits signals with its id for the actions that the window carries out.
-
-    Until the user chooses a tab, the page chooses it: progress while the job is at work or needs the user, results when
-    it is finished.
-    """
-
     renamed = Signal(str, str)
     duplicated = Signal(str)
     tags_wanted = Signal(str)
@@ -99,7 +93,6 @@ class JobPage(QWidget):
 
     @made_once
     def progress(self) -> "ProgressView":
-        """The view of a job at work, made when it is first shown."""
         from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
         view = ProgressView(self._program, self._say, clock=self._clock, memory=self._memory)
@@ -109,19 +102,16 @@ class JobPage(QWidget):
 
     @made_once
     def details(self) -> "DetailsView":
-        """The view of what is known about a job, made when it is first shown."""
         from cfbatch_gui.ui.jobs.details_view import DetailsView
 
         return DetailsView(self._program, clock=self._clock, memory=self._memory)
 
     async def close_work(self) -> None:
-        """Stop what the page is doing; the views of results are their owner's."""
         await self.tasks.close()
         if is_made(self, "progress"):
             await self.progress.tasks.close()
 
     def show_job(self, job: Job) -> None:
-        """Show this job or its changes; for the same job, scrolling, selection and typed text are kept."""
         is_other = self._job is None or job.id != self._job.id
         self._job = job
         if is_other and job.id not in self._planned:
@@ -132,20 +122,16 @@ class JobPage(QWidget):
         self._show_current()
 
     def show_vectors(self) -> None:
-        """Choose the tab of vectors, as if the user had chosen it."""
         self.tabs.choose(VECTORS)
 
     def show_quality(self) -> None:
-        """Choose the tab of a ranking's quality, as if the user had chosen it."""
         if self.tabs.is_shown(QUALITY):
             self.tabs.choose(QUALITY)
 
     def show_vectorize(self) -> None:
-        """Choose the tab that sends vectors to an index, as if the user had chosen it."""
         self.tabs.choose(VECTORIZE)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        """What the view that is shown offers to export instead of all rows."""
         key = self.tabs.current()
         return self.results[key].row_choices() if key in self.results else ()
 
@@ -329,7 +315,6 @@ class JobPage(QWidget):
             self._show_current()
 
     def _show_current(self) -> None:
-        """Fill the page of the current tab; the others are filled when they are chosen."""
         job = self._job
         if job is None:
             return
@@ -376,14 +361,12 @@ class JobPage(QWidget):
 
 
 def _has_progress(job: Job) -> bool:
-    """Whether the tab of progress shows anything that the others do not."""
     return not is_over(job) or any(
         can_be_sent_again(batch) or (batch.state is BatchState.DONE and batch.error) for batch in job.batches
     )
 
 
 def _tab_of(job: Job, results: str) -> str:
-    """The key of the tab that is chosen first for a job."""
     needs_user = job.state is JobState.FAILED or any(
         batch.state in (BatchState.FAILED, BatchState.GONE) for batch in job.batches
     )
@@ -391,7 +374,7 @@ def _tab_of(job: Job, results: str) -> str:
 
 
 class CodeCopier(QWidget):
-    """Copies a job as code. Never shown: a widget because it is the parent of a dialog. `tasks` reports errors."""
+    """`tasks` reports errors."""
 
     def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
         super().__init__(parent)
@@ -399,10 +382,6 @@ class CodeCopier(QWidget):
         self._program, self._notices, self._tasks = program, notices, tasks
 
     def copy(self, job: Job, name: str) -> None:
-        """Copy the code to the clipboard, with a notice that offers to save the files that it reads.
-
-        `name` is that of a `Language` of `core.jobs.as_code`.
-        """
         from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, secret_variable
 
         language = Language(name)

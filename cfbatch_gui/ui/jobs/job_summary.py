@@ -44,7 +44,6 @@ def size_words(job: Job, planned: Planned) -> str:
 
 
 def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
-    """Size, model, duration and price, which the header of the page shows beside the state; "" where one is unknown."""
     took = ""
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
         took = tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
@@ -55,7 +54,6 @@ def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
 
 
 def _account_words(job: Job) -> tuple[str, ...]:
-    """How much of the job waits in the user's account, or that copies of it are kept there; () for neither."""
     if is_over(job):
         return (tr("copies in your account"),) if has_copies(job) else ()
     progress = account_progress(job)
@@ -66,7 +64,6 @@ def _account_words(job: Job) -> tuple[str, ...]:
 
 
 def price_words(job: Job, planned: Planned) -> str:
-    """The price by the tokens that the service counted; before they are known, the estimate: "about $0.008"."""
     if is_practice(job):
         return ""
     if is_over(job) and (job.tokens or not job.batches):
@@ -75,7 +72,6 @@ def price_words(job: Job, planned: Planned) -> str:
 
 
 def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
-    """The estimated price of one batch, by its share of the texts: "about $0.008"; "" when it is unknown."""
     texts = sum(each.texts for each in job.batches)
     if is_practice(job) or not planned.tokens or not texts:
         return ""
@@ -83,7 +79,6 @@ def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
 
 
 def token_words(job: Job, planned: Planned) -> str:
-    """The estimated number of tokens as a range."""
     if planned.tokens is None:
         return tr("not known")
     low, high = (display.number(count) for count in planned.tokens)
@@ -127,7 +122,6 @@ def running_words(job: Job, now: float) -> str:
 
 
 def usual_words(job: Job, jobs: Sequence[Job]) -> str:
-    """How long the user's earlier jobs of this kind, connection and size took; "" when there are none."""
     past = past_times(jobs, job.kind, job.connection, job.texts, synchronous=job.options.at_once, without=job.id)
     if past is None:
         return ""
@@ -160,7 +154,7 @@ def _range(low: float, high: float) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class AccountWords:
-    """What there is to say of a job and the account. `line` is "" where the figures say all; `may_close` marks it."""
+    """`line` is "" where the figures say all; `may_close` marks it."""
 
     # To be sent, at the service, waiting in the account, here: each as number and words, "" where it is not shown.
     figures: tuple[tuple[int, str], ...]
@@ -169,7 +163,6 @@ class AccountWords:
 
 
 def can_change_account(job: Job, connection: Connection | None) -> bool:
-    """Whether the user can say who asks for the answers of a job that was sent."""
     is_worker = connection is not None and connection.kind is ConnectionKind.WORKER
     return is_worker and job.is_sent and not is_over(job) and not job.taken_over
 
@@ -243,8 +236,6 @@ def _line(job: Job, connection: Connection) -> str:
 
 
 class AccountPart(QWidget):
-    """The figures of where the answers are, and below them the sentence."""
-
     def __init__(self) -> None:
         super().__init__()
         planned = batch_words(BatchState.PLANNED)

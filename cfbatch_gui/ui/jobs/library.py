@@ -37,8 +37,6 @@ from cfbatch_gui.ui.widgets import (
 
 @dataclass(frozen=True, slots=True)
 class SelectionCommands:
-    """The commands on a selection, each called with the ids of the jobs it concerns."""
-
     compare: Callable[[list[str]], None]
     tag: Callable[[list[str]], None]
     archive: Callable[[list[str]], None]
@@ -46,7 +44,6 @@ class SelectionCommands:
 
 
 def fill_menu(menu: QMenu, jobs: Sequence[Job], commands: SelectionCommands) -> None:
-    """Add what can be done with these jobs, which are several. An entry counts the jobs that it concerns."""
     everything = [job.id for job in jobs]
     rankings = [job.id for job in jobs if can_be_compared(job)]
     if len(rankings) > 1:
@@ -69,7 +66,6 @@ def fill_menu(menu: QMenu, jobs: Sequence[Job], commands: SelectionCommands) -> 
 
 
 def can_be_compared(job: Job) -> bool:
-    """Whether the job is a ranking of which something came back."""
     return job.kind is Kind.RANK and job.has_results
 
 
@@ -87,7 +83,7 @@ _CONNECTION_ICONS: dict[ConnectionState, tuple[str, str]] = {
 
 
 class Library(QFrame):
-    """The sidebar. Its signals about jobs carry a job's id, and `renamed` the new name too; some carry several ids."""
+    """Its signals about jobs carry a job's id, and `renamed` the new name too; some carry several ids."""
 
     opened = Signal(str)
     new_job = Signal()
@@ -155,14 +151,12 @@ class Library(QFrame):
         return max(LEAST_SIDEBAR, self.new_button.sizeHint().width() + 2 * MEDIUM)
 
     def set_phase_of(self, phase_of: PhaseOf) -> None:
-        """Ask `phase_of` how far a draft is; `show_phase` says that one has changed."""
         self._phase_of = phase_of
 
     def show_phase(self, _job_id: str) -> None:
         self.list.viewport().update()
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
-        """Show all jobs, and repaint the lines that changed. The open job stays marked, and a selection selected."""
         selected = {job.id for job in self.list.selected_jobs()}
         self.rows.show_jobs(jobs)
         if self.rows.shows_archive() and not self.rows.archived():
@@ -172,7 +166,6 @@ class Library(QFrame):
         self._show_archive_line()
 
     def open_job(self, job_id: str) -> None:
-        """Mark a job as open without a signal, and scroll to it; "" marks none."""
         self._opened_id = job_id
         index = self.rows.index_of(job_id)
         self.list.select_only(index)
@@ -187,7 +180,6 @@ class Library(QFrame):
         return self._opened_id
 
     def selection(self) -> list[Job]:
-        """The jobs that are selected besides the open one or with it, from the top; none unless they are several."""
         jobs = self.list.selected_jobs()
         return jobs if len(jobs) > 1 else []
 
@@ -195,7 +187,6 @@ class Library(QFrame):
         fill_menu(menu, self.selection(), self._commands)
 
     def toggle_archive(self) -> None:
-        """Show the archive in place of the other jobs, or these again."""
         if self.find_field.text():
             self.find_field.clear()
         self.rows.show_archive(not self.rows.shows_archive() and self.rows.archived() > 0)
@@ -224,7 +215,6 @@ class Library(QFrame):
             self.opened.emit(job_id)
 
     def _find(self, text: str) -> None:
-        """Show the jobs whose name or tag contains `text`, from the top, and mark the open one if it is among them."""
         self.rows.find(text)
         self.list.scrollToTop()
         self.open_job(self._opened_id)
@@ -296,7 +286,6 @@ class ConnectionFoot(Clickable):
         return self._detail.whole_text()
 
     def show_unseen(self, count: int) -> None:
-        """Show at the bell how many notices have faded without having been looked at."""
         self.bell.set_icon("bell", "accent" if count else "quiet")
         name = self.tr("Notices, {n} not seen").format(n=count) if count else self.tr("Notices")
         self.bell.setAccessibleName(name)
@@ -314,9 +303,7 @@ _MOST = 20  # tags that are typed at once
 
 
 class TagDialog(QDialog):
-    """`chosen` has the tags of each job once it is accepted. A tag that only some of the jobs have stays so until it is
-    ticked or cleared. Open it with `dialogs.finished`.
-    """
+    """`chosen` has the tags of each job once it is accepted. Open it with `dialogs.finished`."""
 
     def __init__(self, jobs: Sequence[Job], known: Iterable[str], parent: QWidget | None = None) -> None:
         from cfbatch_gui.core.jobs.drafts import LONGEST_TAG
@@ -358,7 +345,6 @@ class TagDialog(QDialog):
         return QSize(scaled(400), super().sizeHint().height())
 
     def chosen(self) -> Mapping[str, tuple[str, ...]]:
-        """The tags of each job, by its id: those ticked, those typed, and what it has of those left as they are."""
         typed = [tag for tag in self.field.text().split(",")[:_MOST] if tag.strip()]
         ticked = [tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.Checked]
         left = {tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.PartiallyChecked}

@@ -69,8 +69,6 @@ from cfbatch_gui.ui.widgets import (
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Batches in the same state with the same error."""
-
     state: BatchState
     sentence: str
     detail: str
@@ -83,10 +81,8 @@ class Trouble:
 
 
 def troubles_of(job: Job) -> list[Trouble]:
-    """The errors of batches, grouped by state and error.
-
-    Batches of unknown outcome are left out, because they have cards of their own, and so is the error for which the
-    whole job is paused.
+    """The errors of batches, grouped by state and error. Batches of unknown outcome are left out, because they have
+    cards of their own, and so is the error for which the whole job is paused.
     """
     by_reason: dict[tuple[BatchState, str, str], list[Batch]] = {}
     for batch in job.batches:
@@ -111,8 +107,6 @@ _KNOWN_WORDS = ("", "queued", "running")
 
 @dataclass(frozen=True, slots=True)
 class BatchRow:
-    """A batch as it is shown at a moment; rows that are equal to those before are not painted again."""
-
     number: int
     texts: int
     bytes: int
@@ -127,9 +121,8 @@ class BatchRow:
 def batch_row(
     batch: Batch, *, paused: bool, now: float, in_collected_job: bool = False, next_look: float | None = None
 ) -> BatchRow:
-    """The row of a batch at `now`, in seconds since 1970. While the job is paused, it has no next check.
-
-    `next_look` is when the user's account is asked next what it has of the job, in seconds since 1970.
+    """The row of a batch at `now`, in seconds since 1970. `next_look` is when the user's account is asked next what
+    it has of the job, in seconds since 1970.
     """
     note = said(batch.error)
     role: Role = "attention"
@@ -226,8 +219,6 @@ def _columns() -> tuple[Column[BatchRow], ...]:
 
 
 class BatchTable(TableView):
-    """The batches of one job, as they are at a moment."""
-
     def __init__(self, *, clock: Callable[[], float] = time.time, memory: Memory | None = None) -> None:
         super().__init__("batches", memory=memory, inset=True)
         self._clock = clock
@@ -236,7 +227,6 @@ class BatchTable(TableView):
         self.show_rows(self.batches)
 
     def show_job(self, job: Job, *, next_look: float | None = None) -> None:
-        """Show the job's batches as they are at this moment; `next_look` as of `batch_row`."""
         now, paused, collected = self._clock(), bool(job.paused_because), is_collected(job)
         self.batches.set_rows(
             [
@@ -247,8 +237,6 @@ class BatchTable(TableView):
 
 
 class UnknownOutcomeCard(Card):
-    """The card of one batch; the page removes it when the runner reports another state."""
-
     def __init__(self, program: Program, job: Job, batch: Batch) -> None:
         super().__init__()
         self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
@@ -281,7 +269,6 @@ class UnknownOutcomeCard(Card):
         self._typed("")
 
     def show_batch(self, job: Job, batch: Batch, planned: Planned) -> None:
-        """Show what is known of the batch; a typed id stays."""
         self._job, self._batch = job, batch
         for widget in (self.id_field, self.adopt_button):
             widget.setVisible(not batch.at_once)  # a batch that was run without the queue has no request id
@@ -298,7 +285,6 @@ class UnknownOutcomeCard(Card):
         self._error.show()
 
     def error(self) -> str:
-        """The error below the field, as it was shown last."""
         return self._error.text()
 
     def _what_it_means(self) -> str:
@@ -346,7 +332,7 @@ _TABLE_HEIGHT = 240  # pixels, at least
 
 
 class ProgressView(QWidget):
-    """Shows the progress of one job. `look_wanted` asks for the results so far, `connection_wanted` for that page."""
+    """`look_wanted` asks for the results so far, `connection_wanted` for that page."""
 
     look_wanted = Signal()
     connection_wanted = Signal()
@@ -378,7 +364,6 @@ class ProgressView(QWidget):
         self._seconds.timeout.connect(self._tick)
 
     def show_job(self, job: Job, planned: Planned) -> None:
-        """Show this job or its changes; for the same job, typed ids and the scrolling of the table are kept."""
         if self._job is None or job.id != self._job.id:
             self._readable, self._counted = 0, None
             self._remove_cards(set(self.cards))
@@ -461,7 +446,6 @@ class ProgressView(QWidget):
         self.tasks.start("unlock", self._program.credentials.unlock())
 
     def carry_on(self) -> None:
-        """Resume the job: send its batches and check those at the service."""
         if self._job is not None:
             self.tasks.start("carry on", self._program.runner.carry_on(self._job.id))
 
@@ -477,7 +461,6 @@ class ProgressView(QWidget):
             link.setVisible(not job.taken_over)
 
     def collect_in_account(self) -> None:
-        """Hand the job's batches over to the user's account, also after that has failed."""
         if self._job is not None:
             self.tasks.start("account", self._program.actions.collect_in_account(self._job.id))
 
@@ -517,7 +500,6 @@ class ProgressView(QWidget):
         return bar
 
     def run_synchronously(self) -> None:
-        """Send the requests that the model refuses in batches without the queue."""
         if self._job is not None:
             self.tasks.start("send again", self._program.actions.run_synchronously(self._job.id))
 
@@ -525,12 +507,10 @@ class ProgressView(QWidget):
         return trouble.batches[0].error_action == Action.RUN_SYNCHRONOUSLY
 
     def send_refused_again(self) -> None:
-        """Send only the requests that failed, in a new batch."""
         if self._job is not None:
             self.tasks.start("send again", send_within_budget(self, self._program, self._job.id))
 
     def send_again(self, trouble: Trouble) -> None:
-        """Send these batches again, after a confirmation if they may have been billed."""
         self.tasks.start("send again", self._send_again(trouble))
 
     async def _send_again(self, trouble: Trouble) -> None:
@@ -568,7 +548,6 @@ class ProgressView(QWidget):
     # Updates
 
     def _tick(self) -> None:
-        """Update times and counts; called every second while the view is visible and the job is not over."""
         job = self._job
         if job is None:
             return
@@ -639,7 +618,6 @@ class ProgressView(QWidget):
 
 
 def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:
-    """The texts or scores that can be read, and their total; a text sent once for several rows counts for each."""
     failed = metadata_of(job, "").failed_batches
     results = Rankings(folder, failed) if job.kind is Kind.RANK else Embeddings(folder, failed)
     outcome_counts = results.outcome_counts()

@@ -49,8 +49,6 @@ _MEMBERS = 1_000  # of a group that are listed
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """A group and the text that stays."""
-
     group: Group
     text: EmbeddedText
 
@@ -259,7 +257,7 @@ class DuplicatesView(VectorPage):
             await self.write(path)
 
     async def write(self, path: Path) -> None:
-        """Write the list of what stays and what goes. Raises UserError."""
+        """Raises UserError."""
         embeddings, found = self.embeddings, self._found
         if embeddings is None or found is None:
             return

@@ -62,8 +62,6 @@ _RANK = {"xlsx": 0, "xlsx-rows": 1, "csv-excel": 2}  # of the forms for people
 
 
 class RowsBar(QWidget):
-    """Which rows are written: all, or some that were selected, found or drawn around. Hidden without such a choice."""
-
     changed = Signal()
 
     def __init__(self, choices: Sequence[RowChoice]) -> None:
@@ -97,13 +95,10 @@ class RowsBar(QWidget):
         self._everything.setText(self.tr("All {n}").format(n=display.number(count)))
 
     def items(self) -> frozenset[int] | None:
-        """The numbers of the rows that are written, None for all."""
         return next((items for button, items in self.buttons.items() if button.isChecked()), None)
 
 
 class ExportForms(QWidget):
-    """A tick box for each form, those for people first. The first one is ticked until another one is."""
-
     changed = Signal()
 
     def __init__(self, targets: Sequence[Target]) -> None:
@@ -145,7 +140,6 @@ class ExportForms(QWidget):
             box.setChecked(name in names)
 
     def set_possible(self, name: str, why_not: str) -> None:
-        """Disable a form with the reason as its tip, or enable it where there is none."""
         box = self.boxes[name]
         box.setToolTip(why_not)
         if why_not:
@@ -157,7 +151,6 @@ class ExportForms(QWidget):
             box.setEnabled(True)
 
     def set_open(self, is_open: bool) -> None:
-        """Enable or disable the boxes of all forms that are possible."""
         for name, box in self.boxes.items():
             box.setEnabled(is_open and name not in self._impossible)
 
@@ -173,7 +166,7 @@ class ExportForms(QWidget):
 
 
 class ColumnsDialog(QDialog):
-    """A tick box for each column. With `needs_one` the dialog cannot be accepted without any."""
+    """With `needs_one` the dialog cannot be accepted without any."""
 
     def __init__(
         self,
@@ -296,7 +289,6 @@ class ExportDialog(QDialog):
         self.tasks.start("version", self._look_for_changes())
 
     def outputs(self) -> tuple[Output, ...]:
-        """What will be written where, as it is chosen now."""
         chosen = self.forms.chosen()
         if self._named is not None and chosen == (self._named[1],):
             return (self._named,)
@@ -315,7 +307,6 @@ class ExportDialog(QDialog):
         self._show()
 
     def reject(self) -> None:
-        """Stop what is being written; when nothing is, close."""
         if self._stop is not None:
             self._stop.set()
         else:
@@ -449,7 +440,6 @@ class ExportDialog(QDialog):
         return chosen if suffix in chosen.suffixes or not fitting else fitting[0]
 
     def _show_anew(self) -> None:
-        """Show the choices anew; an error shown before was about other ones."""
         self.error_bar.hide()
         self._show()
 
@@ -505,7 +495,6 @@ class ExportDialog(QDialog):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
-        """In a thread."""
         metadata = metadata_of(self._job, connection_title(self._program, self._job))
         columns = options.columns if target.has_columns else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
@@ -583,4 +572,4 @@ class ExportDialog(QDialog):
 
 
 class _StoppedError(Exception):
-    """The user has stopped the writing."""
+    pass

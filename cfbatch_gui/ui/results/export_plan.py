@@ -33,7 +33,7 @@ _Output = tuple[Path, Target]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much there is to write. `kept`: scores within the limits; `names`: columns that can be chosen."""
+    """`kept`: scores within the limits; `names`: columns that can be chosen."""
 
     counts: OutcomeCounts
     kept: int
@@ -50,7 +50,6 @@ class Extent:
         return self.counts.failed + self.counts.left_out + self.counts.skipped
 
     def rows(self, kind: Kind, *, limited: bool) -> int:
-        """Rows of the file: of a ranking also those without a score, with their reason."""
         if self.chosen is not None:
             return self.chosen
         if kind is Kind.EMBED:
@@ -59,7 +58,7 @@ class Extent:
 
 
 def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[int] | None = None) -> Extent:
-    """Count what can be written, of all rows or of `items`. Blocking. Raises DataError."""
+    """Blocking. Raises DataError."""
     failed = failed_batches(job)
     names = columns_of(folder, job.kind)
     if job.kind is Kind.RANK:
@@ -83,7 +82,6 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[in
 
 
 def changed_words(changed: ChangedSince) -> str:
-    """What a button says about rows that are new or changed: "Changed since “Products, May” (188)"."""
     name = display.one_line(changed.earlier.name, _LONGEST_NAME)
     return tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
 
@@ -112,15 +110,12 @@ def file_name(job: Job, target: Target) -> str:
 
 
 def kinds_of_file(target: Target) -> str:
-    """For the platform's dialog: "CSV for programs (*.csv)"; a folder has any name."""
     if target.is_folder:
         return f"{said(target.title)} (*)"
     return f"{said(target.title)} ({' '.join(f'*{suffix}' for suffix in target.suffixes)})"
 
 
 class ExportSummary(QWidget):
-    """A line for each file: its name, and what will be in it; below them the folder."""
-
     def __init__(self) -> None:
         super().__init__()
         self.change_button = LinkButton(self.tr("Change…"))
@@ -191,7 +186,6 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
 
 
 def missing_words(extent: Extent, kind: Kind) -> str:
-    """How many rows have no result, and what the file has instead; "" when all have one."""
     missing = extent.counts.items - extent.counts.done + extent.counts.skipped
     if not missing:
         return ""
@@ -233,7 +227,6 @@ def _free(path: Path, target: Target, taken: Collection[Path]) -> Path:
 
 
 def _called(path: Path, target: Target, addition: str) -> Path:
-    """The path with an addition before its suffix, which may have several parts."""
     suffix = "" if target.is_folder else target.suffixes[0]
     return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
 
@@ -242,7 +235,6 @@ _TIP_LINES = 6
 
 
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
-    """Show how many rows were written to which files."""
     rows = {exported.rows for exported in written}
     counted = display.plural(max(rows), "{n} row", "{n} rows")
     if len(written) == 1:
@@ -262,6 +254,5 @@ def say_written(notices: Notices, written: Sequence[Exported]) -> None:
 
 
 def _beginning(commands: str) -> str:
-    """The first lines, as many as a tip has room for."""
     lines = commands.split("\n")
     return "\n".join(lines if len(lines) <= _TIP_LINES else [*lines[: _TIP_LINES - 1], "…"])

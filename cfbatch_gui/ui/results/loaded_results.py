@@ -72,8 +72,6 @@ class SearchBar(QWidget):
 
 
 class SearchedResults(QWidget):
-    """Results under a bar to search them, or a sentence instead of both."""
-
     def __init__(self, icon: str, bar: QWidget, content: QWidget) -> None:
         super().__init__()
         self._bar, self._stack = bar, MaybeEmpty(icon, content)
@@ -90,25 +88,23 @@ class SearchedResults(QWidget):
         self._stack.show_sentence(sentence)
 
     def show_loading(self, job: Job) -> None:
-        """Show no results yet. If there are some the bar is shown: a text typed meanwhile is searched for then."""
         self._bar.setVisible(job.has_results)
         self._stack.show_sentence("")
 
 
 def version_of(job: Job) -> Version:
-    """Changes exactly when there may be other results to read: an answer came, a batch ended without one, or the texts
-    were removed."""
+    """Changes exactly when there may be other results to read: an answer came, a batch ended without one, or the
+    texts were removed.
+    """
     ended = tuple((batch.number, batch.state) for batch in job.batches if batch.state.is_final)
     return (job.id, job.is_sent, ended, job.texts_forgotten_at)
 
 
 def failed_batches(job: Job) -> dict[int, str]:
-    """The sentence of each batch that ended without an answer, by its number."""
     return metadata_of(job, "").failed_batches
 
 
 def nothing_yet(job: Job) -> str:
-    """The sentence shown instead of results, by the state of the job."""
     if job.state is JobState.FAILED:
         return tr("Nothing came back from this job. “Progress” says why.")
     if job.state is JobState.PAUSED:
@@ -123,7 +119,6 @@ def nothing_yet(job: Job) -> str:
 
 
 def status_words(status: Status, why: str) -> str:
-    """The words shown instead of a result, with the reason; "" when it is done."""
     word = {
         Status.DONE: "",
         Status.FAILED: tr("Failed"),
@@ -135,8 +130,6 @@ def status_words(status: Status, why: str) -> str:
 
 
 class FigureReader:
-    """Caches the figures read last. Concurrent calls for the same job share one reading."""
-
     def __init__(self, program: Program) -> None:
         self._program = program
         self._reading = asyncio.Lock()
@@ -154,12 +147,10 @@ class FigureReader:
 
 
 def others_name(figures: ScoreFigures) -> str:
-    """What the pairs are that all scores are compared with."""
     return tr("Texts of the whole list") if figures.is_whole_pool else tr("Texts picked for other questions")
 
 
 def baseline_line(figures: ScoreFigures) -> str:
-    """The sentence at the foot of a ranking; "" without a baseline."""
     if figures.others is None:
         return ""
     pattern = tr("Texts picked for other questions score {mean} on average; 9 in 10 stay below {high}.")
@@ -169,7 +160,6 @@ def baseline_line(figures: ScoreFigures) -> str:
 
 
 def reading_line(figures: ScoreFigures) -> str:
-    """How the distribution is to be read, or why nothing can be said by it."""
     if figures.others is not None:
         pattern = tr(
             "How to read it: a text that was picked for several of your questions fits one of them best, and is"
@@ -205,7 +195,6 @@ def reading_line(figures: ScoreFigures) -> str:
 
 
 def partial_line(scored: int, contexts: int) -> str:
-    """How many contexts have a score; "" when all have."""
     if scored >= contexts:
         return ""
     return tr("Partial: {scored} of {all} contexts have a score.").format(

@@ -1,9 +1,4 @@
-"""All texts on a map: read under the mouse, coloured by a column, searched, and selected with a lasso.
-
-The map by direction (PCA) is made first, since it is quick. The one by neighbours (t-SNE), which shows groups, takes
-seconds. Up to `_BY_ITSELF` texts it is started automatically, and replaces the first unless the user has touched that,
-so that no dot moves under the mouse. The choice is remembered for all jobs.
-"""
+"""All texts on a map: read under the mouse, coloured by a column, searched, and selected with a lasso."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -85,7 +80,7 @@ def read_cells(embeddings: Embeddings, key: str) -> Sequence[str] | None:
 
 
 def read_colours(embeddings: Embeddings, shown: TextMap, key: str, whole: Sequence[str] | None = None) -> MapColours:
-    """`whole`: all cells of the key's column, if already read. Blocking. Raises DataError."""
+    """Blocking. Raises DataError."""
     found = _read(embeddings, shown.item_numbers, key, whole)
     return replace(found, names=found.dots.positions_of_names(shown.points))
 
@@ -162,7 +157,6 @@ class MapList(QWidget):
         self._tasks.start("near", self._look(embeddings, item_no))
 
     def show_items(self, embeddings: Embeddings, items: NDArray[np.int64], name: str) -> None:
-        """Show these texts; `name` says what selected them."""
         self._tasks.cancel("near")
         self._embeddings, self._items, self._name = embeddings, tuple(items.tolist()), name
         count = display.plural(len(items), "{n} text", "{n} texts")
@@ -175,7 +169,6 @@ class MapList(QWidget):
         return self._name
 
     def items(self) -> tuple[int, ...]:
-        """The item numbers of the texts in the list."""
         return self._items
 
     def mark(self, sought: str) -> None:
@@ -183,7 +176,6 @@ class MapList(QWidget):
         self._chosen.mark(sought)
 
     def selected(self) -> tuple[int, ...]:
-        """The item numbers of the rows that are selected in the list."""
         if self._stack.currentWidget() is self._near:
             return tuple(self.neighbours.row(index).text.item_no for index in self._near.selected_rows())
         return tuple(self.rows.row(index).text.item_no for index in self._chosen.selected_rows())
@@ -217,8 +209,6 @@ _MEMORY = "map/layout"
 
 
 class MapView(VectorPage):
-    """The map is laid out for the vectors that have come back, and again when more have."""
-
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "chart-scatter")
         self._memory = memory
@@ -259,7 +249,6 @@ class MapView(VectorPage):
         self.tasks.start("map", self._lay_out_map())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the summary and the label of a button in a small window, where the choices need the room."""
         super().resizeEvent(event)
         is_narrow = event.size().width() < _ROOMY
         self.summary.setVisible(not is_narrow)
@@ -363,7 +352,6 @@ class MapView(VectorPage):
             self._make_tsne_map(asked=False)
 
     def _wanted_layout(self, embeddings: Embeddings) -> Layout:
-        """The layout chosen last, else the better one that is quick; by direction while vectors are still to come."""
         chosen = self._memory.get(_MEMORY) if self._memory is not None else ""
         if not all(batch.state.is_final for batch in self.job.batches):
             return Layout.DIRECTION
@@ -410,7 +398,6 @@ class MapView(VectorPage):
         self._say()
 
     def _say(self, *more: str) -> None:
-        """Show the choice, the summary and how to read the map."""
         made = self._map
         if made is None:
             return
@@ -519,7 +506,6 @@ class MapView(VectorPage):
             await self._show(self._maps[Layout.DIRECTION])
 
     def _stop(self) -> None:
-        """Keep the map as it is, and remember its layout, so that the other is not started automatically."""
         self.tasks.cancel("neighbours")
         if self._memory is not None and self._map is not None:
             self._memory.set(_MEMORY, self._map.layout)

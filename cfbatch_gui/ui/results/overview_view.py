@@ -154,8 +154,6 @@ class OverviewView(ResultView):
 
 
 class SpreadTable(QWidget):
-    """Count and quantiles of several groups of scores, a line for each group."""
-
     def __init__(self) -> None:
         super().__init__()
         self._grid = QGridLayout(self)
@@ -169,7 +167,6 @@ class SpreadTable(QWidget):
             self._put(0, index, Label(title, "small", wrap=True))
 
     def show_spreads(self, spreads: Sequence[tuple[str, Spread]]) -> None:
-        """Replace the lines; each has a name and its spread."""
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.deleteLater()

@@ -64,7 +64,6 @@ class Quality:
 
 
 def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
-    """Query, the measure with a bar, how many are judged, the best text and its rank."""
     return (
         Column(tr("Query"), lambda query: query.text, key="query", stretch=True),
         Column(
@@ -101,7 +100,6 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
 
 
 def offered_words(found: Quality) -> str:
-    """What labels that are no numbers may mean, as the text of a link; "" if nothing can be proposed."""
     if found.run.unusable is None or not found.run.unusable.proposal:
         return ""
     pairs = [
@@ -113,7 +111,6 @@ def offered_words(found: Quality) -> str:
 
 
 def trouble_words(found: Quality) -> str:
-    """What the figures do not show; "" if nothing."""
     sentences = []
     if found.run.is_partial:
         sentences.append(tr("Partial: only what is back so far is measured."))
@@ -138,7 +135,6 @@ def trouble_words(found: Quality) -> str:
 
 
 def foot_words(found: Quality, evaluation: Evaluation) -> str:
-    """By whose judgements the figures are, and which judgements are not in them."""
     counts = tr("{n} judgements").format(n=display.number(evaluation.judged))
     matched = evaluation.book.matched if evaluation.book is not None else 0
     words = [tr("By the labels of the file ({counts}).").format(counts=counts)]
@@ -398,8 +394,6 @@ class QualityView(ResultView):
 
 
 class _FigureCard(Card):
-    """A title, a large figure with a few words beside it, and a sentence with a link below."""
-
     def __init__(self) -> None:
         super().__init__()
         self._title, self._figure = Label("", "quiet"), Label("", "display")
@@ -429,13 +423,10 @@ class _FigureCard(Card):
         self.setAccessibleName(" ".join((title, figure, beside)))
 
     def texts(self) -> list[str]:
-        """The title, the figure, what stands beside it and below."""
         return [each.text() for each in (self._title, self._figure, self._beside, self._about)]
 
 
 class MeasureLines(Card):
-    """All measures in two columns, each with what it says."""
-
     def __init__(self) -> None:
         super().__init__(inset=True)
         self._grid = QGridLayout()

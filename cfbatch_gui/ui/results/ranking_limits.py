@@ -21,7 +21,7 @@ _STEP = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """None is no limit. Contexts that tie with rank k are kept."""
+    """None is no limit."""
 
     top_k: int | None = None
     threshold: float | None = None
@@ -31,7 +31,6 @@ class Limits:
         return self.top_k is not None or self.threshold is not None
 
     def keep(self, context: RankedContext) -> bool:
-        """Whether a context is kept; one without a score always is."""
         if context.rank is None or context.score is None:
             return True
         return (self.top_k is None or context.rank <= self.top_k) and (
@@ -40,8 +39,6 @@ class Limits:
 
 
 class ThresholdField(QLineEdit):
-    """The lowest score, with point or comma; empty is none. Arrow keys change it by 0.01."""
-
     changed = Signal()
 
     def __init__(self) -> None:
@@ -54,7 +51,6 @@ class ThresholdField(QLineEdit):
         self.textChanged.connect(self.changed)
 
     def value(self) -> float | None:
-        """The number, None while there is none."""
         try:
             return float(self.text().replace(",", "."))
         except ValueError:
@@ -94,7 +90,6 @@ class LimitsBar(QWidget):
         return Limits(self._chosen, self.threshold.value())
 
     def show_limits(self, limits: Limits) -> None:
-        """Set both without `changed`."""
         self.threshold.blockSignals(True)
         self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
         self.threshold.blockSignals(False)

@@ -63,7 +63,6 @@ def on_one_scale(contexts: Sequence[RankedContext]) -> tuple[ContextRow, ...]:
 
 
 def change_words(change: int | None) -> str:
-    """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
     if change is None:
         return ""
     return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
@@ -95,10 +94,6 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
 
 
 def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[ContextRow], ...]:
-    """Rank, score, text, initial rank and change; id, label and the original columns are hidden at first.
-
-    The panel below the table shows all of them for the chosen text. No query has more than `most` contexts.
-    """
     wider = _FOUR_DIGITS if most >= 1_000 else 0
 
     def cell(index: int) -> Column[ContextRow]:
@@ -159,7 +154,6 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
 
 
 def score_or_status(row: ContextRow) -> str:
-    """The score, or the reason why there is none."""
     context = row.context
     return status_words(context.status, context.error) if context.score is None else score_text(context.score)
 
@@ -174,9 +168,8 @@ _LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest wind
 
 @dataclass(frozen=True, slots=True)
 class RankingRead:
-    """A ranking at one moment, without its texts. `scored` and `contexts` count over all queries, `most` in one.
-
-    `numbers` are those of the queries, rising, shape (n,).
+    """`scored` and `contexts` count over all queries, `most` in one. `numbers` are those of the queries, rising,
+    shape (n,).
     """
 
     rankings: Rankings
@@ -220,7 +213,6 @@ class RankingView(ResultView):
         self._show_foot()
 
     def limits(self) -> Limits:
-        """Top k and threshold as they are set on the page."""
         return self.limits_bar.limits()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -328,7 +320,6 @@ class RankingView(ResultView):
         self.tasks.start("count", self._count())
 
     async def _read_the_rest(self, job: Job) -> None:
-        """Prepare the search and read the baseline, after the first texts are shown: for a million it takes seconds."""
         if self._search is not None:
             await asyncio.to_thread(self._search.prepare)
         self._baseline = baseline_line(await self._figures.of(job))
@@ -425,7 +416,6 @@ class RankingView(ResultView):
             view.mark(sought)
 
     def _matching(self, rows: Sequence[ContextRow]) -> Sequence[ContextRow]:
-        """Those that have what is looked for; all of them where only the query has it."""
         needle = self.find_field.text().casefold()
         return [each for each in rows if needle in each.context.text.casefold()] or rows if needle else rows
 
@@ -487,7 +477,7 @@ class RankingView(ResultView):
 
 
 def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
-    """Read all but the texts of the contexts. Blocking. Raises DataError."""
+    """Blocking. Raises DataError."""
     rankings = Rankings(folder, failed)
     queries = rankings.queries()
     numbers = np.fromiter((query.query_no for query in queries), dtype=np.int32, count=len(queries))

@@ -41,9 +41,8 @@ class _Read:
 
 
 class VectorPage(ResultView):
-    """`arrived` is called with vectors that can be shown, and again when more have come. The rest is the page's own.
-
-    `rows_wanted` brings item numbers to be shown in the table, and what they are called there.
+    """`arrived` is called with vectors that can be shown, and again when more have come. `rows_wanted` brings item
+    numbers to be shown in the table, and what they are called there.
     """
 
     rows_wanted = Signal(object, str)
@@ -63,7 +62,6 @@ class VectorPage(ResultView):
         self._stack = MaybeEmpty(icon)
 
     def lay_out(self, content: QLayout, after_foot: QWidget | None = None) -> None:
-        """Put the content on the page, with the foot below; called once."""
         foot = row(self.foot, *filter(None, [after_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
         foot.setStretch(0, 1)
         whole = column(gap=0)
@@ -83,7 +81,6 @@ class VectorPage(ResultView):
         raise NotImplementedError
 
     def arrived(self, *, is_first: bool) -> None:
-        """Vectors are there, or more of them than before."""
         raise NotImplementedError
 
     @property
@@ -145,7 +142,6 @@ class VectorPage(ResultView):
         )
 
     def show_error(self, error: UserError) -> None:
-        """Show an expected failure of the page's work: on the page while it is empty, else as a notice."""
         if self._read is None:
             self._stack.show_sentence(said(error.message))
         else:
@@ -195,7 +191,6 @@ def show_whole(text: EmbeddedText, panel: TextPanel) -> None:
 
 
 def table_over_text(table: QWidget, panel: TextPanel, *, margin: int = MEDIUM) -> QVBoxLayout:
-    """A table, or a chart, with what is chosen in it below; `margin` is left and right of the text."""
     whole = column(gap=0)
     whole.addWidget(table, 1)
     whole.addLayout(column(panel, margins=(margin, SMALL, margin, SMALL)))
@@ -210,7 +205,6 @@ def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[Ve
 
 
 def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
-    """Empty rows for the indices `start` to `stop`, which cannot be read."""
     return tuple(
         VectorRow(EmbeddedText(index + 1, "", "", "", index + 1, (), Status.FAILED, "", 0), None)
         for index in range(start, stop)
@@ -218,12 +212,11 @@ def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
 
 
 def length_text(row: VectorRow) -> str:
-    """The length of the vector, or the reason why there is none."""
     return status_words(row.text.status, row.text.error) if row.length is None else vector_value_text(row.length)
 
 
 def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[VectorRow], ...]:
-    """Row, id, text, label, length, and the user's own columns, hidden until they are wanted. None of them sorts."""
+    """None of them sorts."""
 
     def cell(index: int) -> Column[VectorRow]:
         return Column(
@@ -300,7 +293,6 @@ def neighbour_columns() -> tuple[Column[Neighbour], ...]:
 
 
 def found_columns() -> tuple[Column[Neighbour], ...]:
-    """What a search has found: text, id, and the similarity with a bar."""
     return (
         Column(
             tr("Row"), lambda each: each.text.row, display.number, key="row", align="right", width=70, sortable=False
@@ -320,7 +312,6 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
 
 
 def checks_line(checks: VectorChecks) -> tuple[str, bool]:
-    """The result of the vector checks in words, and whether all passed."""
     if not checks.dimension or checks.missing == checks.texts:
         return tr("No vector has come back yet."), True
     found = [display.plural(checks.dimension, "{n} dimension", "{n} dimensions")]

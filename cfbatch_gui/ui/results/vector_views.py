@@ -61,13 +61,11 @@ class VectorViews(QObject):
         }
 
     def show_rows(self, items: object, name: str) -> None:
-        """Show texts in the table, by their numbers (a tuple), and what they are called there."""
         if isinstance(items, tuple):
             self._table().show_items(items, name)
             self.table_wanted.emit()
 
     async def close_work(self) -> None:
-        """Stop what the pages are doing."""
         for late in (self.map, self.similar, self.duplicates, self.clusters, self.versus):
             await late.close_work()
 
@@ -107,5 +105,4 @@ class VectorViews(QObject):
         return VersusScoresView(self._program, self._notices)
 
     def _has_ranking(self, _job: Job) -> bool:
-        """Whether there is a ranking that vectors can be compared with."""
         return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())

@@ -102,7 +102,6 @@ class VectorPanel(QWidget):
         return chosen == self._row
 
     def show_row(self, chosen: VectorRow, embeddings: Embeddings) -> None:
-        """Show another text; its neighbours follow."""
         self._row, text = chosen, chosen.text
         names = embeddings.columns()
         self.text_panel.show_text(
@@ -122,12 +121,10 @@ class VectorPanel(QWidget):
         self._tasks.start("neighbours", self._look(embeddings, text.item_no))
 
     def mark(self, sought: str) -> None:
-        """Mark the places of `sought` in the text and in those nearest to it; "" marks none."""
         self.text_panel.mark(sought)
         self.table.mark(sought)
 
     def items(self) -> tuple[int, ...]:
-        """The numbers of the chosen text and of those nearest to it; none before they are found."""
         if self._row is None or self._near_of != self._row.text.item_no:
             return ()
         return (self._near_of, *(each.text.item_no for each in self.neighbours.rows()))
@@ -188,7 +185,6 @@ class VectorsView(ResultView):
         self._loader.show_job(job)
 
     def show_items(self, items: tuple[int, ...], name: str) -> None:
-        """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
         if self._read is not None:
             self._clear_search()
             self._show_found(items, name)
@@ -197,7 +193,6 @@ class VectorsView(ResultView):
             self._asked_for = (items, name)
 
     def show_all(self) -> None:
-        """Show every text again."""
         self._clear_search()
         self._show_found(None)
 
@@ -288,7 +283,6 @@ class VectorsView(ResultView):
         self.tasks.start("check", self._check(job, read.embeddings))
 
     def _refresh(self, count: int) -> None:
-        """Read the rows again; the scroll position and the selection stay."""
         scrolled, item_no = self.table.verticalScrollBar().value(), self._item_no
         self.rows.refresh(count)
         index = self._index_of(item_no)
@@ -354,7 +348,6 @@ class VectorsView(ResultView):
     # Showing
 
     def choose(self, item_no: int) -> None:
-        """Show a text by its number; a search that hides it ends."""
         if self._index_of(item_no) < 0:
             self.show_all()
         index = self._index_of(item_no)

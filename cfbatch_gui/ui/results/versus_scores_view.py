@@ -30,8 +30,6 @@ _LONGEST = 160  # characters of each text in the tip under the mouse
 
 
 class PairChart(Chart):
-    """A chart whose data, when saved, also have the texts of each pair."""
-
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._pairs: tuple[JobFolder, VersusScores] | None = None
@@ -52,8 +50,6 @@ class PairChart(Chart):
 
 
 class VersusScoresView(VectorPage):
-    """Shows one ranking at a time, the newest at first."""
-
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "chart-scatter")
         self._versus: VersusScores | None = None
@@ -168,5 +164,4 @@ class VersusScoresView(VectorPage):
 
 
 def rankings(program: Program) -> tuple[Job, ...]:
-    """The jobs that vectors can be compared with, the newest first."""
     return tuple(job for job in program.ledger.jobs() if job.kind is Kind.RANK and job.has_results)

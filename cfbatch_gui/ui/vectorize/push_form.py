@@ -72,7 +72,6 @@ class IndexChoice(QWidget):
         self.setLayout(column(self.choice, self._new, self.line, gap=SMALL))
 
     def begin(self, job_name: str, dimension: int, metric: Metric, account: str, *, is_practice: bool) -> None:
-        """Begin with a new index for a job; `account` is what its connection is called."""
         self._indexes, self._dimension, self._metric = (), dimension, metric
         self._account, self._is_practice = account, is_practice
         self._fill({}, _NEW)
@@ -82,7 +81,6 @@ class IndexChoice(QWidget):
         self._show()
 
     def offer(self, indexes: Sequence[VectorizeIndex], job_name: str, wanted: str) -> None:
-        """Offer the account's indexes; the wanted one is chosen if it is there, and can be."""
         is_untouched = self.name.text() == proposed_name(job_name, ())
         self._indexes = tuple(indexes)
         possible = [each.name for each in indexes if fits(each, self._dimension)]
@@ -94,13 +92,11 @@ class IndexChoice(QWidget):
         self._show_changed()
 
     def show_counts(self, counts: Mapping[str, int]) -> None:
-        """Say how many vectors the indexes hold, by their names."""
         for at in range(1, self.choice.count()):
             index = self._indexes[at - 1]
             self.choice.setItemText(at, index_words(index, self._dimension, counts.get(index.name)))
 
     def index(self) -> VectorizeIndex | None:
-        """The chosen one of the account's, None for a new one."""
         return next((each for each in self._indexes if each.name == self.choice.value()), None)
 
     def index_name(self) -> str:
@@ -110,7 +106,6 @@ class IndexChoice(QWidget):
         return self._indexes
 
     def problem(self) -> str:
-        """Why nothing can be sent there, "" when something can."""
         if self.index() is not None:
             return ""
         name = self.name.text().strip()
@@ -202,7 +197,6 @@ class ColumnChoices(QWidget):
         self.show_numbers((), as_text=options.numbers_as_text)
 
     def options(self) -> PushOptions:
-        """What is chosen; `delete_removed` and `everything` are not chosen here."""
         ids = str(self.ids.value())
         is_column = ids.startswith(_COLUMN)
         chosen: list[MetadataColumn] = []
@@ -218,7 +212,6 @@ class ColumnChoices(QWidget):
         )
 
     def show_numbers(self, numbers: Sequence[str], *, as_text: bool | None = None) -> None:
-        """Say which columns are sent as numbers, with the choice to send them as texts."""
         if as_text is not None:
             self.as_text.blockSignals(True)
             self.as_text.setChecked(as_text)
@@ -291,7 +284,6 @@ class CheckPanel(QWidget):
         self.begin()
 
     def begin(self) -> None:
-        """Show nothing yet. What an earlier push has deleted or repeated is chosen anew each time."""
         for box in (self.gone, self.everything):
             box.blockSignals(True)
             box.setChecked(False)
@@ -302,7 +294,6 @@ class CheckPanel(QWidget):
         self.show_reading(0, 0)
 
     def bars(self) -> list[NoticeBar]:
-        """What stands against the push, and what is to be known before it, from the top."""
         items = (self._bars.itemAt(at) for at in range(self._bars.count()))
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, NoticeBar)]
@@ -317,7 +308,6 @@ class CheckPanel(QWidget):
         self.line.setText(sentence)
 
     def show_check(self, check: PushCheck, *, is_new: bool) -> None:
-        """Show what was found; into a new index everything is sent."""
         self.progress.hide()
         self.line.setText(" ".join(self._sentences(check, is_new=is_new)))
         self._show_problems(check.problems, check.notes)
@@ -384,8 +374,6 @@ class CheckPanel(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class PushedVectors:
-    """What the form is about: a job's name, its vectors' form, and the columns of its file."""
-
     name: str
     dimension: int
     metric: Metric
@@ -437,9 +425,6 @@ class PushForm(QWidget):
         is_practice: bool,
         earlier: Mapping[str, EarlierPush],
     ) -> None:
-        """Begin with a new index, and what was chosen before. `earlier` are pushes of other jobs by their index, as
-        which this one is proposed to be sent there as long as nothing else is chosen.
-        """
         self._vectors, self._check, self._was_new = vectors, None, True
         self._earlier, self._may_propose = earlier, options == PushOptions()
         self._proposed.hide()
@@ -472,7 +457,6 @@ class PushForm(QWidget):
         return self._check is not None
 
     def to_send(self) -> int:
-        """How many vectors would be sent; 0 as long as that is not known."""
         check = self._check
         if check is None or check.problems:
             return 0
@@ -480,11 +464,9 @@ class PushForm(QWidget):
         return check.vectors if is_all else check.new + check.changed
 
     def to_delete(self) -> int:
-        """How many vectors would be taken out of the index."""
         return self._check.gone if self._check is not None and self.options().delete_removed else 0
 
     def why_not(self) -> str:
-        """Why nothing can be sent, "" when something can."""
         if problem := self.index.problem():
             return problem
         check = self._check
@@ -503,7 +485,6 @@ class PushForm(QWidget):
         return display.plural(send, "Send {n} vector", "Send {n} vectors") if send else self.tr("Send vectors")
 
     def size_words(self) -> str:
-        """In how many parts it is sent; "" when nothing is."""
         if not self.to_send() or self._vectors is None:
             return ""
         vectors = display.plural(self.to_send(), "{n} vector", "{n} vectors")
@@ -511,7 +492,6 @@ class PushForm(QWidget):
         return pattern.format(vectors=vectors, parts=parts_words(self.to_send(), self._vectors.dimension))
 
     def _index_changed(self) -> None:
-        """Another name of a new index changes nothing about what is sent."""
         if self.index.index() is None and self._check is not None and self._was_new:
             self.ready_changed.emit()
             return
@@ -521,7 +501,6 @@ class PushForm(QWidget):
         self._changed()
 
     def _propose(self, earlier: EarlierPush | None) -> None:
-        """Choose the columns that an earlier job was sent with, as far as there are such."""
         vectors = self._vectors
         if vectors is None or (earlier is None and self._proposed.isHidden()):
             return

@@ -92,7 +92,6 @@ class PushProgressView(QWidget):
         self.carry_on_button.hide()
 
     def show_stopped(self, push: Push, *, says_why: bool) -> None:
-        """Show a push that was paused, or that an error or the end of the program has stopped; `says_why`: by which."""
         self._icon.set_icon("pause", "attention")
         self.title.setText(self.tr("Not everything is in “{index}” yet").format(index=short_name(push.index)))
         pattern = self.tr("{done} of {total} vectors were sent.")
@@ -125,7 +124,7 @@ _MOST_ROWS = 4  # of what was sent that are shown without scrolling
 
 
 class PushSummary(QWidget):
-    """Shows the pushes of a job into its indexes, the newest first. `chosen` brings the one that the user picked."""
+    """`chosen` brings the one that the user picked."""
 
     check_wanted = Signal()
     change_wanted = Signal()
@@ -156,7 +155,6 @@ class PushSummary(QWidget):
         self._lay_out()
 
     def show_pushes(self, pushes: Sequence[Push], push: Push, dimension: int, metric: str) -> None:
-        """Show all pushes of a job, and one of them in the card; `metric` is "" where it is not known."""
         self._push, self._form = push, dimension_words(dimension, metric)
         icon, colour = _STATES[push.outcome]
         self._icon.set_icon(icon, colour)
@@ -369,7 +367,6 @@ class SearchPanel(Card):
         return self.sentence.text().strip()
 
     def set_busy(self, *, busy: bool) -> None:
-        """Say that a search is on its way, or no more."""
         self._is_busy = busy
         self._show_possible()
 

@@ -21,8 +21,6 @@ from cfbatch_gui.ui.tasks import Tasks
 
 @dataclass(frozen=True, slots=True)
 class NewIndex:
-    """An index that is created before a push."""
-
     dimension: int
     metric: Metric
     description: str
@@ -43,8 +41,8 @@ class RunningPush:
 
 
 class RunningPushes(QObject):
-    """At most one for each job. `changed` brings the id of the job of which one began, has moved on or has ended;
-    `ended` is emitted before the last of these, with the id, and with the Push or the UserError.
+    """`changed` brings the id of the job of which one began, has moved on or has ended; `ended` is emitted before
+    the last of these, with the id, and with the Push or the UserError.
     """
 
     changed = Signal(str)
@@ -62,8 +60,6 @@ class RunningPushes(QObject):
     def send(
         self, job_id: str, connection_id: str, index: str, options: PushOptions, new: NewIndex | None = None
     ) -> None:
-        """Begin a push, or go on with one; with `new` the index is created first."""
-
         async def push(show: Callable[[PushProgress], None]) -> Push:
             vectorize = self._program.vectorize
             if new is not None:
@@ -73,15 +69,12 @@ class RunningPushes(QObject):
         self._start(RunningPush(job_id, index), push)
 
     def check(self, job_id: str, connection_id: str, index: str) -> None:
-        """Compare an index with what it was sent."""
-
         async def check(show: Callable[[PushProgress], None]) -> Push:
             return await self._program.vectorize.verify(job_id, connection_id, index, show=show)
 
         self._start(RunningPush(job_id, index, is_check=True), check)
 
     def stop(self, job_id: str) -> None:
-        """Stop what is under way for a job; what was accepted stays so."""
         now = self._running.get(job_id)
         if now is not None:
             self._running[job_id] = replace(now, is_stopping=True)
@@ -126,7 +119,6 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def metric_words(metric: str) -> str:
-    """How an index compares vectors."""
     words = {
         Metric.COSINE: tr("cosine"),
         Metric.EUCLIDEAN: tr("Euclidean distance"),
@@ -136,13 +128,11 @@ def metric_words(metric: str) -> str:
 
 
 def dimension_words(dimension: int, metric: str = "") -> str:
-    """The form of vectors: "1,024 dimensions, cosine"; "" where nothing is known."""
     parts = [display.plural(dimension, "{n} dimension", "{n} dimensions")] if dimension else []
     return ", ".join(filter(None, (*parts, metric_words(metric))))
 
 
 def index_words(index: VectorizeIndex, dimension: int, count: int | None) -> str:
-    """An index in a list: its name, form and number of vectors, or why vectors of this dimension do not fit it."""
     if not fits(index, dimension):
         pattern = tr("{name}: takes {wanted}, and these vectors have {dimension}")
         wanted = display.plural(index.dimensions, "{n} dimension", "{n} dimensions")
@@ -152,7 +142,6 @@ def index_words(index: VectorizeIndex, dimension: int, count: int | None) -> str
 
 
 def fits(index: VectorizeIndex, dimension: int) -> bool:
-    """Whether vectors of this length can be put into an index."""
     return index.dimensions in (0, dimension)
 
 
@@ -167,22 +156,19 @@ def id_words(options: PushOptions) -> str:
 
 
 def parts_words(vectors: int, dimension: int) -> str:
-    """In how many uploads vectors are sent, estimated before they are written: "in one part", "in about 6 parts"."""
     parts = max(ceil(vectors * dimension * _BYTES_A_NUMBER / PART_BYTES), ceil(vectors / MAX_UPLOAD_VECTORS))
     return tr("in one part") if parts < 2 else tr("in about {n} parts").format(n=display.number(parts))
 
 
 def ago_words(then: float, now: float) -> str:
-    """How long ago something was, by the second at first: "just now", "12 s ago", "4 min ago"."""
     if _A_MOMENT <= now - then < 60:
         return tr("{n} s ago").format(n=int(now - then))
     return display.age(then, now)
 
 
 def proposed_name(job_name: str, taken: Collection[str]) -> str:
-    """A name for a new index, from a job's: small Latin letters, digits and "-", and none that there is already.
-
-    One that no index can have, since it begins with a digit or is a single letter, gets a word before it.
+    """A name for a new index, from a job's: small Latin letters, digits and "-", and none that there is already. One
+    that no index can have, since it begins with a digit or is a single letter, gets a word before it.
     """
     letters = unicodedata.normalize("NFKD", job_name).encode("ascii", "ignore").decode().lower()
     words = _NO_NAME.sub("-", letters).strip("-")

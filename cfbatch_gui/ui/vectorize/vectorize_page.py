@@ -95,7 +95,6 @@ def _earlier(program: Program, job: Job, mark: str) -> dict[str, EarlierPush]:
 
 
 def other_ways(program: Program) -> tuple[Connection, ...]:
-    """The connections that are set up and lead to an account's API, for a job that went another way."""
     found: list[Connection] = []
     for each in program.address_book.saved():
         try:
@@ -108,7 +107,6 @@ def other_ways(program: Program) -> tuple[Connection, ...]:
 
 
 def is_without_api(error: UserError) -> bool:
-    """Whether an error of `read_job` says that the connection leads to no account's API."""
     return isinstance(error, UsageError)
 
 
@@ -139,11 +137,9 @@ class FormWork:
 
     @property
     def job_id(self) -> str:
-        """The job of which the form has the choices, "" for none."""
         return self._job_id
 
     def begin(self, job: Job, known: JobVectors, push: Push | None) -> None:
-        """Fill the form, with the choices of a push before."""
         self._job_id, self._job_name, self._known = job.id, job.name, known
         options = push.options if push is not None else PushOptions()
         account = title_words(known.connection.title)
@@ -153,11 +149,9 @@ class FormWork:
         self._tasks.start(CHECK, self._check(0.0))
 
     def list_indexes(self, wanted: str) -> None:
-        """Ask for the account's indexes, and choose the wanted one."""
         self._tasks.start(_LIST, self._list(wanted))
 
     def stop(self) -> None:
-        """Stop what is read; the form is to be filled anew."""
         self._job_id = ""
         self._tasks.cancel(CHECK)
         self._tasks.cancel(_LIST)
@@ -203,8 +197,8 @@ class FormWork:
 
 
 class FailureBar(NoticeBar):
-    """Hidden as long as there is no error. `index_wanted`: the index is not there, and another is to be chosen.
-    `retry_wanted` is offered where nothing else on the page tries again.
+    """`index_wanted`: the index is not there, and another is to be chosen. `retry_wanted` is offered where nothing
+    else on the page tries again.
     """
 
     index_wanted = Signal()
@@ -217,7 +211,6 @@ class FailureBar(NoticeBar):
         self.hide()
 
     def show_error(self, error: UserError | None, *, may_retry: bool = False) -> None:
-        """Show an error in place of the one before; None for none."""
         self.clear_links()
         self.setVisible(error is not None)
         if error is None:
@@ -241,10 +234,8 @@ _LEAST_LINE = 120  # pixels of the sentence at the foot
 
 
 class VectorizePage(ResultView):
-    """Nothing leaves before a button is pressed but questions about the account's indexes, while the form is shown.
-
-    `pushes` are the program's: they go on while the page shows another job. `rows_wanted` brings item numbers to be
-    shown in the table, and what they are called there.
+    """`pushes` are the program's: they go on while the page shows another job. `rows_wanted` brings item numbers to
+    be shown in the table, and what they are called there.
     """
 
     rows_wanted = Signal(object, str)
@@ -367,7 +358,6 @@ class VectorizePage(ResultView):
         self._show_part()
 
     def _show_part(self) -> None:
-        """Show the form, the push that runs or was stopped, or what the index holds."""
         job, known, push = self._job, self._known, self._push
         if job is None or known is None:
             return
@@ -422,7 +412,6 @@ class VectorizePage(ResultView):
         self._whole.setCurrentIndex(0)
 
     def _show_no_way(self, error: UserError) -> None:
-        """Show why the job's connection leads to no index, and offer the one that does, if there is one."""
         self._show_sentence(said(error.message))
         ways = other_ways(self._program) if is_without_api(error) else ()
         if ways:
@@ -436,7 +425,6 @@ class VectorizePage(ResultView):
             self.tasks.start("load", self._load(self._job))
 
     def _show_failure(self, error: UserError) -> None:
-        """Show an expected failure of the page's work: above what is shown, or alone."""
         if self._known is None:
             self._show_sentence(said(error.message))
         self.failure.show_error(error, may_retry=self._form_work.has_failed)
@@ -527,7 +515,6 @@ class VectorizePage(ResultView):
             self._show_part()
 
     async def _load_ended(self, job: Job) -> None:
-        """Read the pushes again after one has ended; the newest is shown."""
         self._push = None
         await self._load(job)
         if self._chooses_next:
@@ -581,5 +568,4 @@ class VectorizePage(ResultView):
 
 
 def _version_of(job: Job) -> tuple[object, ...]:
-    """Changes when there may be other vectors or texts to send."""
     return (job.id, job.state, job.batches_done, job.texts_forgotten_at)

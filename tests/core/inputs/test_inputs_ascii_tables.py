@@ -28,13 +28,6 @@ PSQL_LINES = """ id |     text
   2 | C++
 (2 rows)
 """
-PSQL_ONE = """   text
------------
- one thing
- another, +
- and more
-(2 Zeilen)
-"""
 BOX = """┌────┬───────────┐
 │ id │   text    │
 ├────┼───────────┤
@@ -63,7 +56,6 @@ second |
 4 rows in set (0.00 sec)
 
 """
-MYSQL_ONE = "+-------+\n| text  |\n+-------+\n| one   |\n| - - - |\n+-------+\n"
 MARKDOWN = """# Products
 
 | id | text           |
@@ -94,21 +86,17 @@ GRID = """+----+-------+
 | 2  | two   |
 +----+-------+
 """
-SQLCMD = "id|text\n--|----\n1|one\n2|two\n\n(2 rows affected)\n"
 
 CASES: list[tuple[str, str, list[tuple[str, ...]], tuple[str, ...]]] = [
     ("psql.txt", PSQL, [("1", "C++ | Rust", "1"), ("2", "日本語の文", ""), ("30", 'It\'s "fine", no', "0")],
      ("1 line below the table is not read: “(3 rows)”.",)),
     ("psql.csv", PSQL_LINES, [("1", "line one\nline two, C++\n\nlast"), ("2", "C++")],
      ("1 line below the table is not read: “(2 rows)”.",)),
-    ("psql-one.txt", PSQL_ONE, [("one thing",), ("another,\nand more",)],
-     ("1 line below the table is not read: “(2 Zeilen)”.",)),
     ("psql-unicode.txt", BOX, [("1", "one thing"), ("2", "Äpfel")], ()),
     ("duckdb.txt", DUCKDB, [("1", "one thing"), ("2", "Äpfel")], ()),
     ("mysql.txt", MYSQL, [("1", "one thing"), ("2", "first\nsecond"), ("3", "a | b"), ("4", "NULL")],
      ("1 line above the table is not read: “mysql> select id, text from t”.",
       "1 line below the table is not read: “4 rows in set (0.00 sec)”.")),
-    ("mysql-one.txt", MYSQL_ONE, [("one",), ("- - -",)], ()),
     ("notes.md", MARKDOWN, [("1", "a | b"), ("2", "-"), ("3", "---"), ("4", "**bold**, `x`")],
      ("1 line above the table is not read: “# Products”.",)),
     ("bare.md", MARKDOWN_BARE, [("1", "one"), ("2", "two")], ()),
@@ -116,8 +104,6 @@ CASES: list[tuple[str, str, list[tuple[str, ...]], tuple[str, ...]]] = [
     ("sap.txt", SAP, [("0000000012", "Lampe; blau"), ("0000000013", "Stuhl | Holz")],
      ("2 lines above the table are not read: “Table: MAKT” and more.",)),
     ("grid.rst", GRID, [("1", "one\nmore"), ("2", "two")], ()),
-    ("sqlcmd.csv", SQLCMD, [("1", "one"), ("2", "two")],
-     ("1 line below the table is not read: “(2 rows affected)”.",)),
 ]  # fmt: skip
 
 
@@ -158,12 +144,6 @@ def test_a_long_one_and_what_is_no_row_of_it(tmp_path: Path) -> None:
         (5_005, "This line is no row of the table."),
     ]
     assert len(rows) == 10_002
-
-
-def test_of_several_the_first(tmp_path: Path) -> None:
-    source = opened(tmp_path / "a.txt", PSQL + PSQL_LINES)
-    assert len(list(read_rows(source))) == 3
-    assert "several tables" in source.notices[0]
 
 
 def test_other_files_stay_what_they_are(tmp_path: Path) -> None:

@@ -40,20 +40,14 @@ BAD_FILES = [
     ("a.csv", b"", "a.csv is empty. Choose a file with at least one row."),
     ("a.txt", b"\xef\xbb\xbf", "a.txt is empty."),
     ("a.csv", b"\n\r\n\n", "a.csv is empty."),
-    ("a.txt", b"\n" * 200_000, "a.txt is empty."),
     ("a.csv", "\ufeff".encode("utf-16-le"), "a.csv is empty."),
     ("a.xlsx", b"", "a.xlsx is empty."),
     ("a.csv", b"id,text\n", "a.csv has a header but no rows below it."),
     ("a.csv", b"question\n\n\n", "a.csv has a header but no rows below it."),
     ("a.csv", b'"id,text\n1,2\n', "a.csv cannot be read as a table. A quotation mark opens in row 1"),
     ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "a.pdf is a PDF document. Copy its text"),
-    ("a.csv", b"%PDF-1.4\nplain", "a.csv is a PDF document."),
     ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.png is a picture."),
-    ("a.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF", "a.jpg is a picture."),
-    ("a.gif", b"GIF89a\x01\0\x01\0", "a.gif is a picture."),
-    ("a.tiff", b"II*\0\x08\0\0\0", "a.tiff is a picture."),
     ("a.webp", b"RIFF\x1a\0\0\0WEBPVP8L", "a.webp is a picture, sound or film."),
-    ("a.mp3", b"ID3\x04\0\0\0\0\0\0", "a.mp3 is a sound."),
     ("a.csv.gz", gzip.compress(b"id,text\n1,a\n", mtime=0)[:-6], "a.csv.gz is damaged or protected by a password."),
     ("a.csv.gz", gzip.compress(b"", mtime=0), "a.csv.gz is empty."),
     (
@@ -66,14 +60,9 @@ BAD_FILES = [
     ("a.tar.gz", gzip.compress(tar()), "a.tar is a tar archive. Unpack it first"),
     ("a.bz2", b"BZh91AY&SY\xf1\0\0", "a.bz2 is compressed (bzip2)."),
     ("a.xz", b"\xfd7zXZ\0\0\x04", "a.xz is compressed (xz)."),
-    ("a.zst", b"\x28\xb5\x2f\xfd\x24\x0c", "a.zst is compressed (zstd)."),
-    ("a.7z", b"7z\xbc\xaf\x27\x1c\0\x04", "a.7z is a 7-Zip archive."),
-    ("a.rar", b"Rar!\x1a\x07\x01\0", "a.rar is a RAR archive."),
     ("a.parquet", b"PAR1\x15\x04\x15\0", "a.parquet is damaged or incomplete."),
-    ("a.db", b"SQLite format 3\0\x10\0", "a.db is a SQLite database."),
     ("a.npy", b"\x93NUMPY\x01\0v\0", "a.npy is a NumPy array."),
     ("a.rtf", b"{\\rtf1\\ansi Hello}", "a.rtf is a formatted document (RTF)."),
-    ("a.exe", b"MZ\x90\0\x03\0", "a.exe is a program."),
     ("a", b"\x7fELF\x02\x01\x01\0", "a is a program."),
     ("a.xls", compound("Workbook"), "a.xls is empty."),
     ("a.xls", OLE + bytes(64), "a.xls is damaged, or no workbook."),
@@ -92,7 +81,6 @@ BAD_FILES = [
     ("a.xlsx", b"PK\x03\x04 and nothing more", "a.xlsx is damaged or incomplete."),
     ("a.csv", bytes(range(256)) * 8, "a.csv is not a text file or a spreadsheet."),
     ("a.txt", bytes(5000), "a.txt is not a text file or a spreadsheet."),
-    ("a.jsonl", b"[]\n1\n", "a.jsonl is not valid JSON: something follows after the end, near character 4."),
     ("a.jsonl", b"[]\n[]\n", "a.jsonl holds no JSON object on a line of its own."),
     ("a.json", b"[1, 2]", "a.json holds no list of JSON objects."),
     ("a.json", b'[\n  {"text": \n', "a.json is not valid JSON: a value is missing, near character 15. Correct it"),
@@ -110,11 +98,6 @@ def test_a_bad_file_gets_a_sentence(tmp_path: Path, name: str, data: bytes, sent
     assert raised.value.message.endswith((".", "}."))
     assert raised.value.action is Action.CHOOSE_FILE
     assert str(tmp_path) not in raised.value.message
-
-
-def test_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is a folder\. Choose a file in it\."):
-        open_source(tmp_path)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

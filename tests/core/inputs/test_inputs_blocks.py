@@ -24,7 +24,7 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.inputs.readers import decoded_text, delimited_rows, raw_records
-from cfbatch_gui.core.inputs.readers.raw_records import SoundRecords, is_split_faster, sound_records
+from cfbatch_gui.core.inputs.readers.raw_records import sound_records
 from tests.thorough import tries
 
 pieces = st.sampled_from(
@@ -71,14 +71,6 @@ def test_texts_in_blocks_are_the_texts(tmp_path: Path, content: str, has_header:
     assert found == list(read_items(read, mapping))
 
 
-def test_blank_and_repeated_lines_cost_no_other_row(tmp_path: Path) -> None:
-    content = "id,text\r\r\n1,one\r\r\n\n2,two\nid,text\n3,three\n"
-    read = replace(source(tmp_path / "a.csv", content, 2), has_header=True)
-    mapping = Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
-    blocks = [each for each in read_text_blocks(read, mapping) if isinstance(each, TextBlock)]
-    assert [text for block in blocks for text in block.texts] == ["one", "two", "three"]
-
-
 @given(st.lists(pieces, max_size=60).map("".join))
 @settings(max_examples=tries(30, 5_000), deadline=None, suppress_health_check=list(HealthCheck))
 def test_rows_have_the_number_of_their_first_line(tmp_path: Path, content: str) -> None:
@@ -92,10 +84,6 @@ def test_rows_have_the_number_of_their_first_line(tmp_path: Path, content: str) 
         line = reader.line_num + 1
     as_read = [(row.number, row.cells) for row in rows if not row.problem or row.problem_kind == "doubtful_row"]
     assert as_read == expected
-
-
-def test_a_table_that_begins_below_the_file_has_no_rows(tmp_path: Path) -> None:
-    assert list(read_rows(source(tmp_path / "a.csv", "a,b\n1,2\n", 2, first_line=9))) == []
 
 
 SOUND = [
@@ -145,17 +133,6 @@ def test_what_is_not_sound_is_refused_or_left_over(cell: str) -> None:
     found = sound_records(f'1,"one"\n{unsound}', ",")
     assert found is None or (found.records, found.rest) == ([("1", "one")], unsound)
     assert sound_records(unsound, ",") is None
-
-
-def test_a_record_that_is_not_ended_is_the_rest() -> None:
-    found = sound_records('1,"one\ntwo"\n2,a,"b ""c""","d\n3,e\n', ",")
-    assert found == SoundRecords([("1", "one\ntwo")], '2,a,"b ""c""","d\n3,e\n', False)
-    assert sound_records('1,"one\n2,two\n', ",") is None
-
-
-def test_short_cells_are_left_to_the_csv_module() -> None:
-    assert not is_split_faster("1,2,3,4\n" * 1_000, ",")
-    assert is_split_faster(f'1,"{"a, " * 40}"\n' * 1_000, ",")
 
 
 @given(

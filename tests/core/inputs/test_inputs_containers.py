@@ -5,7 +5,6 @@ import csv
 import gzip
 import io
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -190,11 +189,6 @@ def test_an_entry_is_all_that_a_format_needs(tmp_path: Path, monkeypatch: pytest
     assert is_read_by_bytes(source)
     assert "properties" in listed_formats()
     assert ".properties" in suffixes_by_group()["Texts and documents"]
-
-
-def test_no_two_formats_claim_a_suffix() -> None:
-    claimed = Counter(suffix for each in FORMATS.values() for suffix in each.all_suffixes)
-    assert set(claimed.values()) == {1}
 
 
 # Eight texts in a file with one wrong byte in a data page, on which arro3-io 0.9.1 aborts its process (SIGABRT).

@@ -74,11 +74,6 @@ def test_a_cell_that_would_be_rows_without_its_line_breaks_is_doubtful(tmp_path:
     assert doubts(tmp_path, f'id,text,note\n{plain}6,"Dear all\nthank you",x\n') == []
 
 
-def test_an_apostrophe_is_no_quotation_mark(tmp_path: Path) -> None:
-    rows = "".join(f"{n},'it''s {n}, really',don't\n" for n in range(4))
-    assert doubts(tmp_path, f"id,text,note\n{rows}") == []
-
-
 @pytest.mark.parametrize("sends", [False, True])
 def test_doubtful_rows_are_sent_if_the_user_says_so(tmp_path: Path, sends: bool) -> None:
     data = 'id,text\n1,one\n2,"two" and more\n3,three\n4,a,b\n5,"" \n6,six" long\n'
@@ -138,14 +133,6 @@ def test_a_line_that_is_far_too_long_costs_only_its_row(tmp_path: Path, monkeypa
     )
 
 
-def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
-    data = "\n\nid,text\n\n1,one\n\n\n\n2,two\n\n"
-    assert [(row.number, row.cells) for row in read_rows(opened(tmp_path, data))] == [
-        (5, ("1", "one")),
-        (9, ("2", "two")),
-    ]
-
-
 @pytest.mark.parametrize("seed", [9000, 9001])
 def test_no_row_that_one_character_spoilt_is_sent_without_a_word(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
@@ -155,11 +142,3 @@ def test_no_row_that_one_character_spoilt_is_sent_without_a_word(tmp_path: Path,
     files = list(islice(polluted_files(chance, clean), 40))
     silent = [(file.row, file.what, file.polluted) for file in files if judge(file, path).silent]
     assert silent == []
-
-
-def test_the_habits_are_those_of_the_table_below_titles(tmp_path: Path) -> None:
-    data = 'A report,,\n"In 5"" steps",,\nid,text,note\n' + "".join(f"{n},text {n},\n" for n in range(9))
-    source = opened(tmp_path, data)
-    assert (source.first_line, source.columns) == (3, ("id", "text", "note"))
-    assert not source.habits.has_stray_quotes
-    assert not any(row.problem for row in read_rows(source))

@@ -2,14 +2,12 @@
 the one that is necessary."""
 
 import csv
-import gzip
 import io
 import json
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Problem, Query, ReadOptions, Role, Text
 from cfbatch_gui.core.inputs.items import read_items
@@ -56,21 +54,12 @@ FILES: list[tuple[str, bytes, tuple[Role, ...], Rows]] = [
     ("excel-de.csv", table([GERMAN, *PAIRS], ";").encode("cp1252"), (Q, C, L), PAIRS),
     ("excel-unicode.txt", table([GERMAN, *PAIRS], "\t").encode("utf-16"), (Q, C, L), PAIRS),
     ("excel-sep-line.csv", ("sep=;\r\n" + table([GERMAN, *PAIRS], ";")).encode("utf-8-sig"), (Q, C, L), PAIRS),
-    ("google-sheets.csv", table([ENGLISH, *PAIRS]).encode(), (Q, C, L), PAIRS),
-    ("libreoffice-quoted.csv", table([ENGLISH, *PAIRS], ",", "\n", csv.QUOTE_ALL).encode(), (Q, C, L), PAIRS),
-    ("pandas.csv.gz", gzip.compress(table([ENGLISH, *PAIRS], ",", "\n").encode(), mtime=0), (Q, C, L), PAIRS),
-    ("pandas-lines.jsonl", "".join(json.dumps(each) + "\n" for each in RECORDS).encode(), (Q, C, L), PAIRS),
     ("pandas-records.json", json.dumps(RECORDS).encode(), (Q, C, L), PAIRS),
-    ("pandas-table.json", json.dumps({"schema": {"fields": []}, "data": RECORDS}).encode(), (Q, C, L), PAIRS),
     ("r-write-csv.csv", by_r([ENGLISH, *PAIRS], names_its_rows=True).encode(), (K, Q, C, L), PAIRS),
     ("r-write-table.csv", by_r([ENGLISH, *PAIRS], names_its_rows=False).encode(), (K, Q, C, L), PAIRS),
     ("postgresql-copy.tsv", (bare([ENGLISH, *[(q, t.replace("\n", "\\n"), la) for q, t, la in PAIRS]], "\t") + "\\.\n")
      .replace("\t0\n", "\t\\N\n").encode(), (Q, C, L), [(q, t, la.replace("0", "")) for q, t, la in PAIRS]),
-    ("psql-unaligned.csv", (bare([ENGLISH, *LINES], "|") + "(4 rows)\n").encode(), (Q, C, L), LINES),
     ("mysql-batch.tsv", bare([ENGLISH, *LINES], "\t").encode(), (Q, C, L), LINES),
-    ("report.csv", ("Export vom 3. Mai\r\nAlle Rechte vorbehalten\r\n\r\n" + table([GERMAN, *PAIRS], ";")).encode(),
-     (Q, C, L), PAIRS),
-    ("padded.csv", ("Report of May,,\r\n,,\r\n" + table([ENGLISH, *PAIRS])).encode(), (Q, C, L), PAIRS),
     ("source.csv", (table([ENGLISH, *PAIRS]) + "\r\nSource: help centre\r\n").encode(), (Q, C, L), PAIRS),
     *[(name, (DATA / name).read_bytes(), (Q, C, L), PAIRS)
       for name in ("libreoffice.csv", "libreoffice.xlsx", "libreoffice.ods", "libreoffice.xls")],
@@ -140,16 +129,6 @@ def everything(path: Path, second: Path | None = None) -> tuple[Mapping, list[Te
     return mapping, list(read_items(source, mapping, other))
 
 
-def test_what_has_no_texts_says_what_is_missing(tmp_path: Path) -> None:
-    path = tmp_path / "qrels.tsv"
-    path.write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq2\td3\t1\n")
-    source = open_source(path)
-    assert (
-        check_mapping(suggest_mapping(source, None, preview(source)), source)
-        == "Choose the column that holds the text."
-    )
-
-
 LIGHT = "このライトはオーク材でできており、暖かい光を出します。"
 
 
@@ -166,24 +145,12 @@ CASES: list[tuple[str, str, str, str, int, str]] = [
      "id text", 6, ""),
     ("dos.csv", lines("id;text\r\n", "{n};Größe über Maß, schöne Grüße {n}"), "cp850", "? id text", 5,
      "Größe über Maß, schöne Grüße 5"),
-    ("google-form.csv", lines('"Timestamp","What did you like?","What should we improve?"\n',
-     '"2026/05/0{n} 3:04:05 PM GMT+2","The lamp was very nice and bright {n}","Nothing"', end="\n"), "utf-8",
-     "- text -", 5, "The lamp was very nice and bright 5"),
-    ("survey.csv", lines("Respondent ID;Start;Q1. Wie zufrieden?;Q2. Was fehlt Ihnen?\n",
-     "10{n};2026-01-0{n} 10:00;{n};Mehr Lampen wären schön, finde ich {n}"), "utf-8", "id - - text", 5, "105"),
-    ("numbers.csv", lines("Tabelle 1,,\nid,text,Preis\n", '{n},Ein Text über Lampen {n},"{n},90"', end="\n"), "utf-8",
-     "id text -", 5, "5,90"),
     ("r-table.txt", lines('"query" "text" "label"\n', '"{n}" "what is it" "an answer, {n}" 1', end="\n"), "utf-8",
      "- query context label", 5, "an answer, 5"),
     ("r-table-escaped.dat", '"text" "n"\n"a b" "say \\"hi\\" now" 1.5\n"b c" "plain" 2\n"c d" "third" NA\n', "utf-8",
      "- text -", 3, "third"),
-    ("r-table-tabs.txt", lines("query\ttext\tlabel\n", "{n}\twhat is it\tan answer {n}\t1", end="\n"), "utf-8",
-     "- query context label", 5, "an answer 5"),
     ("sqlcmd.csv", lines("id,text\n--,----\n", "{n},one text", end="\n") + "\n(5 rows affected)\n", "utf-8", "id text",
      5, "one text"),
-    ("oracle.csv", '"ID","TEXT"\n1,"one"\n2,"two"\n\n2 rows selected. \n', "utf-8", "id text", 2, "two"),
-    ("nested-jq.json", '{"id": 1,\n"text": "a", "tags": [{"b": 1}, {"b": 2}]}\n{"id": 2,\n"text": "b", "tags": []}\n',
-     "utf-8", "id text -", 2, "b"),
     ("shop.json", '{"products": [{"id": 1, "description": "one"}, {"id": 2, "description": "two"}], "page": 1}',
      "utf-8", "id text", 2, "two"),
     ("spaces.csv", 'id, text, label\n1, "one, and", 0\n2, "two, or", 1\n3, "three", 1\n', "utf-8", "id text label", 3,
@@ -191,12 +158,8 @@ CASES: list[tuple[str, str, str, str, int, str]] = [
     ("preamble.csv", lines("Bericht: Feedback\nZeitraum: 01.01. - 31.03.\n\nKundennr;Kommentar;Sterne\n",
      "K{n};War alles gut, danke {n};{n}", end="\n") + ";Gesamt;15\n", "utf-8",
      "id text -", 5, "War alles gut, danke 5"),
-    ("jira.csv", lines("Summary,Issue key,Status,Description,Comment,Comment\n",
-     'Bug {n},AB-{n},Open,"Steps, to do this again at home:\n* one {n}",x,y', end="\n"), "utf-8",
-     "- id - text - -", 5, "AB-5"),
     ("groups.csv", lines("Lampen,,,\nid,text,price,\n", "{n},Eine Lampe {n},{n}.90,", end="\n"), "utf-8",
      "id text -", 5, "Eine Lampe 5"),
-    ("mixed-ends.csv", "id,text\r\n1,one\n2,two\r3,three\r\n4,four\n", "utf-8", "id text", 4, "four"),
 ]  # fmt: skip
 
 
@@ -229,26 +192,6 @@ def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path)
     assert len(rows) == 2_006
     path.write_text("text\none\ntext\ntwo\n")  # in a single column it may be part of a text
     assert not any(row.problem for row in read_rows(open_source(path)))
-
-
-def test_a_quotation_mark_that_hides_all_rows_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "open.csv"
-    path.write_text('id,text\n1,"one\n2,two\n3,three\n')  # rows of the right width are read all the same
-    assert [(row.number, bool(row.problem)) for row in read_rows(open_source(path))] == [
-        (2, True),
-        (3, False),
-        (4, False),
-    ]
-    path.write_text('id,text\n1,"one\ntwo\nthree\n')
-    with pytest.raises(InputError, match="quotation mark opens in row 2"):
-        open_source(path)
-
-
-def test_sentences_with_quoted_words_are_no_table(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    for text in ('He said "yes"\nShe said "no"\nI said "so"\n', '"One" "two"\n"Three" four\nfive six\n'):
-        path.write_text(text)
-        assert [row.cells for row in read_rows(open_source(path))] == [(line,) for line in text.splitlines()]
 
 
 def test_a_table_with_spaces_is_opened_again_as_it_was(tmp_path: Path) -> None:

@@ -113,33 +113,6 @@ def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
     assert seen
 
 
-def test_the_example_of_the_service(tmp_path: Path) -> None:
-    source = open_source(EXAMPLES / "orange-cloud.jsonl")
-    assert list(read_items(source, suggest_mapping(source, None, preview(source)))) == [
-        Query(
-            *(1, "This is a story about Cloudflare", ""),
-            (
-                Context(1, "This is a story about an orange cloud"),
-                Context(1, "This is a story about a llama"),
-                Context(1, "This is a story about a hugging emoji"),
-            ),
-        )
-    ]
-
-
-def test_rows_stream_and_stop_when_closed(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,text\n" + "".join(f"{n:05},text {n}\n" for n in range(3_000)))
-    source = open_source(path)
-    mapping = Mapping(Kind.EMBED, Layout.TEXTS, (I, T))
-    read = list(read_items(source, mapping))
-    assert read == [Text(n + 2, f"text {n}", f"{n:05}") for n in range(3_000)]
-    stream = read_items(source, mapping)
-    next(stream)
-    stream.close()
-    path.unlink()  # fails on Windows while the file is open
-
-
 @given(st.lists(st.text(max_size=8) | st.sampled_from(["", " ", "\n", '"']), max_size=8))
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_row_yields_exactly_one_thing(tmp_path: Path, texts: list[str]) -> None:

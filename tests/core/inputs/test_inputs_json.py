@@ -9,7 +9,6 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Context,
-    FileFormat,
     Kind,
     Layout,
     Problem,
@@ -57,11 +56,9 @@ def everything(path: Path, kind: Kind | None = None) -> tuple[object, Layout, li
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("body.json", json.dumps({"requests": [REQUEST]})),
         ("body.json", json.dumps({"requests": [REQUEST]}, indent=2)),
         ("body.jsonl", lines(REQUEST)),
         ("body.json", json.dumps([REQUEST], indent=2)),
-        ("body.txt", json.dumps({"requests": [REQUEST]})),
     ],
 )
 def test_requests_for_rankings(tmp_path: Path, name: str, data: str) -> None:
@@ -99,36 +96,6 @@ def test_openai_and_rank_llm(tmp_path: Path) -> None:
     assert items == [Query(1, "why", "7", (Context(1, "T because", "d1"), Context(1, "no", "2")))]
 
 
-def test_json_documents(tmp_path: Path) -> None:
-    objects = [{"id": f"00{n}", "text": f"Text {n}", "n": 1.10} for n in range(3)]
-    for number, data in enumerate(
-        (
-            json.dumps(objects),
-            json.dumps(objects, indent=2),
-            json.dumps({"meta": {"n": 3}, "data": objects}, indent=1),
-            "\n".join(json.dumps(each, indent=2) for each in objects),
-        )
-    ):
-        path = tmp_path / f"{number}.json"
-        path.write_text(data)
-        source = open_source(path)
-        assert source.format in (FileFormat.JSON, FileFormat.JSON_LINES)
-        assert [row.cells for row in read_rows(source)] == [(f"00{n}", f"Text {n}", "1.1") for n in range(3)], data
-    (tmp_path / "s.json").write_text('["one", "two"]')
-    assert [row.cells for row in read_rows(open_source(tmp_path / "s.json"))] == [("one",), ("two",)]
-    (tmp_path / "cut.json").write_text('[{"text": "one"}, {"text": "tw')
-    rows = list(read_rows(open_source(tmp_path / "cut.json")))
-    assert rows[0].cells == ("one",)
-    assert "not valid JSON" in rows[1].problem
-
-
-def test_large_json_documents_are_read_in_pieces(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    texts = [f"{n} " + 'long text \\ " \u2028 ' * (n % 4000) for n in range(100)]
-    path.write_text(json.dumps([{"text": text} for text in texts], ensure_ascii=False), encoding="utf-8")
-    assert [row.cells[0] for row in read_rows(open_source(path))] == texts
-
-
 def test_reranking_lists(tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
     path.write_text(lines(*[{"query": f"q{n}", "positive": ["good"], "negative": ["bad", "worse"]} for n in range(3)]))
@@ -137,16 +104,6 @@ def test_reranking_lists(tmp_path: Path) -> None:
     assert items[0] == Query(
         1, "q0", "", (Context(1, "good", "", "1"), Context(1, "bad", "", "0"), Context(1, "worse", "", "0"))
     )
-
-
-def test_ms_marco(tmp_path: Path) -> None:
-    path = tmp_path / "top1000.dev"
-    path.write_text(
-        "".join(f'{100 + n // 2}\t{7000 + n}\twhat is {n // 2}\tpassage “{n}" of some length\n' for n in range(6))
-    )
-    _, layout, items = everything(path)
-    assert layout is Layout.LONG
-    assert items[0] == Query(1, "what is 0", "100", (Context(1, 'passage “0" of some length', "7000"),))
 
 
 HITS = [
@@ -169,11 +126,8 @@ ANSWER = {
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("answer.json", json.dumps(ANSWER)),
         ("answer.json", json.dumps(ANSWER, indent=2)),
-        ("answer.txt", json.dumps(ANSWER)),
         ("hits-only.json", json.dumps({"hits": ANSWER["hits"]})),
-        ("hits.json", json.dumps(HITS)),
         ("dump.jsonl", lines(*HITS)),  # a saved search index
     ],
 )
@@ -200,11 +154,8 @@ def test_a_hit_without_its_source_is_a_problem(tmp_path: Path) -> None:
     "answer",
     [
         {"status": "ok", "data": {"total": 2, "items": [{"id": 1, "text": "one"}, {"id": 2, "text": "two"}]}},
-        {"responseHeader": {"status": 0}, "response": {"numFound": 2, "docs": [{"id": 1, "text": "one"}, {"id": 2}]}},
-        {"data": {"results": [{"id": 1, "text": "one"}]}},
         {"data": [{"type": "notes", "id": "1", "attributes": {"text": "one"}, "links": {"self": "/1"}}]},  # JSON:API
         {"features": [], "rows": [{"row_idx": 0, "row": {"id": 1, "text": "one"}, "truncated_cells": []}]},
-        {"data": {"notes": [{"id": 1, "text": "one"}]}},  # three forms of GraphQL answers
         {"data": {"notes": {"nodes": [{"id": 1, "text": "one"}], "pageInfo": {"hasNextPage": False}}}},
         {"data": {"notes": {"edges": [{"cursor": "x", "node": {"id": 1, "text": "one"}}]}}},
     ],
@@ -214,20 +165,6 @@ def test_a_list_in_an_envelope_of_an_envelope(tmp_path: Path, answer: object) ->
     path.write_text(json.dumps(answer))
     source = open_source(path)
     assert (source.columns, next(read_rows(source)).cells) == (("id", "text"), ("1", "one"))
-
-
-def test_an_object_that_speaks_for_itself_is_one_row(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps({"text": "one", "data": {"items": [{"id": 1}, {"id": 2}]}}))
-    source = open_source(path)
-    assert (source.columns, len(list(read_rows(source)))) == (("text", "data"), 1)
-
-
-def test_attributes_of_a_record_are_a_column(tmp_path: Path) -> None:
-    path = tmp_path / "lamps.jsonl"
-    path.write_text(lines(*({"id": n, "name": "Lamp", "attributes": {"colour": "red"}} for n in range(3))))
-    source = open_source(path)
-    assert (source.shape, source.columns) == (Shape.PLAIN, ("id", "name", "attributes"))
 
 
 I, Q, C, L = Role.ID, Role.QUERY, Role.CONTEXT, Role.LABEL  # noqa: E741
@@ -323,9 +260,7 @@ def test_lists_of_another_length_are_named(tmp_path: Path) -> None:
     "text",
     [
         '{"query": "why", "contexts": ["a", "b"]}',
-        '{"a": {"b": {"c": 1}}, "d": {"e": 2}}',
         '{"name": "x", "sizes": {"0": "s", "1": "m"}}',
-        '{"settings": {"mode": "fast"}}',
     ],
 )
 def test_other_objects_are_one_row(tmp_path: Path, text: str) -> None:

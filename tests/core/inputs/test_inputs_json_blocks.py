@@ -195,13 +195,6 @@ def test_objects_of_one_form_come_in_blocks(tmp_path: Path, form: str, around: s
     assert found(read_rows(read)) == [(n + 1, (f"{n:030}", str(n)), False) for n in range(8_000)]
 
 
-@pytest.mark.parametrize("indent", [None, 1])
-def test_objects_with_lists_of_objects(tmp_path: Path, indent: int | None) -> None:
-    objects = [{"a": {"a": n}, "b": [{"a": n}, {"a": 2}, {"a": "}, {"}] * (n % 90)} for n in range(150)]
-    read = source(tmp_path / "a.json", json.dumps(objects, indent=indent), FileFormat.JSON)
-    assert [row.cells for row in read_rows(read)] == [(compact(each["a"]), compact(each["b"])) for each in objects]
-
-
 @pytest.mark.parametrize("comma", [",\n"])
 def test_the_place_of_an_error_is_told_in_characters_of_the_file(tmp_path: Path, comma: str) -> None:
     for wrong, at in (('{"a": nul}', 6), ('{"a": 1 "b": 2}', 8), ('{"a": "one', 6), ('{"a": 1}', 8), ('{"a": 1},', 9)):

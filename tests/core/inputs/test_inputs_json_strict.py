@@ -7,7 +7,7 @@ import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, Source
+from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.inputs.readers.json_values import LostCharacters
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
@@ -20,27 +20,14 @@ CONTROL = "a text has a line break, a tab or the like without a backslash"
 # An object, what is wrong with it, and at which character.
 WRONG = [
     ("{null:null}", KEY, 2),
-    ('{text:"a"}', KEY, 2),
-    ("{'text':'a'}", KEY, 2),
     ('{"text":"a",}', KEY, 13),
-    ('{,"text":"a"}', KEY, 2),
     ('{"text":"a",,"id":1}', KEY, 13),
-    ('{/* of \n */"text":"a"}', KEY, 2),
     ('{"text"="a"}', "a colon is missing", 8),
-    ('{"text" "a"}', "a colon is missing", 9),
     ('{"text":"a";"id":1}', BRACKET, 12),
-    ('{"text":"a" "id":1}', BRACKET, 13),
     ('{"text":"a"', BRACKET, 12),
-    ('{"text":["a","b"}', BRACKET, 17),
     ('{"text":["a","b",]}', VALUE, 18),
     ('{"text":}', VALUE, 9),
-    ('{"text":None}', VALUE, 9),
-    ('{"text":undefined}', VALUE, 9),
-    ('{"text":+1}', VALUE, 9),
-    ('{"text":01}', BRACKET, 10),
-    ('{"text":0x10}', BRACKET, 10),
     ('{"text":"a\\x"}', ESCAPE, 11),
-    ('{"text":"a\\u12"}', "four digits are missing after “\\u”", 12),
     ('{"text":"a\tb"}', CONTROL, 11),
     ('{"text":"a', "a text has no closing quotation mark", 9),
 ]
@@ -100,19 +87,6 @@ def test_what_stands_behind_a_document_is_said(tmp_path: Path, document: str, be
     assert rows[1:] in ([(("",), said)], [((behind.strip(),), rows[-1][1])])  # a line of its own in JSON Lines
 
 
-@pytest.mark.parametrize("behind", ["]", ' {"text":"b"}'])
-def test_what_stands_behind_an_object_on_its_line_is_said(tmp_path: Path, behind: str) -> None:
-    _, rows = read(tmp_path / "a.jsonl", f'{{"text":"a"}}\n{{"text":"b"}}\n{{"text":"c"}}{behind}\n{{"text":"d"}}\n')
-    place = 13 + behind.startswith(" ")
-    assert rows[2][1] == f"This line is not valid JSON: {BEHIND}, at character {place}."
-    assert [cells for cells, problem in rows if not problem] == [("a",), ("b",), ("d",)]
-
-
-def test_documents_one_after_the_other_are_read(tmp_path: Path) -> None:
-    for data in ('{"text":"a"}\n\n{"text":\n"b"}', '[{"text":"a"}\n][\n{"text":"b"}]', '{"text":"a"},{"text":\n"b"}'):
-        assert read(tmp_path / "a.json", data)[1] == [(("a",), ""), (("b",), "")]
-
-
 def test_a_list_of_rows_that_comes_twice_is_said(tmp_path: Path) -> None:
     _, rows = read(tmp_path / "a.json", '{"data":[{"text":"a"}],"data":[{"text":"b"}]}')
     assert rows[0] == (("a",), "")
@@ -121,20 +95,13 @@ def test_a_list_of_rows_that_comes_twice_is_said(tmp_path: Path) -> None:
 
 VALUES = [  # as written, and as read
     ("1e400", "1e400"),
-    ("-0.0", "-0.0"),
     ("1.10", "1.10"),
-    ("1E+2", "1E+2"),
     ("123456789012345678901234567890", "123456789012345678901234567890"),
     ("NaN", ""),
     ("Infinity", "Infinity"),
-    ("-Infinity", "-Infinity"),
     ("[NaN,1.10]", "[null,1.10]"),
-    ("null", ""),
     ("true", "true"),
-    ('"\\u0041\\n\\/"', "A\n/"),
     ('"\\ud83e\\udd99"', "🦙"),
-    ('"\u2028\x7f"', "\u2028\x7f"),
-    ('"a\ufeffb"', "a\ufeffb"),
     ("[" * 300 + "]" * 300, "[" * 300 + "]" * 300),
 ]
 
@@ -175,14 +142,10 @@ HALF = "1 character is shown as “\ufffd”, because the file has only one half
     ("written", "text", "notices"),
     [
         ("\\ud800", "\ufffd", (HALF,)),
-        ("\\uDFFFx", "\ufffdx", (HALF,)),
-        ("\\udd99\\ud83e", "\ufffd\ufffd", (HALF.replace("1 character is", "2 characters are"),)),
         ("\\ud83e\\ud83e\\udd99", "\ufffd🦙", (HALF,)),
         ("\\\\ud800", "\\ud800", ()),
         ("\\\\\\ud800", "\\\ufffd", (HALF,)),
-        ('\\"\\ud83e\\udd99\\"', '"🦙"', ()),
         ("a\\u0000b", "a\ufffdb", ("1 NUL character, which is not text, is shown as “\ufffd”.",)),
-        ("\\u0000\\u0000", "\ufffd\ufffd", ("2 NUL characters, which are not text, are shown as “\ufffd”.",)),
     ],
 )
 def test_escapes_of_no_sign_are_said(
@@ -206,10 +169,8 @@ def test_escapes_are_counted_wherever_a_piece_of_the_file_ends() -> None:
 @pytest.mark.parametrize(
     ("objects", "notices"),
     [
-        (['{"text":"a","text":"b"}'], ("Objects repeat the key “text”; the last of its values is read.",)),
         (['{"id":1,"text":"a"}', '{"id":1,"text":"b","id":2}'], ("Objects repeat the key “id”; the last of its",)),
         (['{"text":"b","a":1,"a":2,"c":1,"c":2}'], ("Objects repeat keys (“a”, “c”); the last value of each",)),
-        (['{"text":"b","more":{"a":1,"a":2}}'], ("Objects repeat the key “a”;",)),
         (['{"text":"b","more":"{\\"a\\":1,\\"a\\":2}"}'], ()),
         (['{"text":"b","more":[{"a":1},{"a":2}]}'], ()),
     ],
@@ -223,8 +184,3 @@ def test_repeated_keys_are_said(tmp_path: Path, objects: list[str], notices: tup
         assert any("b" in cells for cells, _ in rows)
         assert len(source.notices) == len(notices)
         assert all(said.startswith(notice) for said, notice in zip(source.notices, notices, strict=True))
-
-
-def test_the_notices_leave_other_formats_alone(tmp_path: Path) -> None:
-    source, rows = read(tmp_path / "a.txt", 'a path: C:\\ud800\n{"a":1,"a":2}\n')
-    assert (source.format, source.notices, len(rows)) == (FileFormat.LINES, (), 2)

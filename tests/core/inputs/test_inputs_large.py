@@ -45,12 +45,6 @@ def test_what_is_not_utf8_far_down_is_asked_about_and_never_changed(tmp_path: Pa
     assert "Müll und Öl" in list(read_rows(chosen))[-1].cells[-1]
 
 
-def test_utf8_far_down_is_read(tmp_path: Path) -> None:
-    source = open_source(large(tmp_path / "a.csv", "Müll 🌍", "utf-8"))
-    assert not source.is_encoding_sure
-    assert list(read_rows(source))[-1].cells == ("2", "Müll 🌍")
-
-
 def packed(path: Path, data: bytes) -> Path:
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(data, 1))
@@ -79,15 +73,6 @@ def test_of_what_is_packed_only_the_beginning_is_unpacked_before_its_rows_are_sh
         list(read_rows(source))
     path.write_bytes(whole)
     assert sum(1 for _ in read_rows(open_source(path))) == 5_000
-
-
-@pytest.mark.parametrize("name", ["a.csv.gz", "a.zip"])
-def test_what_is_not_utf8_far_down_in_what_is_packed_is_asked_about(tmp_path: Path, name: str) -> None:
-    path = packed(tmp_path / name, noise(5_000) + "1,Müll und Öl\n".encode("cp1252"))
-    source = open_source(path)
-    with pytest.raises(EncodingUnknown) as caught:
-        list(read_rows(source))
-    assert caught.value.guess == "cp1252"
 
 
 def test_several_packed_files_in_one_are_read_to_the_end(tmp_path: Path) -> None:

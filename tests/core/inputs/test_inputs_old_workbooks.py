@@ -1,6 +1,5 @@
 """Workbooks in Excel's old format (.xls), which is also the container of documents and of what has a password."""
 
-import asyncio
 import base64
 import gzip
 import os
@@ -48,13 +47,6 @@ def test_the_stream_is_found_whatever_its_program_called_it(tmp_path: Path, name
     assert [row.cells for row in read_rows(source)] == [("one",)]
 
 
-@pytest.mark.parametrize("name", ["a.xlsx", "a"])
-def test_the_content_counts_and_not_the_name(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(WORKBOOK)
-    assert [row.cells for row in read_rows(open_source(path))] == [("one",)]
-
-
 def test_the_directory_may_stand_after_megabytes_of_cells(tmp_path: Path) -> None:
     path = tmp_path / "a.xls"
     path.write_bytes(compound("Workbook", sectors_before=30_000))  # with more tables than the header has room for
@@ -87,16 +79,6 @@ def test_damage_does_not_end_the_program(tmp_path: Path, name: str) -> None:
         list(read_rows(open_source(path)))
 
 
-@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
-def test_whoever_ends_the_reading_is_not_told_of_damage(tmp_path: Path, end: type[BaseException]) -> None:
-    path = tmp_path / "a.xls"
-    path.write_bytes(WORKBOOK)
-    rows = read_rows(open_source(path))
-    assert next(rows).cells == ("one",)
-    with pytest.raises(end):
-        rows.throw(end())
-
-
 def test_a_password(tmp_path: Path) -> None:
     path = tmp_path / "a.xls"
     stream = WORKBOOK[512 : 512 + 4096]
@@ -117,12 +99,5 @@ def test_a_packed_one_is_to_be_unpacked(tmp_path: Path) -> None:
 def test_a_document_with_a_table_of_excel_in_it_is_no_workbook(tmp_path: Path) -> None:
     path = tmp_path / "a.doc"
     path.write_bytes(compound("WordDocument", within="Workbook"))
-    with pytest.raises(InputError, match=r"a\.doc is a document in an old Office format"):
-        open_source(path)
-
-
-def test_the_words_of_a_document_do_not_make_it_a_workbook(tmp_path: Path) -> None:
-    path = tmp_path / "a.doc"
-    path.write_bytes(compound("WordDocument") + "The Book of EncryptedPackage".encode("utf-16-le"))
     with pytest.raises(InputError, match=r"a\.doc is a document in an old Office format"):
         open_source(path)

@@ -62,8 +62,6 @@ def test_paragraphs_without_spaces_between_words(tmp_path: Path) -> None:
     [
         wrapped(ENGLISH, 50, "\n\n\n").replace("\n", "\r\n"),
         "Energy\n\n" + wrapped(ENGLISH, 60),  # a title
-        "# Energy\n\n## Of the sun\n\n" + wrapped(ENGLISH, 50),
-        textwrap.indent(wrapped(ENGLISH, 60), "    "),
         # lines broken by hand at no particular width
         "Solar panels turn light into electricity.\nThey work best in full sun and need\nlittle care.\n\n"
         "Wind turbines need steady wind. They are\noften built at sea.\n",
@@ -78,9 +76,7 @@ def test_paragraphs_as_people_and_editors_leave_them(tmp_path: Path, text: str) 
 @pytest.mark.parametrize(
     "text",
     [
-        "\n\n".join(ENGLISH),
         "\r\n \t\r\n".join(ENGLISH) + "\r\n\r\n",
-        "\n\n\n".join(RUSSIAN),
         "\n\n".join(JAPANESE),
         "\n" + "\n\n".join(("Energy", ENGLISH[0], "Of the wind", ENGLISH[1])),  # with titles
     ],
@@ -129,12 +125,6 @@ def test_a_list_stays_a_text_a_line(tmp_path: Path, name: str) -> None:
     assert source.format == FileFormat.LINES
     texts = [(number, line) for number, line in enumerate(LISTS[name].split("\n"), 1) if line]  # no blank lines
     assert [(row.number, *row.cells) for row in read_rows(source)] == texts
-
-
-def test_a_log_stays_a_text_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "texts.log"
-    path.write_text(wrapped(ENGLISH, 40), encoding="utf-8")
-    assert open_source(path).format == FileFormat.LINES
 
 
 def test_the_beginning_of_a_large_file_tells(tmp_path: Path) -> None:

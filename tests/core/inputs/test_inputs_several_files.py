@@ -234,12 +234,6 @@ def test_a_sample_is_the_same_each_time_and_in_every_order_of_the_corpus(tmp_pat
     assert candidates(one, CandidateRule(size=6)) == DRAWN
 
 
-def test_a_larger_sample_has_the_texts_of_a_smaller_one(tmp_path: Path) -> None:
-    folder = data_set(tmp_path / "set")
-    small, large = candidates(folder, CandidateRule(size=10)), candidates(folder, CandidateRule(size=30))
-    assert all(set(small[query]) < set(large[query]) for query in small)
-
-
 def test_all_texts_are_drawn_about_as_often_as_others(tmp_path: Path) -> None:
     labels = {f"q{number}": {"d000": 1} for number in range(400)}
     found = candidates(data_set(tmp_path / "set", labels), CandidateRule(size=31))
@@ -248,11 +242,6 @@ def test_all_texts_are_drawn_about_as_often_as_others(tmp_path: Path) -> None:
     assert sum(counts) == 400 * 30
     assert min(counts) > 60  # 101 are expected, with a standard deviation of 9
     assert max(counts) < 145
-
-
-def test_a_query_with_more_judged_texts_than_a_sample_has_keeps_them_all(tmp_path: Path) -> None:
-    judged = {f"d{number:03}": 1 for number in range(9)}
-    assert candidates(data_set(tmp_path / "set", {"q1": judged}), CandidateRule(size=5)) == {"q1": list(judged)}
 
 
 def test_a_small_corpus_is_a_sample_as_a_whole(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from tests.core.inputs.test_inputs_containers import CELL, ODS, zipped
 
 Rows = Sequence[Sequence[str]]
 TABLE: Rows = [["sku", "text"], *[[f"A-{n}", f"A lamp with {n} bulbs"] for n in range(5)]]
@@ -46,7 +45,6 @@ def book(path: Path, *sheets: tuple[str, Rows], hidden: Sequence[str] = ()) -> P
     [
         ("Sheet1", NOTE),
         ("READ ME", MEANINGS),
-        ("Chart", [["Lamps of the year"]]),
         ("Instructions", [["text"], ["Do not change the columns"]]),
     ],
 )
@@ -65,8 +63,6 @@ def test_a_note_before_the_table_is_not_read(tmp_path: Path, note: tuple[str, Ro
     ("first", "second"),
     [
         (("Sheet1", LIST), ("Lamps", TABLE)),
-        (("Sheet1", [["text"], *LIST[:5], [], *LIST[6:]]), ("Lamps", TABLE)),
-        (("Queries", [["Warm light"], ["Which one is cold?"], ["How tall is it?"]]), ("Lamps", TABLE)),
         (("Sheet1", MEANINGS), ("Lamps", TABLE)),
         (("Sheet1", NOTE), ("Codes", [["A"], ["B"], ["C"]])),
         (("Read me", NOTE), ("Info", TABLE)),
@@ -88,24 +84,6 @@ def test_hidden_sheets_come_last(tmp_path: Path) -> None:
     assert source.notices == ("The sheet “Lookup” is hidden; those that are not are empty.",)
     with pytest.raises(InputError, match="is empty"):
         open_source(book(tmp_path / "d.xlsx", ("Sheet1", []), ("Old", []), hidden=["Old"]))
-
-
-def test_open_document_sheets_too(tmp_path: Path) -> None:
-    def rows_of(rows: Rows) -> str:
-        cells = ("".join(CELL.format(text=cell, more="") for cell in row) for row in rows)
-        return "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
-
-    both = f'{rows_of(NOTE)}</table:table><table:table table:name="Lamps">{rows_of(TABLE)}'
-    path = tmp_path / "a.ods"
-    path.write_bytes(
-        zipped(
-            ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
-            ("META-INF/manifest.xml", b'<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'),
-            ("content.xml", ODS.format(rows=both).encode()),
-        )
-    )
-    source = open_source(path)
-    assert (source.sheet, source.sheets, source.columns) == ("Lamps", ("S", "Lamps"), ("sku", "text"))
 
 
 TITLED: Rows = [["Lamps of May"], ["As of 2024-05-31"], [], *TABLE]
@@ -132,7 +110,6 @@ PAIRS: Rows = [["id", "query", "text"], *[[str(n), f"How is lamp {n}?", "It is w
     [
         ([["Report:", "Lamps"], ["As of:", "2024-05-31"], []], "2 rows above the table are not read: “Report: Lamps”"),
         ([["", "What was said", ""]], "1 row above the table is not read: “What was said”."),
-        ([["Row", "What was said", ""]], "1 row above the table is not read: “Row What was said”."),
     ],
 )
 def test_what_else_stands_above_a_table(tmp_path: Path, above: Rows, said: str) -> None:
@@ -146,17 +123,10 @@ def test_what_else_stands_above_a_table(tmp_path: Path, above: Rows, said: str) 
     [
         [["", "query", "text"], *PAIRS[1:]],  # a header with one name missing
         [["1", "", "A lamp"], ["2", "title", "A chair"], ["3", "name", "A table"]],
-        [["text", ""], ["one", "1"], ["two", "2"]],  # a name is missing
         [["Lamps", ""], ["warm", ""], ["cold", ""], ["bright", ""]],
-        [["A lamp", ""], ["is red", "yes"], ["is blue", "no"], ["is green", "no"]],
     ],
 )
 def test_what_may_be_a_row_is_no_title(tmp_path: Path, rows: Rows) -> None:
     source = open_source(book(tmp_path / "a.xlsx", ("Sheet1", rows)), ReadOptions(has_header=False))
     assert len(list(read_rows(source))) == len(rows)
     assert source.notices == ()
-
-
-def test_titles_that_are_only_signs_are_said_too(tmp_path: Path) -> None:
-    path = book(tmp_path / "signs.xlsx", ("Data", [["", ","], ["", " "], ["text", "#"], ["", "0"], ["one", "1"]]))
-    assert open_source(path).notices == ("1 row above the table is not read: “,”.",)

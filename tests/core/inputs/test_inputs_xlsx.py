@@ -138,14 +138,6 @@ def test_a_formula_without_a_stored_value_is_a_problem_row(tmp_path: Path) -> No
     assert (rows[1].number, rows[1].problem.split(".")[0]) == (3, "The formula in B3 has no stored value")
 
 
-def test_progress_counts_rows(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    by_xlsxwriter(path, [["id", "text"], *([str(number), "some text"] for number in range(1500))])
-    seen: list[int] = []
-    assert sum(1 for _ in read_rows(open_source(path), progress=seen.append)) == 1500
-    assert seen == [1000, 1501]
-
-
 @pytest.mark.parametrize("name", ["a.xls", "a.csv"])
 def test_the_content_counts_and_not_the_name(tmp_path: Path, name: str) -> None:
     by_xlsxwriter(tmp_path / "a.xlsx", [["id", "text"], ["1", "one"]])
@@ -203,8 +195,6 @@ def test_cells_written_in_unusual_ways_are_read(tmp_path: Path) -> None:
     "rows",
     [
         f'<row r="1">{inline("A1", "a")}</row><row r="1048576">{inline("XFD1048576", "b")}</row>',
-        f"<row>{inline('A1', 'a')}</row><row><c t='n' r='XFD1048576'><v>1</v></c></row>",
-        f'<row r="1">{inline("A1", "a")}</row><row r="99999999">{inline("ZZZ99999999", "b")}</row>',
         f'<row r="1">{inline("A1", "a")}</row><row r="2">{inline("AAAAAAAA99999999999", "b")}</row>',
     ],
 )
@@ -259,18 +249,12 @@ def test_a_zip_bomb_is_refused_by_its_directory_or_by_unpacking(tmp_path: Path) 
 @pytest.mark.parametrize(
     "xml",
     [
-        b"",
         b"<worksheet>",
-        b"not xml at all",
         sheet('<row r="1"><c r="A1" t="s"><v>99</v></c></row>'),
-        sheet('<row r="1"><c r="A1" t="n"><v>many</v></c></row>'),
         sheet('<row r="x"><c r="1A"><v>1</v></c></row>'),
-        sheet('<row r="5"><c r="A5"><v>1</v></c></row><row r="2"><c r="B2"><v>1</v></c></row>'),
         sheet('<row r="0"><c r="A0"><v>1</v></c></row>'),
         sheet('<row r="1"><c r="A1" s="77"><v>1</v></c></row>'),
         sheet(inline("A1", "&bomb;")),
-        sheet(inline("A1", "&#0;&#xD800;")),
-        sheet('<x:row r="1" xmlns:x="' + MAIN + '"><x:c r="A1"><x:v>1</x:v></x:c></x:row>'),
         b'<!DOCTYPE x [<!ENTITY a "aaaa">]>' + sheet(inline("A1", "&a;")),
     ],
 )
@@ -290,15 +274,11 @@ def test_a_broken_sheet_is_rows_or_a_sentence(tmp_path: Path, xml: bytes) -> Non
 TEXTS = {
     "<t>as it is</t>": "as it is",
     "<t> before</t>": " before",
-    "<t>after </t>": "after ",
     "<t>\ttab\n</t>": "\ttab\n",
     "<t>   </t>": "   ",
-    "<t>&#32;as a reference&#xA;</t>": " as a reference\n",
     "<t>an entity &amp; </t>": "an entity & ",
-    "<t>&quot;quoted&quot;</t>": '"quoted"',
     '<t xml:space="preserve"> said </t>': " said ",
     '<t xml:space="default"> said not to matter</t><t> </t>': " said not to matter ",
-    "<r><t>two </t></r><r><t>formats</t></r>": "two formats",
     "<r><t>two</t></r><r><rPr><b/></rPr><t> formats</t></r>": "two formats",
     "<t><![CDATA[ <t> in a section ]]></t>": " <t> in a section ",
     "<t/>": "",

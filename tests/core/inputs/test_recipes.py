@@ -49,13 +49,6 @@ def test_recipes_are_renamed_and_deleted(tmp_path: Path) -> None:
         book.save(replace(RECIPE, name="  "))
 
 
-def test_saving_under_a_known_name_replaces(tmp_path: Path) -> None:
-    book = RecipeBook(tmp_path / "recipes.json")
-    book.save(RECIPE)
-    book.save(replace(RECIPE, name="products", second_columns=("a",)))
-    assert [(each.name, each.second_columns) for each in book.recipes()] == [("products", ("a",))]
-
-
 def test_the_kind_of_file_that_was_not_met_for_longest_is_forgotten(tmp_path: Path) -> None:
     book = RecipeBook(tmp_path / "recipes.json")
     kinds = [FileKind(FileFormat.DELIMITED, (f"column {number}",)) for number in range(MOST_REMEMBERED + 1)]
@@ -83,12 +76,6 @@ def test_columns_are_found_by_name_wherever_they_stand() -> None:
     assert isinstance(found, Mapping)
     assert found.roles == (Role.KEEP, Role.TEXT, Role.KEEP, Role.ID)
     assert (found.template, found.split, found.kind) == (JOINED.template, JOINED.split, Kind.EMBED)
-
-
-def test_a_missing_column_is_named() -> None:
-    assert fitted(RECIPE, ("Title", "body")) == "There is no column “sku”."
-    kept = replace(RECIPE, mapping=replace(JOINED, roles=(Role.KEEP, Role.IGNORE, Role.TEXT), template=""))
-    assert isinstance(fitted(kept, ("body",)), Mapping)
 
 
 def test_the_encoding_belongs_to_one_file(tmp_path: Path) -> None:

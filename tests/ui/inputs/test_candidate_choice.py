@@ -60,16 +60,6 @@ async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_agai
     assert driver.job.texts == 240
 
 
-async def test_the_whole_corpus_is_not_taken_for_the_next_data_set(
-    driver: DraftDriver, tmp_path: Path, until: Until
-) -> None:
-    await opened(driver, tmp_path / "one", until)
-    driver.click(driver.page.data.candidates.choices[CORPUS])
-    await until(lambda: driver.is_settled() and driver.job.texts == 240)
-    await opened(driver, tmp_path / "other", until)
-    assert driver.page.data.candidates.choices[SAMPLE].isChecked()
-
-
 async def test_other_files_have_no_such_choice(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     await opened(driver, tmp_path / "set", until)
     table = tmp_path / "a.csv"

@@ -6,9 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role
-from cfbatch_gui.core.inputs.layouts import with_role
-from cfbatch_gui.core.inputs.recipes import recipe_of
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.ui.inputs.problems_view import RawDelegate
 from cfbatch_gui.ui.widgets import LinkButton, NoticeBar
 from tests.ui.conftest import Until
@@ -79,22 +77,6 @@ async def test_they_are_shown_as_they_stand_beside_what_was_read(
     assert '"6,""a sofa\n7,a shelf, blue"",12"' in QGuiApplication.clipboard().text()
 
 
-async def test_one_click_sends_them_and_one_leaves_them_out(driver: DraftDriver, texts: Path, until: Until) -> None:
-    await opened(driver, texts, until)
-    preview = driver.page.data.first.table
-    tokens = driver.figures()[3]
-    driver.click(link(driver, LEFT_OUT, "Send them as read"))
-    await settled(driver, SENT, until)
-    assert driver.figures()[0] == ("8", "texts") and driver.figures()[3] != tokens
-    assert bar(driver, LEFT_OUT) is None and not driver.page.check.problem_bars.save_all.isVisible()
-    assert not driver.page.check.problems.isVisible()
-    assert driver.job.problems == 0 and preview.columns()[1].colour is not None
-    driver.click(link(driver, SENT, "Leave them out"))
-    await settled(driver, LEFT_OUT, until)
-    assert driver.figures()[0] == ("5", "texts") and driver.figures()[3] == tokens
-    assert driver.job.problems == 3
-
-
 async def test_what_is_shown_stays_in_sight(driver: DraftDriver, texts: Path, until: Until) -> None:
     await opened(driver, texts, until)
     driver.click(link(driver, LEFT_OUT, "Show rows"))
@@ -144,18 +126,6 @@ async def test_nobody_has_decided_about_other_rows(
     driver.click(driver.page.data.first.header)
     driver.pick(lambda action: not action.isChecked())
     await settled(driver, LEFT_OUT, until)
-
-
-async def test_a_recipe_that_reads_alike_leaves_the_decision(driver: DraftDriver, texts: Path, until: Until) -> None:
-    await opened(driver, texts, until)
-    file, mapping = driver.state.file, driver.state.mapping
-    assert file is not None and mapping is not None
-    driver.click(link(driver, LEFT_OUT, "Send them as read"))
-    await settled(driver, SENT, until)
-    recipe = recipe_of("Texts", file.source, with_role(mapping, 0, Role.KEEP), file.options, None)
-    driver.page.choices.use_recipe(driver.job.id, recipe)
-    await until(lambda: driver.page.data.first.table.role_of(0) is Role.KEEP)
-    await settled(driver, SENT, until)
 
 
 async def test_without_the_file_it_cannot_be_decided(driver: DraftDriver, texts: Path, until: Until) -> None:

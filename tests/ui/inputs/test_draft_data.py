@@ -230,19 +230,6 @@ async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
     await until(lambda: driver.sent == [job.id])
 
 
-async def test_a_file_that_has_changed_is_read_again(driver: DraftDriver, questions: Path, until: Until) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
-    job = driver.job
-    with questions.open("a") as file:
-        file.write("a new query;a new answer;A-9;1\n")
-    driver.page.drafts.forget(job.id)
-    driver.page.show_job(job)
-    await until(driver.is_ready)
-    assert driver.figures()[0] == ("3", "queries")
-
-
 async def test_drafts_are_kept_apart(driver: DraftDriver, questions: Path, until: Until) -> None:
     first = driver.new_draft("First")
     driver.page.open_path(questions)
@@ -315,12 +302,3 @@ async def test_a_close_guess_is_asked_about_before_sending(close: DraftDriver, u
     assert (first_cell(close), close.sent) == ("…", [])  # to be looked at before it is sent
     close.click(close.page.check.send_button)
     await until(lambda: len(close.sent) == 1)
-
-
-async def test_with_the_guess_as_the_answer_it_is_sent_at_once(close: DraftDriver, until: Until) -> None:
-    dialog = await send_marks(close, until)
-    close.click(dialog.buttons[0])
-    await until(lambda: len(close.sent) == 1)
-    draft = close.program.folder(close.sent[0]).draft()
-    assert draft is not None
-    assert (draft.options.encoding, draft.options.is_encoding_guessed) == ("cp1252", False)

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QMenu
 
-from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Role, Split
+from cfbatch_gui.core.inputs.input_values import Role, Split
 from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]
@@ -79,17 +79,6 @@ async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, produc
     assert not editor.isVisible()
 
 
-async def test_a_column_of_text_stands_instead_of_the_template(
-    driver: DraftDriver, products: Path, until: Until
-) -> None:
-    await opened(driver, products, until)
-    choose_from_layouts(driver, "Join several columns")
-    await until(lambda: driver.is_ready() and texts(driver)[0] == "Lamp. It is warm")
-    driver.choose_role(1, Role.TEXT)
-    await until(lambda: driver.is_ready() and texts(driver)[0] == "Lamp")
-    assert driver.state.mapping is not None and driver.state.mapping.template == ""
-
-
 async def test_long_texts_are_cut_with_a_live_count(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "long.csv"
     path.write_text(f"id,text\n1,short\n2,{'word ' * 1_000}\n")
@@ -131,37 +120,6 @@ async def test_a_choice_is_remembered_for_files_that_are_built_alike(
     assert not driver.page.data.known.isVisible() and driver.notices.undos.latest() is None
     await opened(driver, other, until)
     assert not driver.page.data.known.isVisible() and texts(driver)[0] == "It is warm"
-
-
-async def test_how_a_file_is_read_is_remembered_too(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    one, other = tmp_path / "one.txt", tmp_path / "other.txt"
-    one.write_text("One.\nStill one.\n\nTwo.\n")
-    other.write_text("Three.\n\nFour.\nStill four.\n")
-    await opened(driver, one, until)
-    driver.click(driver.page.data.first.separator)
-    driver.pick(lambda action: action.text() == "One text per paragraph")
-    await until(lambda: driver.is_ready() and len(texts(driver)) == 2)
-    await opened(driver, other, until)
-    assert driver.page.data.known.isVisible() and texts(driver) == ["Three.", "Four.\nStill four."]
-    driver.click(driver.page.data.undo)
-    await until(lambda: driver.is_settled() and driver.is_ready() and len(texts(driver)) == 3)
-    assert driver.state.file is not None and driver.state.file.source.format == FileFormat.LINES
-
-
-async def test_what_was_chosen_for_another_kind_of_job_is_left_alone(
-    driver: DraftDriver, products: Path, until: Until
-) -> None:
-    await opened(driver, products, until)
-    driver.choose_role(0, Role.IGNORE)
-    await until(driver.is_ready)
-    await until(lambda: not driver.page.drafts.tasks.is_running("remember 1"))
-    driver.new_draft()
-    driver.page.what.rank.click()
-    await until(lambda: driver.state.kind is Kind.RANK)
-    driver.page.open_path(products)
-    await until(driver.is_settled)
-    assert not driver.page.data.known.isVisible()
-    assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.LONG
 
 
 async def test_a_recipe_is_saved_used_renamed_and_deleted(

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Role
-from cfbatch_gui.core.inputs.layouts import with_role
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.inputs.draft_state import OpenFile, open_file
 from cfbatch_gui.ui.inputs.input_labels import roles_for
@@ -98,19 +97,3 @@ def test_in_a_narrow_window_nothing_stands_outside_of_it(table: PreviewTable, tm
     table.resize(900, 240)
     wider = [table.roles.sectionSize(section) for section in range(5)]
     assert sum(wider) == table.viewport().width() and wider[::2] == widths[::2]
-
-
-def test_what_is_left_over_goes_to_the_text_though_it_is_short(table: PreviewTable, tmp_path: Path) -> None:
-    file = written(tmp_path, "number,word,colour\n" + "".join(f"{n}0000000000,ab,blue\n" for n in range(9)))
-    mapping = with_role(file.guess(Kind.EMBED), 1, Role.TEXT)
-    widths = shown(table, file, mapping)
-    assert sum(widths) == table.viewport().width()
-    assert widths[1] > widths[0] > widths[2]
-
-
-def test_a_role_with_a_longer_name_gets_its_room(table: PreviewTable, tmp_path: Path) -> None:
-    file = written(tmp_path, "id,text\n" + "".join(f"{n},{LONG}\n" for n in range(9)))
-    before = shown(table, file)
-    after = shown(table, file, with_role(file.guess(Kind.EMBED), 0, Role.IGNORE))
-    assert after[0] >= table.roles.wanted_width(0) > before[0]
-    assert sum(after) == table.viewport().width()

@@ -37,16 +37,6 @@ async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: 
     assert done.state is JobState.DONE
 
 
-async def test_a_fresh_draft_takes_the_kind_from_its_file_and_its_name_too(driver: DraftDriver, until: Until) -> None:
-    driver.new_draft("New job")
-    driver.page.open_path(Path("resources/examples/product-texts.csv").resolve())
-    await until(driver.is_ready)
-    assert driver.page.what.embed.is_chosen() and not driver.page.what.rank.is_chosen()
-    assert driver.job.kind is Kind.EMBED
-    await until(lambda: driver.page.header.title() == "Product texts")
-    assert driver.job.id in driver.changed
-
-
 async def test_another_file_gives_its_name_unless_the_user_gave_one(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:
@@ -94,23 +84,6 @@ async def test_another_role_changes_the_sentence_and_the_figures(
     assert driver.sentence() == "Each row is a query with its contexts in 2 columns: 2 queries, about 4 contexts each."
     assert driver.figures()[1] == ("9", "contexts")
     assert driver.page.data.first.table.role_of(2) is Role.CONTEXT
-
-
-async def test_without_a_query_the_button_says_what_is_missing(
-    driver: DraftDriver, questions: Path, until: Until
-) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
-    driver.choose_role(0, Role.KEEP)
-    assert not driver.page.check.send_button.isEnabled()
-    said = "Choose the column that holds the query, or add a second file with queries for all contexts."
-    assert driver.why_not() == driver.sentence() == said
-    assert driver.page.check.send_button.toolTip() == driver.why_not()
-    assert driver.figures()[0] == ("–", "queries")
-    driver.choose_role(0, Role.QUERY)
-    await until(driver.is_ready)
-    assert driver.figures()[0] == ("2", "queries")
 
 
 async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
@@ -190,16 +163,6 @@ async def test_rename_duplicate_delete_and_undo(driver: DraftDriver, questions: 
     assert driver.notices.texts()[-1] == "“After” was deleted."
     driver.click(driver.notices.bars()[-1].links()[0])
     await until(lambda: job.id in [each.id for each in driver.program.ledger.jobs()])
-
-
-async def test_control_return_sends(driver: DraftDriver, questions: Path, until: Until) -> None:
-    job = driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
-    driver.window.activateWindow()
-    driver.page.what.rank.setFocus()
-    driver.qtbot.keyClick(driver.page.what.rank, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    await until(lambda: driver.sent == [job.id])
 
 
 def drop(driver: DraftDriver, paths: list[Path]) -> None:

@@ -119,15 +119,6 @@ async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
     await until(lambda: not options.account.isVisible())
 
 
-async def test_how_much_the_free_plan_collects_is_said(connected: DraftDriver, until: Until) -> None:
-    worker = connected.program.address_book.connection(id_of(connected, "Berlin"))
-    job, options = connected.new_draft(connection=worker.id), connected.page.check.options
-    options.show_account(job, worker, batches=500)
-    assert "Free plan" not in options.account.accessibleDescription()
-    options.show_account(job, worker, batches=620)
-    assert "it collects 500 of these 620 batches" in options.account.accessibleDescription()
-
-
 async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
     connected: DraftDriver, tmp_path: Path, until: Until
 ) -> None:

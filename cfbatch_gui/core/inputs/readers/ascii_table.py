@@ -27,10 +27,10 @@ _OF_HEADER = 8  # lines
 
 @dataclass(frozen=True, slots=True)
 class AsciiTable:
-    """The form of an ASCII table. `header` and `rule` are indices of lines; rows begin below the rule.
+    """`header` and `rule` are indices of lines.
 
-    `cuts` are the terminal columns of the bars within a row, from 0; () where the bars of different rows are not
-    aligned. `width` is that of the rule in terminal columns, 0 where a line may be of any width.
+    `cuts` are the terminal columns of the bars within a row, () where they are not aligned; `width` is the rule's in
+    terminal columns, 0 for any.
     """
 
     header: int
@@ -100,10 +100,7 @@ class AsciiTable:
 
 
 def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | None:
-    """The first ASCII table that begins within 30 lines; None if there is none or it is a small part of a text.
-
-    `is_whole` is whether the lines are the whole file and not only its beginning.
-    """
+    """The first ASCII table that begins within 30 lines; None for none, or a small part of a text."""
     may_be_single = is_whole and _ends_as_of_psql(lines)
     for rule in range(1, min(_MOST_ABOVE, len(lines) - 1)):
         found = _table_at(lines, rule, may_be_single=may_be_single)
@@ -113,13 +110,11 @@ def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | No
 
 
 def _ascii_table_at(lines: Sequence[str], header: int) -> AsciiTable | None:
-    """The table whose header begins at index `header`, None for none. A rule above may belong to it."""
     found = (_table_at(lines, rule, may_be_single=True) for rule in range(header + 1, len(lines) - 1))
     return next((each for each in found if each and each.header == header), None)
 
 
 def end_of_ascii_table(table: AsciiTable, lines: Sequence[str]) -> int:
-    """The index of the line after the last that belongs to the table."""
     end = table.rule + 1
     while end < len(lines) and (table.is_rule(lines[end]) or table.is_row(lines[end])):
         is_open = not table.is_rule(lines[end]) and table.is_open(lines[end])
@@ -165,7 +160,6 @@ def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTab
 
 
 def _first_of_header(lines: Sequence[str], rule: int) -> int:
-    """The index of the header's first line: in a box it may have several, such as names and types."""
     first = rule - 1
     while first and lines[first - 1].lstrip().startswith(tuple(_BARS)) and not _is_line(lines[first - 1]):
         first -= 1
@@ -225,10 +219,7 @@ def _width(sign: str) -> int:
 
 
 def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the rows, each with the number of its first line. Spaces around a cell are removed.
-
-    A line within the table that is not a row is a problem.
-    """
+    """Yield the rows, numbered by their first lines. A line within the table that is not a row is a problem."""
     width = len(source.columns)
     with open_bytes(source.path, source.end) as file:
         lines = enumerate(
@@ -290,7 +281,6 @@ def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tu
 
 
 def _joined(held: list[list[str]]) -> list[str]:
-    """Join the lines of each cell of a row, without blank lines at its end."""
     width = max(map(len, held))
     columns = [[cells[index].strip() if index < len(cells) else "" for cells in held] for index in range(width)]
     return ["\n".join(lines).rstrip("\n") for lines in columns]

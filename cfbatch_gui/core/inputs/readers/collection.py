@@ -19,7 +19,7 @@ from cfbatch_gui.core.messages import message
 
 
 class TextStore:
-    """Texts by id in a temporary database that the end of the `with` block removes. The first text of an id is kept."""
+    """Texts by id in a temporary database; the first text of an id is kept."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="cfbatch-")
@@ -48,7 +48,6 @@ class TextStore:
         return str(found[0])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield all (id, text) pairs in the order in which they were added."""
         yield from self._database.execute("SELECT id, text FROM texts ORDER BY number")
 
     def __enter__(self) -> Self:
@@ -76,17 +75,16 @@ def have_contrast(labels: Iterable[Mapping[str, str]]) -> bool:
 
 
 def is_relevant(label: str) -> bool:
-    """Whether a label is a grade above 0, which a text that is not judged has."""
+    """Whether a label is a grade above 0."""
     return _grade(label) > 0
 
 
 def candidate_texts(
     store: TextStore, labels: Labels, rule: CandidateRule
 ) -> Iterator[tuple[str, Iterable[tuple[str, str | None]]]]:
-    """Yield the id of each judged query and its candidates, as ids and texts; None is a judged text that is missing.
+    """Yield the id of each judged query and its candidates, as ids and texts (None: missing).
 
-    A sample comes by ids, so that no order tells which texts are judged, and depends on the ids alone. Each query's
-    candidates have to be taken before those of the next.
+    A sample comes by ids, so that no order tells which are judged. Take a query's candidates before the next query.
     """
     count = store.number_ids() if rule.pool is CandidatePool.SAMPLE else 0
     for query_id, judged in labels.items():
@@ -101,7 +99,7 @@ def candidate_texts(
 def _sample(
     store: TextStore, count: int, query_id: str, judged: Mapping[str, str], rule: CandidateRule
 ) -> Iterator[str]:
-    """Yield the ids of the judged texts, and of others until there are `rule.size` that the corpus has."""
+    """Yield the ids of the judged texts, and of others until there are `rule.size`."""
     yield from judged
     missing = rule.size - sum(store.get(each) is not None for each in judged)
     for number in _shuffled(count, query_id):
@@ -134,7 +132,7 @@ def _grade(label: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class JudgementLine:
-    """A line of qrels: the ids of a query and a document, and the label as it stands."""
+    """A line of qrels, with the label as it stands."""
 
     query_id: str
     document_id: str
@@ -143,10 +141,7 @@ class JudgementLine:
 
 @dataclass(frozen=True, slots=True)
 class CollectionTexts:
-    """What candidates can be chosen from: texts of judged queries by id, and labels by the ids of query and document.
-
-    `documents` yields each id and text that is not empty or is judged, once, in the order of the corpus.
-    """
+    """What candidates can be chosen from; `documents` yields each id and text once, in the order of the corpus."""
 
     queries: dict[str, str]
     labels: dict[str, dict[str, str]]
@@ -179,7 +174,7 @@ class _Parts:
 
 
 def recognise_collection(candidate: Candidate) -> Source | None:
-    """The source of a folder with a corpus and queries. Raises InputError without a run and without qrels."""
+    """The source of a folder with a corpus and queries. Raises InputError without a run and qrels."""
     if not is_folder(candidate.path):
         return None
     parts = _parts_of(candidate.path)
@@ -241,9 +236,7 @@ def _are_judgements(sample: str) -> bool:
 
 
 def _parts_of(path: Path) -> _Parts | None:
-    """The parts of a collection in a folder or beside a TREC run; None without a corpus with queries. Raises
-    InputError.
-    """
+    """The parts of a collection in a folder or beside a run; None without corpus and queries. Raises InputError."""
     folder = path if is_folder(path) else path.parent
     with looking_at(folder):
         corpus, queries = _part(folder, _CORPUS), _part(folder, _QUERIES)
@@ -254,8 +247,9 @@ def _parts_of(path: Path) -> _Parts | None:
 
 
 def settle_candidates(source: Source, rule: CandidateRule | None, read_file: FileReader) -> Source:
-    """The source with the rule that chooses its candidates, by default the usual one; unchanged with a run. Raises
-    InputError.
+    """The source with the rule that chooses its candidates, by default the usual one; unchanged with a run.
+
+    Raises InputError.
     """
     parts = _parts_of(source.path)
     if parts is None or parts.run is not None or parts.judgements is None:
@@ -323,11 +317,9 @@ def _any_run(folder: Path) -> Path | None:
 def read_collection(
     source: Source, progress: Callable[[int], None] | None, read_file: FileReader
 ) -> Generator[Row, None, None]:
-    """Yield the pairs of query and candidate with `_PAIR_COLUMNS`, numbered from 1.
+    """Yield the pairs of query and candidate, numbered from 1.
 
-    Candidates come by falling score of the run, equal scores in file order, or as `source.candidates` says; then only
-    judged ones have an initial rank. Documents are stored in a temporary file. A candidate without a document, or of
-    an unknown query, is a problem. `progress` gets the number of pairs.
+    By falling score of the run, or as `source.candidates` says. A candidate without a document or query is a problem.
     """
     parts = _parts_of(source.path)
     if parts is None:
@@ -370,9 +362,7 @@ def _texts_of_run(
 
 
 def read_collection_judgements(source: Source, read_file: FileReader) -> Iterator[JudgementLine]:
-    """Yield the judgements beside a collection in file order, also of documents that are no candidates. Raises
-    InputError.
-    """
+    """Yield the judgements in file order, also of documents that are no candidates. Raises InputError."""
     parts = _parts_of(source.path)
     if parts is not None and parts.judgements is not None:
         yield from (JudgementLine(*pair, label) for pair, label in _judgements(parts.judgements, read_file))
@@ -404,7 +394,6 @@ def _pairs(
 
 
 def _table(path: Path, read_file: FileReader) -> Iterator[dict[str, str]]:
-    """Yield the rows of a file without a problem, each as a dict of cells by lower-case column name."""
     source, rows = read_file(path)
     if not source.has_header and source.separator and len(source.columns) == 2:
         names = ["_id", "text"]  # MS MARCO's collection.tsv and queries.tsv

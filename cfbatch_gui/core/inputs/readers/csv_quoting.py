@@ -28,7 +28,7 @@ csv.field_size_limit(LONGEST_CELL)  # the default of 131,072 is less than a chap
 
 
 def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
-    """A csv.reader for a way of quoting. It does not decode the escapes of PostgreSQL's COPY."""
+    """A csv.reader for a way of quoting, before the escapes of PostgreSQL's COPY."""
     if quoting is Quoting.OUTFILE:
         lines = _with_empty_cells(lines, separator)
     elif quoting is Quoting.WRAPPED:
@@ -37,7 +37,6 @@ def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: 
 
 
 def unwrapped(line: str) -> str:
-    """Remove the quotation marks around a whole line; another line stays unchanged."""
     found = WRAPPED_LINE.fullmatch(line)
     return found[1].replace('""', '"') + found[2] if found else line
 
@@ -104,7 +103,6 @@ def _cell(separator: str, quoting: Quoting) -> re.Pattern[str]:
 
 
 def _parts(separator: str, quoting: Quoting) -> tuple[str, str, str, str]:
-    """Patterns of the quotation mark, of what may stand in quotation marks and before them, and of the separator."""
     quote = "'" if quoting is Quoting.SINGLE else '"'
     if quoting in BACKSLASH:
         body = rf"[^{quote}\\]*+(?:(?:\\.|{quote}{quote})[^{quote}\\]*+)*+"
@@ -114,8 +112,7 @@ def _parts(separator: str, quoting: Quoting) -> tuple[str, str, str, str]:
 
 
 def has_sound_quotes(text: str, separator: str, quoting: Quoting) -> bool:
-    """Whether every quotation mark is where this quoting allows one. `text` begins with a record, and may end
-    within one."""
+    """`text` begins with a record, and may end within one."""
     quote = "'" if quoting is Quoting.SINGLE else '"'
     if quoting in _UNQUOTED or quote not in text:
         return True
@@ -149,16 +146,14 @@ def _marks(cell: str, quote: str, quoting: Quoting) -> int:
 
 
 def is_fused(cells: Sequence[str], breaks: int, separator: str) -> bool:
-    """Whether the `breaks` line breaks in the cells of a record may have been the ends of rows.
+    """Whether the `breaks` line breaks in a record's cells may have been ends of rows.
 
-    Whatever was between two rows is then in a cell, with as many separators as a row has: cells have run together in a
-    row that has as many cells as others only if they hold that many. A table of one column has none.
+    Then a cell holds as many separators as a row has.
     """
     return len(cells) > 1 and sum(cell.count(separator) for cell in cells) >= (len(cells) - 1) * breaks
 
 
 def is_made_of_rows(raw: str, width: int, separator: str, quoting: Quoting) -> bool:
-    """Whether each line of a record has `width` cells by itself."""
     return all(width_of_line(line, separator, quoting) == width for line in raw.splitlines())
 
 
@@ -175,8 +170,7 @@ def width_of_line(line: str, separator: str, quoting: Quoting) -> int:
 def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
     """How many rows belong to the header.
 
-    Beside the names these are the line of dashes of SQL Server's sqlcmd, the kinds of answers of SurveyMonkey, and the
-    questions and import ids of Qualtrics.
+    Also sqlcmd's line of dashes, and the extra rows of SurveyMonkey and Qualtrics.
     """
     width = len(rows[0])
     if len(rows) > 2 and _are_import_ids(rows[2], width):

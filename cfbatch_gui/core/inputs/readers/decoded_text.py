@@ -22,11 +22,10 @@ _MARKS = re.compile("(?<=[\r\n])\ufeff+")
 def text_lines(
     file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None, *, is_sure: bool = True
 ) -> Iterator[str]:
-    r"""Yield lines with their ends (\n, \r\n or \r) as they stand.
+    """Yield lines with their ends as they stand, without byte order marks at line starts.
 
-    A byte order mark is removed, also at the beginning of a further line, as in concatenated files. Bytes that are
-    invalid in the encoding, NULs and lone surrogates become U+FFFD. `name` is for the error. Raises InputError for a
-    line longer than `LONGEST_LINE`; with `is_sure` False, EncodingUnknown for invalid bytes.
+    What is invalid, NUL or a lone surrogate becomes U+FFFD. Raises InputError for a line longer than `LONGEST_LINE`;
+    with `is_sure` False, EncodingUnknown for invalid bytes.
     """
     # chain() over StringIO keeps the loop over lines in C: Python code runs once a chunk, not once a line.
     pieces = text_pieces(file, name, encoding, progress, is_sure=is_sure)
@@ -59,9 +58,9 @@ def text_pieces(
     is_sure: bool = True,
     longest: int = 0,
 ) -> Iterator[str]:
-    """Yield the text of `text_lines` in pieces of whole lines; the last may have no line end.
+    """Yield the text of `text_lines` in pieces of whole lines.
 
-    With `longest` the text of a line of more characters is replaced by `CUT_MARK`, instead of raising InputError.
+    A line longer than `longest` is replaced by `CUT_MARK`.
     """
     decode = _decoder(encoding, name, is_sure=is_sure)
     unfinished: list[str] = []
@@ -102,10 +101,7 @@ def text_pieces(
 def text_chunks(
     file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None, *, is_sure: bool = True
 ) -> Iterator[str]:
-    """Yield the text of `text_lines` in chunks that may end anywhere, for formats to which lines mean nothing.
-
-    Raises EncodingUnknown as `text_lines`.
-    """
+    """Yield the text of `text_lines` in chunks that may end anywhere. Raises EncodingUnknown."""
     position = 0
     for text, size, _ in _texts(file, _decoder(encoding, name, is_sure=is_sure)):
         yield text.replace("\0", "\ufffd")
@@ -115,10 +111,7 @@ def text_chunks(
 
 
 def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tuple[str, int, int]]:
-    """Yield chunks of the text without byte order marks, each with its size in bytes and the number of marks removed.
-
-    The mark at the beginning of the file is not counted.
-    """
+    """Yield chunks of the text, each with its size in bytes and the number of marks removed but the file's first."""
     is_first, at_line_start = True, True
     size = -1
     while size:
@@ -139,7 +132,7 @@ def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tup
 def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
     """The text without byte order marks at the beginnings of lines, and their number.
 
-    Elsewhere U+FEFF is a zero-width space. `at_line_start` is whether the text begins at the start of a line.
+    Elsewhere U+FEFF is a zero-width space.
     """
     cleaned = _MARKS.sub("", f"\n{text}" if at_line_start else f" {text}")[1:]
     return cleaned, len(text) - len(cleaned)
@@ -148,10 +141,9 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
 def count_signs(
     file: BinaryIO, encoding: str, most: int, see: Callable[[str], None] | None = None
 ) -> tuple[int, int, int]:
-    """How many byte order marks `text_lines` removes after the first, how many NULs it replaces, and how many
-    characters were broken, here or by another program before.
+    """How many marks are removed after the first, NULs replaced, and characters broken, in the first `most` bytes.
 
-    About the first `most` bytes of the file are read; `see` gets their text in pieces.
+    `see` gets their text in pieces.
     """
     decode = codecs.getincrementaldecoder(encoding)("replace").decode
     marks = nuls = broken = 0

@@ -1,6 +1,6 @@
-"""Decode a file in a process of its own, which writes what it finds to its standard output.
+"""Decode a file in a process of its own.
 
-arro3 (0.9.1) and calamine (0.37) may end their whole process at a damaged file, or take all memory there is.
+Arro3 (0.9.1) and calamine (0.37) may end their process at a damaged file, or take all memory.
 """
 
 import os
@@ -27,8 +27,6 @@ class DecodingError(Exception):
 
 
 class Decoding:
-    """A running process; `stream` is what it writes, while it decodes."""
-
     def __init__(self, process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
         self._process, self._said = process, said
         self.stream = cast("IO[bytes]", process.stdout)  # a pipe

@@ -1,7 +1,4 @@
-"""The program that `decoding_process` runs to decode a file: it needs python-calamine or arro3, none of our modules.
-
-For .xlsx, whose extent is checked before, the program's own process calls the same functions.
-"""
+"""The program that `decoding_process` runs; it needs python-calamine or arro3, none of our modules."""
 
 import datetime
 import json
@@ -29,7 +26,7 @@ _EXACT_INTEGERS = 2.0**53  # above, a float cannot distinguish neighbouring inte
 
 
 def open_workbook(workbook: Path | BytesIO) -> python_calamine.CalamineWorkbook:
-    """Open a workbook, whatever its name says: by a path the library tries only its suffix, but says what is wrong."""
+    """Open a workbook, whatever its name says: by a path the library tries only its suffix."""
     if isinstance(workbook, BytesIO):
         return python_calamine.CalamineWorkbook.from_filelike(workbook)
     try:
@@ -44,8 +41,9 @@ def open_workbook(workbook: Path | BytesIO) -> python_calamine.CalamineWorkbook:
 
 
 def _with_tabs_and_breaks(path: Path) -> Path | BytesIO:
-    """A copy of an .ods in which tabs and line breaks, which calamine (0.37) leaves out, are characters; the path if it
-    has none.
+    """A copy of an .ods in which tabs and line breaks, which calamine (0.37) leaves out, are characters.
+
+    The path if it has none.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -75,9 +73,9 @@ def sheets_in(workbook: python_calamine.CalamineWorkbook) -> tuple[tuple[str, bo
 
 
 def rows_in(workbook: python_calamine.CalamineWorkbook, sheet: str) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of every row from the first of the sheet, blank or not, equally many in each.
+    """Yield the cells of every row from the first of the sheet.
 
-    A row with a value that Python cannot hold, such as a span of 3 million years, is `OUT_OF_RANGE` and empty cells.
+    One with a value that Python cannot hold is `OUT_OF_RANGE` and empty cells.
     """
     found = workbook.get_sheet_by_name(sheet)
     rows = found.iter_rows()
@@ -114,10 +112,9 @@ def _duration(value: datetime.timedelta) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write what a file holds to standard output; return the exit status.
+    """Write to standard output what a file holds.
 
-    The arguments are the kind of file, its path, and perhaps a sheet's name in JSON. Parquet becomes an Arrow stream; a
-    workbook lines of JSON with its sheets, or with blocks of the rows of one.
+    Parquet as an Arrow stream, a workbook as lines of JSON with its sheets, or with blocks of the rows of one.
     """
     kind, path, *sheet = arguments
     if kind == PARQUET:

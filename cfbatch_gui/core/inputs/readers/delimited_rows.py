@@ -51,11 +51,7 @@ Progress = Callable[[int], None] | None
 
 
 class RecordChecks:
-    """Checks the records of one reading of a file, block by block.
-
-    Whether quotation marks are sound is checked for whole pieces of the text by one regular expression, and for each
-    record only in pieces that are not.
-    """
+    """Checks the records of one reading of a file: pieces by one regular expression, single ones where that fails."""
 
     def __init__(self, source: Source) -> None:
         self._separator, self._quoting, self._habits = source.separator, source.quoting, source.habits
@@ -71,10 +67,7 @@ class RecordChecks:
     def problems_of(
         self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
     ) -> dict[int, Problem]:
-        """The problems of a block of records by their index, in order.
-
-        `numbers` are the lines in which the records begin, and the line below the last.
-        """
+        """The problems of records by index. `numbers` are their first lines, and the line below the last."""
         suspects = self._suspects(numbers, len(rows), text)
         found = dict(self._of_unusual_width(rows))
         if numbers[-1] - numbers[0] != len(rows):
@@ -85,14 +78,12 @@ class RecordChecks:
         return dict(sorted(found.items()))
 
     def hides_rows(self, text: RawRecords, number: int) -> bool:
-        """Whether the line below the line `number` is a row by itself."""
         if self._width == 1 and self._habits.has_line_breaks:
             return False
         line = text.raw(number + 1, number + 2)
         return bool(line) and width_of_line(line, self._separator, self._quoting) in self._widths
 
     def _suspects(self, numbers: Sequence[int], count: int, text: RawRecords) -> Sequence[int]:
-        """The indices of the records whose quotation marks must be looked at one by one."""
         was_suspicious, begun = self._is_suspicious, text.pulled()
         if not begun:
             return range(count) if was_suspicious else ()
@@ -198,10 +189,10 @@ _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 
 
 def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
-    """Yield the rows. One with too few or too many cells is a problem, unless empty cells at its end are a habit.
+    """Yield the rows but blank lines.
 
-    A row whose quotation marks or line breaks look misplaced is doubtful; where a quotation mark that opens in a row
-    swallows the rows below, that row is a problem, and reading goes on below it. Blank lines are no rows.
+    A row of another width is a problem, unless that is a habit; one whose quotation marks or line breaks look misplaced
+    is doubtful; where a mark swallows the rows below, it is a problem and reading goes on below it.
     """
     width = len(source.columns)
     is_usual = not source.habits.widths or source.habits.widths == (width,)
@@ -227,10 +218,7 @@ def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row,
 
 
 def read_records(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[Row]:
-    """Yield every record from the table's first line on, the header included, with as many cells as it has.
-
-    Blank lines are left out. A record is a problem only if it cannot be read.
-    """
+    """Yield every record that is not blank from the table's first line on, header included, as wide as it is."""
     return single_rows(_Records(file, source, progress, None).blocks())
 
 
@@ -371,10 +359,9 @@ class _Records:
         return below == self._first_width > 1
 
     def _next_records(self) -> tuple[Sequence[int], list[tuple[str, ...]], bool]:
-        """Read one record for each item of the gate, which ends with the record that begins a new piece.
+        """Read a record for each item of the gate, which ends with the one that begins a new piece.
 
-        Return the line number of each record and of the next one, the records, and whether the next is too large to
-        read.
+        The line of each and of the next, the records, and whether the next is too large.
         """
         rows: list[tuple[str, ...]] = []
         reader, before = self._reader, self._reader.line_num

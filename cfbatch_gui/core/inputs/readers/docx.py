@@ -1,4 +1,4 @@
-"""Read Word documents (.docx): one text for each paragraph, including those in tables."""
+"""Read Word documents (.docx): one text for each paragraph."""
 
 import zipfile
 import zlib
@@ -25,7 +25,7 @@ _DAMAGE = (
 
 
 def recognise_docx(candidate: Candidate) -> Source | None:
-    """The source of a zip archive with a document, which has one column. Raises InputError if it has no text."""
+    """The source with one column, None for another archive. Raises InputError if it has no text."""
     if _MEMBER not in candidate.members:
         return None
     candidate.refuse_text_options(message("a document"))
@@ -36,10 +36,7 @@ def recognise_docx(candidate: Candidate) -> Source | None:
 
 
 def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the paragraphs that are not blank, with their numbers in the document, from 1.
-
-    Tabs and line breaks are kept; tracked deletions are left out. `progress` gets the number of paragraphs read.
-    """
+    """Yield the paragraphs that are not blank, numbered from 1 as in the document, without tracked deletions."""
     number = 0
     with open_raw(source.path) as raw:
         try:

@@ -22,11 +22,9 @@ _Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 
 def read_folder(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the name and the text of each text file, in the order of the names. Each has its own encoding.
+    """Yield the name and text of each file, by name.
 
-    A file that cannot be read, or a folder that cannot be opened, is a problem. `source.encoding` is for files whose
-    encoding can only be guessed; without it, because the first files of the folder did not want it, they are problems
-    too.
+    Each has its own encoding; `source.encoding` is for those that must be guessed. What cannot be read is a problem.
     """
     read = 0
     for number, (name, size, opened) in enumerate(_files(source.path), 1):
@@ -52,7 +50,7 @@ def _codec(file: BinaryIO, name: str, source: Source) -> str:
 
 
 def guessed_encoding(path: Path, most_files: int) -> Encoding | None:
-    """The guess for the first of so many files whose encoding has to be guessed; None if there is none among them."""
+    """The guess for the first of so many files whose encoding has to be guessed; None for none."""
     for _, _, opened in islice(_files(path), most_files):
         try:
             with opened() as file:
@@ -81,7 +79,7 @@ def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
 
 @dataclass(frozen=True, slots=True)
 class TextFiles:
-    """The text files of a folder and of folders in it, hidden ones left out, and the folders that cannot be opened."""
+    """The text files of a folder and of folders in it, without hidden ones, and the folders that cannot be opened."""
 
     files: tuple[Path, ...]
     closed: dict[Path, InputError]
@@ -109,7 +107,6 @@ def text_files(folder: Path) -> TextFiles:
 
 
 def size_of(file: Path) -> int:
-    """The size in bytes, 0 for one that cannot be asked for it."""
     with suppress(OSError):
         return file.stat().st_size
     return 0

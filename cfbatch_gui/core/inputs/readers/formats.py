@@ -1,7 +1,4 @@
-"""The table of file formats: all that the program knows about a format is in its entry or in its reader.
-
-Formats without a function that recognises them are told apart in `recognise`, by comparing rows.
-"""
+"""The table of file formats; those without a function here are told apart in `recognise`."""
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -46,15 +43,11 @@ class Joined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One format of files.
+    """One format.
 
-    `name` is what jobs and recipes store. `words` may contain {separator}, {header} and {sheet}; `short` is the form in
-    the window, "" if that shows the separator or the sheet; `listed` is "" if another format's name includes it. A file
-    dialog offers `suffixes` under the name `group`; files are recognised by content first. `mime_types` are those of
-    the desktops of Linux, as packaging has them too. A folder of mostly `is_table` files is no folder of texts.
-
-    `recognise` gets files before decoding, `recognise_text` decoded ones; None stands for another format. `read` yields
-    rows without a problem one by one or, where that is faster, in blocks. `progress` counts bytes, or rows.
+    Jobs and recipes store `name`; `words` may contain {separator}, {header}, {sheet}; `short` is the window's form,
+    `listed` "" if another format's name includes it. A folder of mostly `is_table` files is no folder of texts.
+    `recognise` gets files before decoding, `recognise_text` decoded ones. `progress` counts bytes, or rows.
     """
 
     name: str
@@ -232,7 +225,7 @@ def format_of(source: Source) -> Format:
 
 
 def is_read_by_bytes(source: Source) -> bool:
-    """Whether `progress` of `read_rows` counts bytes, of which there are `source.size`; otherwise it counts rows."""
+    """Whether `progress` of `read_rows` counts bytes, of which there are `source.size`; otherwise rows."""
     return not format_of(source).counts_rows
 
 

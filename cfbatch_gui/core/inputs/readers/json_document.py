@@ -1,4 +1,4 @@
-"""Read JSON and JSON Lines: an array of objects, an object that holds such an array, or consecutive objects."""
+"""Read JSON and JSON Lines: an array of objects, an object that holds one, or consecutive objects."""
 
 import json
 import re
@@ -82,10 +82,9 @@ _LEAST_TOGETHER = 64 * 1024  # characters in which objects are looked for that a
 
 
 def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
-    """Yield the rows of every element of the array, numbered as the elements are, from 1.
+    """Yield the rows of every element, numbered from 1.
 
-    Elements that are strings are texts, other elements that are not objects are problems. Where the JSON ends early or
-    is invalid, one problem row follows the rows before it.
+    Strings are texts, other elements that are not objects problems. Where the JSON ends early, one problem follows.
     """
     number = 0
     with open_bytes(source.path) as file:
@@ -144,9 +143,9 @@ def _single(values: Iterable[object]) -> Iterator[object]:
 
 
 def values_of(file: BinaryIO, source: Source) -> Iterator[object]:
-    """Yield the elements one by one; where the JSON is invalid, a `Broken` is the last. The file is never held whole.
+    """Yield the elements one by one; where the JSON is invalid, a `Broken` is the last.
 
-    Raises InputError for a single value that is longer than anything that can be sent.
+    Raises InputError for a value too long to be sent.
     """
     return _single(_values(file, source, None))
 
@@ -188,8 +187,7 @@ def _elements(text: "_Text") -> Iterator[object]:
 
 
 def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
-    """Yield the elements of an object: those of its array if it is an envelope, its rows if it holds a table by columns
-    or by row names, otherwise the object itself."""
+    """Yield the elements of an object: of its array if it is an envelope, its rows if it holds a table, else itself."""
     text.take("{")
     fields: dict[str, Any] = {}
     rows_under = ""  # the key that held the elements
@@ -223,10 +221,9 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
 
 
 def _inner_list(fields: dict[str, Any]) -> list[object]:
-    """The objects in an envelope within an envelope, [] for none.
+    """The objects in an envelope within an envelope, such as {"hits": {"hits": […]}} or GraphQL's edges.
 
-    Such are a search's {"hits": {"hits": […]}}, {"data": {"items": […]}}, and GraphQL's
-    {"data": {"products": {"edges": […]}}}, in which the middle key is the name of the query.
+    [] for none.
     """
     inner = next((value for key, value in fields.items() if key in _OUTER and isinstance(value, dict)), {})
     asked = next(iter(inner.values())) if len(inner) == 1 and "data" in fields else None
@@ -252,7 +249,6 @@ def _holds_rows(key: object, fields: dict[str, Any]) -> bool:
 
 
 def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
-    """Yield the rows of pandas' "split" form: lists of cells after the names of the columns and perhaps of the rows."""
     index = fields.get("index")
     rows = (row if isinstance(row, list) else [row] for row in _single(_elements(text)))
     yield from with_index(index if isinstance(index, list) else (), fields["columns"], rows)
@@ -298,19 +294,16 @@ class _Text:
                 return ""
 
     def take(self, sign: str) -> None:
-        """Step over a character. Raises JSONDecodeError for any other."""
         if self.peek() != sign:
             self.refuse(f"Expecting '{sign}'")
         self._at += 1
 
     def key(self) -> str:
-        """The next value, which has to be a key. Raises JSONDecodeError for any other."""
         if self.peek() != '"':
             self.refuse("Expecting property name")
         return str(self.value())
 
     def refuse(self, message: str) -> NoReturn:
-        """Raise JSONDecodeError for what stands here, with one of the decoder's messages or another."""
         raise json.JSONDecodeError(message, self._buffer, self._at)
 
     def value(self) -> object:
@@ -330,10 +323,9 @@ class _Text:
             wanted *= 2
 
     def objects(self) -> _Objects | None:
-        """The next elements of an array, as many as seem to be whole in the window; None where `value` has to go on.
+        """The next elements of an array that are whole in the window, decoded together.
 
-        Where an element ends is guessed by what stood between the last two. If the guess is wrong, or anything in the
-        elements is unusual, they cannot be decoded together, and `value` takes them one by one.
+        None where `value` must take them one by one, as where the ends of elements were guessed wrong.
         """
         if self._before + self._at < self._single_until or self.peek() != "{":
             return None
@@ -362,7 +354,6 @@ class _Text:
         return self._before + exc.pos + 1
 
     def check_size(self) -> None:
-        """Raises InputError when what has been read is more than may be held at once."""
         if self._before + self._at > LONGEST_LINE:
             raise self._too_large()
 
@@ -397,10 +388,10 @@ _NO_ARRAY = message("This line is not a JSON array. Each line must be one, such 
 
 
 def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
-    """Yield one row a line, its cells in the order of `source.columns`.
+    """Yield one row a line in the order of `source.columns`.
 
-    A missing key and null give an empty cell; keys that are not columns are ignored. Numbers stay as written, booleans
-    become "true" and "false", lists and objects compact JSON. A line without an object is a problem.
+    A missing key and null are empty; numbers stay as written, lists and objects are compact JSON. A line without an
+    object is a problem.
     """
     lines = _Lines(source)
     with open_bytes(source.path) as file:
@@ -428,7 +419,7 @@ class _Lines:
                 yield from self._rows_of(number, fields)
 
     def rows_of_lines(self, piece: str) -> Iterator[Row]:
-        """Yield the rows of the next lines, whatever they are. Blank ones are rows once another line follows."""
+        """Yield the rows of the next lines; blank ones are rows once another line follows."""
         source = self._source
         for line in lines_of_piece(piece):
             if line.isspace():

@@ -1,6 +1,6 @@
-"""Convert JSON objects to rows: plain objects by their keys, and those of other programs by their known form.
+"""Convert JSON objects to rows.
 
-Also tables that JSON holds by columns, by row names or as lists of cells, in the forms of pandas' to_json.
+By their keys, by the known forms of other programs, and the forms of pandas' to_json.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,9 +40,9 @@ def is_frame(value: object) -> bool:
 
 
 def rows_of_frame(frame: Fields) -> Iterator[object]:
-    """Yield the rows of an object for which `is_frame` is true, in its order.
+    """Yield the rows of an object for which `is_frame` is true.
 
-    The row names become a column "index", unless they only count the rows.
+    The row names become a column "index", unless they only count.
     """
     first = next(iter(frame.values()))
     if isinstance(first, list):
@@ -57,9 +57,9 @@ def rows_of_frame(frame: Fields) -> Iterator[object]:
 
 
 def with_index(index: Sequence[object], columns: Sequence[object], rows: Iterator[list[Any]]) -> Iterator[object]:
-    """Yield rows as objects by column name; `index` are the row names, perhaps fewer than rows, or none.
+    """Yield rows as objects; one with another number of cells than there are columns stays a list.
 
-    A row with another number of cells than there are columns is yielded as the list that it is.
+    `index` may be too short.
     """
     names = complete_names([cell_text(name) for name in columns], len(columns))
     is_counted = all(cell_text(name) == str(number) for number, name in enumerate(index))
@@ -163,7 +163,6 @@ def _is_rank_llm(fields: Fields) -> bool:
 
 
 def _within(fields: Fields) -> str:
-    """The key under which an object holds a record, "" if the object is the record."""
     if isinstance(fields.get("_source"), dict) and not fields.keys().isdisjoint(("_id", "_index", "_score")):
         return "_source"
     return next(
@@ -180,7 +179,6 @@ _TESTS = (
 
 
 def _record_in(fields: Fields) -> Fields:
-    """The record with the id of the object that holds it; {} for an object without a record."""
     record = fields.get(_within(fields))
     if not isinstance(record, dict):
         return {}

@@ -106,7 +106,7 @@ def harmless(text: str) -> str:
 
 
 def columns_of(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Every key of the objects, in order of appearance; a key that cannot be a column's name is left out."""
+    """Every key of the objects, in order of appearance, that can be a column's name."""
     keys = dict.fromkeys(key for fields in objects for key in fields)
     return tuple(key for key in keys if key.strip() and harmless(key) == key)
 
@@ -118,7 +118,7 @@ _LOST = re.compile(rf"\\u(?:0000|{_HIGH}(?!\\u{_LOW})|{_LOW}(?<!\\u{_HIGH}\\u{_L
 
 
 def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
-    """The notice about keys that an object repeats. The parts are JSON, or lines of it, and may end anywhere."""
+    """The notice about keys that an object repeats; the parts are JSON and may end anywhere."""
     found: dict[str, None] = {}
 
     def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -20,7 +20,6 @@ MARK = b"PAR1"
 
 
 def recognise_parquet(candidate: Candidate) -> Source | None:
-    """The source of a file that begins like Parquet, unless it is a text. Raises InputError."""
     is_named = candidate.suffix == ".parquet"
     if not candidate.head.startswith(MARK) or not (is_named or b"\0" in candidate.head[4:64]):
         return None
@@ -32,9 +31,9 @@ def recognise_parquet(candidate: Candidate) -> Source | None:
 
 
 def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the rows, numbered from 1. Numbers are written shortest, lists and records as JSON, times as ISO 8601.
+    """Yield the rows, numbered from 1, one batch in memory at a time.
 
-    `progress` gets rows. Only the columns of `source` are kept; one batch of rows is in memory at a time.
+    Numbers are written shortest, lists and records as JSON, times as ISO 8601.
     """
     number = 0
     with _reading(source.path) as (batches, finish):
@@ -88,7 +87,6 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
 
 
 def _check_frame(path: Path) -> None:
-    """Raise InputError unless the file begins and ends with the mark and its footer's length fits into it."""
     size = regular_file_size(path)
     with open_raw(path) as file:
         is_whole = size >= 12 and file.read(4) == MARK

@@ -25,7 +25,7 @@ def read_lines(source: Source, progress: Callable[[int], None] | None) -> Genera
 
 
 def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the texts between blank lines, without their last line end. A row has the number of its first line."""
+    """Yield the texts between blank lines, numbered by their first lines."""
     with open_bytes(source.path) as file:
         paragraph: list[str] = []
         first = 1
@@ -44,7 +44,6 @@ def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> G
 
 
 def read_whole(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the file as one text, without the line end at its end."""
     with open_bytes(source.path) as file:
         text = whole_text(file, source.path.name, source.encoding, progress)
     if text:

@@ -29,7 +29,7 @@ def is_split_faster(text: str, separator: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SoundRecords:
-    """Records as a csv reader returns them. `rest` is what follows them: the last one is not ended there."""
+    """Records as a csv reader returns them; `rest` is what follows them."""
 
     records: Records
     rest: str
@@ -37,10 +37,9 @@ class SoundRecords:
 
 
 def sound_records(text: str, separator: str) -> SoundRecords | None:
-    """Split a text as a csv reader does.
+    """Split a text of whole lines that begins with a record as a csv reader does.
 
-    `text` begins with a record and consists of whole lines. Returns None where a quotation mark is not sound or cannot
-    be told to be, and where no record is whole.
+    None where a quotation mark is not surely sound, or no record is whole.
     """
     if len(text) > LONGEST_CELL or any(sign in text for sign in _REFUSED):
         return None
@@ -66,7 +65,6 @@ def sound_records(text: str, separator: str) -> SoundRecords | None:
 
 
 def _without_last(parts: list[str]) -> str:
-    """Take the record that is not ended from the end of the parts, and return it."""
     taken = [parts.pop()]
     while parts:
         above, end, begun = parts.pop().rpartition("\n")
@@ -126,10 +124,7 @@ _SHORT = 8 * 1024  # characters
 
 
 class _Piece:
-    """Whole lines of the file, of which the first has the number `first`, from 1."""
-
     def __init__(self, first: int, text: str, lines: int = 0) -> None:
-        """`lines` is how many it has, where that is known."""
         self.first, self.text = first, text
         ends = lines or _count_ends(text) + (bool(text) and not text.endswith(("\n", "\r")))
         self.stop = first + ends  # the number of the line after the last
@@ -146,10 +141,9 @@ class _Piece:
 
 
 class RawRecords:
-    """The text of the records that a csv reader is reading, kept until it has read on.
+    """The text of the records that a csv reader takes from `lines`, kept until `forget`.
 
-    The reader takes its lines from `lines`. `on_piece` is called when it begins another piece than the first. Text is
-    kept until `forget` is called.
+    `on_piece` is called when another piece than the first begins.
     """
 
     def __init__(self, pieces: Iterable[str], on_piece: Callable[[], None]) -> None:
@@ -161,9 +155,8 @@ class RawRecords:
         self.next_line = 1  # the number of the first line that waits
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the file with their ends, and then `END_MARK`.
-
-        If the reader returns that within a cell, a quotation mark was not closed.
+        """Yield the lines with their ends, and then `END_MARK`, which the reader returns within a cell whose quotation
+        mark was not closed.
         """
         self.begun = 0
         return chain(chain.from_iterable(self._streams()), (END_MARK,))
@@ -188,10 +181,9 @@ class RawRecords:
         return piece
 
     def take_sound(self, separator: str) -> tuple[Sequence[int], Records] | None:
-        """Take the next piece, or a part of it, if no reader is needed for it: its records, by `sound_records`.
+        """Take from the next piece the records that need no reader.
 
-        Returns the line in which each begins, and the line below the last, with the records. None where the text has to
-        wait for a reader, and at its end. Then what waits first is short, so that the reader is needed for little.
+        The line of each and of the next, and the records. None where a reader is needed, and at the end.
         """
         while (text := self._next()) is not None:
             if (found := sound_records(text, separator)) is not None:
@@ -216,15 +208,13 @@ class RawRecords:
         return text
 
     def pulled(self) -> Sequence["_Piece"]:
-        """The pieces that the reader has begun since this was last asked, in order."""
         begun = list(self._pieces)[-self._pulled :] if self._pulled else []
         self._pulled = 0
         return begun
 
     def raw(self, first: int, stop: int, *, longest: int = LONGEST_RAW) -> str:
-        """The text of the lines from number `first` to before `stop`, cut to `longest` characters.
-
-        The line end at its end is left out.
+        """The text of the lines from number `first` to before `stop`, cut to `longest` characters, without the last
+        line end.
         """
         found: list[str] = []
         size = 0
@@ -239,7 +229,7 @@ class RawRecords:
         return text if len(text) <= longest else f"{text[:longest]}…"
 
     def line(self, number: int) -> str:
-        """The text of one line without its line end; "" below the last. It is read ahead if need be."""
+        """One line without its end; "" below the last. It is read ahead if need be."""
         if self._pieces and number >= self._pieces[-1].stop:
             return next(iter(io.StringIO(self.ahead(), newline="")), "").rstrip("\r\n")
         return self.raw(number, number + 1)
@@ -263,5 +253,5 @@ def _count_ends(text: str) -> int:
 
 
 def lines_of(cells: Sequence[str]) -> int:
-    """How many lines a record with these cells takes, none of whose line ends is escaped."""
+    """How many lines a record takes, none of whose line ends is escaped."""
     return 1 + _count_ends(" ".join(cells))

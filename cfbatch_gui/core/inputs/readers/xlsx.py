@@ -69,7 +69,7 @@ def shared_texts(archive: zipfile.ZipFile) -> Iterator[bytes]:
 
 
 def has_inexact_texts(part: bytes, *, has_prefixes: bool) -> bool:
-    """Whether calamine would change a text in a part of the XML. False for most workbooks, so this is fast."""
+    """Whether calamine would change a text in a part of the XML."""
     if b"_xFFF" in part or b"_xfff" in part:
         return True
     edges = (_PREFIXED_EDGE if has_prefixes else _USUAL_EDGE).finditer(part)
@@ -130,10 +130,9 @@ _TEXT_RESULT = re.compile(rb"""\bt\s*=\s*["']str["']""")  # a formula may have a
 
 @dataclass(frozen=True, slots=True)
 class SheetExtent:
-    """The extent of one sheet, which is the `member` of the archive.
+    """The extent of the sheet that is `member` of the archive.
 
-    `formulas` maps a row (from 1) to the column of its first formula without a value. `has_inexact_texts` is whether
-    the library would change texts of it.
+    `formulas` maps a row (from 1) to the column of its first formula without a value.
     """
 
     member: str
@@ -172,12 +171,11 @@ def check_archive(path: Path) -> None:
 
 
 def is_xlsx(path: Path) -> bool:
-    """Whether the file is a zip archive with an .xlsx workbook; False for a damaged archive."""
     return "xl/workbook.xml" in archive_names(path)
 
 
 def archive_names(path: Path) -> frozenset[str]:
-    """The names in a zip archive in lower case; an empty set for any other file. Raises InputError."""
+    """The names in a zip archive in lower case; none for any other file. Raises InputError."""
     with open_raw(path) as raw:
         try:
             with zipfile.ZipFile(raw) as archive:
@@ -187,9 +185,9 @@ def archive_names(path: Path) -> frozenset[str]:
 
 
 def check_other_workbook(path: Path) -> None:
-    """Refuse an .ods, .xlsb or .xls that would take more memory than there may be. Raises InputError.
+    """Raise InputError for an .ods, .xlsb or .xls that would take too much memory, by sizes and repetitions.
 
-    These formats do not state the position of each cell, so only sizes and repetitions can be checked.
+    They state no positions of cells.
     """
     size = regular_file_size(path)
     names = archive_names(path)
@@ -262,7 +260,6 @@ def _other_zip(path: Path, names: set[str]) -> str:
 
 
 def damaged(path: Path, exc: BaseException) -> InputError:
-    """The error for a zip or a workbook that cannot be read. Raises InputError if the file went away."""
     with open_raw(path):
         pass
     return InputError(
@@ -275,10 +272,9 @@ def damaged(path: Path, exc: BaseException) -> InputError:
 
 
 def sheet_extent(path: Path, sheet: str) -> SheetExtent:
-    """Read the XML of one sheet once, in pieces; remembered as long as the file stays the same.
+    """Read the XML of one sheet once, remembered while the file stays the same.
 
-    Also unpacks the shared texts and styles, because only unpacking shows whether the sizes in the directory are
-    true. Raises InputError when the file is damaged or spreads over too many cells.
+    Also unpacks the shared texts and styles, to see their true sizes. Raises InputError.
     """
     size = regular_file_size(path)
     return _sheet_extent(path, sheet, size, path.stat().st_mtime_ns)
@@ -364,10 +360,7 @@ def _read_extent(archive: zipfile.ZipFile, member: str, *, is_inexact: bool) -> 
 
 
 def _unusual_cells(part: bytes, last_row: int) -> tuple[int, int]:
-    """Bound the last row and column from above, whatever order and form the tags have.
-
-    Rows and cells without an address follow the one before.
-    """
+    """Bound the last row and column from above; rows and cells without an address follow the one before."""
     for row in _ROW_TAG.finditer(part):
         last_row = max(last_row, int(row[1])) if row[1] else last_row + 1
     addresses = _ADDRESS.findall(part)
@@ -403,9 +396,8 @@ _TOO_LARGE = message(
 def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the rows of `source.sheet` with the numbers that Excel shows.
 
-    Rows above the table are left out; empty rows within it have empty cells. A row with a formula without a stored
-    value, as programs write it that do not compute formulas, is a problem: treating the cell as empty would silently
-    lose text. Cells with an error such as #N/A are empty.
+    A row with a formula without a stored value is a problem: an empty cell would silently lose text. Cells with an
+    error such as #N/A are empty.
     """
     skip_header = source.has_header
     blank = 0
@@ -429,7 +421,7 @@ def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generat
 
 
 def read_records(path: Path, sheet: str) -> Iterator[Row]:
-    """Yield every row from the first that is not empty, header included. All have the same number of cells."""
+    """Yield every row from the first that is not empty, header included, all equally wide."""
     if is_xlsx(path):
         formulas, rows = sheet_extent(path, sheet).formulas, _rows_of_xlsx(path, sheet)
     else:
@@ -472,7 +464,7 @@ def _rows_of_other(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
 
 @contextmanager
 def _failures(path: Path) -> Iterator[None]:
-    """Raise an InputError for what the library says, and also for what it does not foresee (a panic)."""
+    """Raise an InputError for what the library says, also for a panic."""
     try:
         yield
     except (python_calamine.CalamineError, *DAMAGE) as exc:

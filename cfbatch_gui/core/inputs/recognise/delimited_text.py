@@ -1,4 +1,4 @@
-"""Recognise how a delimited text is to be read, by trying each separator and quoting, and find its columns."""
+"""Recognise how a delimited text is to be read, by trying each separator and quoting."""
 
 import csv
 import io
@@ -66,10 +66,9 @@ def _has_wrapped_lines(sample: str, separator: str) -> bool:
 
 
 def _is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
-    r"""Whether the text was written by MySQL's SELECT … INTO OUTFILE with optional quotation marks.
+    r"""Whether MySQL's SELECT … INTO OUTFILE wrote the text.
 
-    In such a text all texts are quoted and all figures are not, some cells are \N, and within quotation marks a
-    backslash only stands before a character that must be escaped. Elsewhere \N and C:\new are ordinary text.
+    Texts quoted, figures not, some cells \N, and backslashes in quotation marks only where needed.
     """
     if _OUTFILE_NULL not in sample or not null_cell(separator).search(sample):
         return False
@@ -97,9 +96,9 @@ def _cell(separator: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a text is cut into cells, and which lines are the table: from `first_line` (from 1) to before `end_line`.
+    """How a text is cut into cells, and its table.
 
-    `end_line` is 0 if the table goes on to the end of the sample; otherwise another table begins there or above.
+    From `first_line` (from 1) to before `end_line`, 0 for the sample's end.
     """
 
     separator: str
@@ -130,26 +129,22 @@ class _Trial:
 
     @property
     def _has_other_header(self) -> bool:
-        """Whether only the first row has another width, as where empty cells at the end of the others are not written.
-
-        The quotation marks must then confirm the separator.
-        """
+        """Whether only the first row has another width, and quotation marks confirm the separator."""
         are_quoted = self.quote_fit >= _LEAST_AGREEMENT
         return self.first != self.usual and self.agreement_below >= _LEAST_AGREEMENT and are_quoted
 
     @property
     def likelihood(self) -> float:
-        """Agreement, reduced if lines above are left aside, if cells begin with spaces, and by misplaced quotes."""
+        """Agreement, reduced for lines left aside, cells that begin with spaces, and misplaced quotes."""
         agreement = self.agreement_below if self._has_other_header else self.agreement
         misplaced = 1 - self.quote_fit if self.quote_fit >= 0 else 0.0
         return agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced - 0.5 * misplaced
 
 
 def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
-    """The dialect of the file that begins with `sample`.
+    """The dialect of the file that begins with `sample`, whose last row is ignored unless `is_whole`.
 
-    `is_whole` is whether the sample is the whole file; if not, its last row is ignored because it may be cut off. The
-    separator `preferred` is chosen whenever its rows agree, `separator` in any case; "" stands for none.
+    The separator `preferred` is chosen whenever its rows agree, `separator` in any case; "" stands for none.
     """
     declared = _SEPARATOR_LINE.match(sample)
     if declared and declared[1] in SEPARATORS and not separator:
@@ -199,10 +194,7 @@ def _by_spaces(sample: str, is_whole: bool) -> _Trial | None:
 
 
 def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
-    """Whether a text is a table as R's write.table writes it by default: separated by spaces, texts quoted.
-
-    The header may have one cell less than the rows, because R does not name the column of row names.
-    """
+    """Whether R's write.table wrote the text: separated by spaces, texts quoted, the header perhaps a cell short."""
     lines = [line for line in sample.splitlines() if line]
     if not is_whole:
         lines = lines[:-1]  # may be cut off by the end of the sample
@@ -225,7 +217,7 @@ def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[st
 
 
 def _agree(trial: _Trial) -> bool:
-    """Whether all rows have one width; R's header may have one cell less, for the column of row names."""
+    """Whether all rows have one width; R's header may have one cell less."""
     is_of_r = trial.separator == "\t" and 1 < trial.first == trial.usual - 1
     return trial.agreement == 1 or (is_of_r and round(trial.agreement * trial.rows) == trial.rows - 1)
 
@@ -282,7 +274,6 @@ def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> 
 
 
 def _is_cut(sample: str, separator: str) -> bool:
-    """Whether a quotation mark is open at the end, which is usually a mistake in the file."""
     return any(
         cells and cells[-1].endswith(_END)
         for cells in csv_rows([*io.StringIO(sample, newline=""), _END], separator, Quoting.DOUBLED)
@@ -358,10 +349,9 @@ _AS_R = message(
 
 
 def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
-    """The source with the habits of its rows, as the sample, the beginning of the file, shows them.
+    """The source with the habits of its rows.
 
-    A habit is what at least three rows have in common and one in twenty, or all rows of a table of two. There are
-    notices where a header does not go with the rows.
+    What at least three rows have in common and one in twenty, or all rows of a table of two.
     """
     records = list(sample_records(sample, source.separator, source.quoting, first_line=source.first_line))
     if not is_whole and len(records) > 1:
@@ -394,10 +384,7 @@ def _habits(rows: Sequence[Record], source: Source) -> RowHabits:
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> tuple[int, ...]:
-    """The numbers of cells that rows have by habit; () if that is only the number of columns.
-
-    Nearly all rows may have fewer cells than the header has names, where empty cells at the end are not written.
-    """
+    """The numbers of cells that rows have by habit; () if that is only the number of columns."""
     counts = Counter(len(cells) for cells in rows if not any(map(str.strip, cells[width:])))
     usual = [each for each, count in counts.items() if each >= width and _is_habit(count, len(rows))]
     short = [each for each, count in counts.items() if each < width and count >= max(2, _MOST_ROWS * len(rows))]
@@ -409,10 +396,7 @@ def _is_habit(count: int, rows: int) -> bool:
 
 
 def open_delimited(source: Source, candidate: Candidate, separator: str) -> Source:
-    """Find the dialect, the bounds, the header and the habits of a table.
-
-    `separator` is the one that the options name, "" for one to be found. Raises InputError.
-    """
+    """Find dialect, bounds, header and habits of a table; `separator` is "" for one to be found. Raises InputError."""
     decided = candidate.options.has_header
     preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""
     dialect = find_dialect(candidate.text, is_whole=candidate.is_whole, preferred=preferred, separator=separator)
@@ -474,10 +458,7 @@ def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
 
 
 def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The rows without the columns at the end that the first leaves empty, and of the others one at most fills.
-
-    One row may be shifted by mistake; it is then one with too many cells.
-    """
+    """The rows without the columns at the end that the first leaves empty, and of the others one at most fills."""
     first, *others = map(filled_width, rows)
     widest = max(first, sorted(others)[-2] if len(others) > 2 else max(others, default=0))
     return [row[:widest] for row in rows] if widest else rows

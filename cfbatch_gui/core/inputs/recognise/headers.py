@@ -1,4 +1,4 @@
-"""Distinguish a header from a first row of data, by what the row as a whole has in common with the rows below it.
+"""Distinguish a header from a first row of data, by what the row has in common with those below it.
 
 A cell's shape is what it looks like when its particular letters and digits are forgotten.
 """
@@ -146,10 +146,10 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) -> HeaderJudgement:
-    """Judge whether the first of the rows names the columns, by all its cells together, unless that is decided.
+    """Judge by all cells together whether the first row names the columns.
 
-    A cell speaks for a header if it is unlike the cells below it or a usual name, and against one if it is like them or
-    repeated below. No cell decides alone: names may be questions, sentences, years or empty.
+    One unlike those below it, or a usual name, speaks for a header; one alike or repeated against. No cell decides
+    alone.
     """
     if decided is not None:
         return HeaderJudgement(math.inf if decided else -math.inf)
@@ -183,7 +183,7 @@ def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) 
 
 
 def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The first row, with "" in front if R wrote different row names without a name for their column."""
+    """The first row, with "" in front if R wrote row names without a name for their column."""
     names, below = rows[0], rows[1:]
     width = len(names) + 1
     if not below or len(below[0]) != width:
@@ -194,7 +194,6 @@ def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
-    """The number of columns up to the last that is not empty: some programs end every line with a separator."""
     width = max(map(len, rows))
     while width and not any(len(row) >= width and row[width - 1].strip() for row in rows):
         width -= 1
@@ -206,7 +205,6 @@ def _is_in(cell: str, index: int, rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _of_row(cells: Sequence[str]) -> float:
-    """The evidence of the row by itself: empty cells and names that come twice."""
     filled = [cell.casefold() for cell in cells if cell]
     if len(cells) > 2 and len(filled) * 2 <= len(cells) and len(filled) < len(cells) - 1:
         return _TITLE
@@ -238,7 +236,7 @@ def _of_cell(cell: str, column: Sequence[str], *, is_first: bool, is_continued: 
 
 
 def _of_shape(shape: str, shapes: Counter[str], count: int) -> float:
-    """The evidence of a shape, given those of `count` cells below; how often a new one comes is Good and Turing's."""
+    """The evidence of a shape, given those of `count` cells below, by Good and Turing's estimate."""
     usual = max(shapes, key=shapes.__getitem__)
     if usual.startswith(TEXT):
         new = _NEW_TEXTS
@@ -279,9 +277,9 @@ def _of_length(cell: str, values: Sequence[str]) -> float:
 
 
 def _continued(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]:
-    """The indices of figures that may be names: years above other figures, and figures that go up or down in the row.
+    """The indices of figures that may be names.
 
-    Where the rows below do the same, they are data.
+    Years above other figures, or figures that rise or fall in the row and not in those below.
     """
     found = {
         index
@@ -313,7 +311,7 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def table_width(rows: Sequence[Sequence[str]], header: bool) -> int:
-    """The number of columns: the usual number of cells, or that of the first row if a header has more."""
+    """The usual number of cells, or that of the first row if a header has more."""
     widths = [len(row) for row in rows[header:]]
     usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
     return max(len(rows[0]), usual) if header else usual

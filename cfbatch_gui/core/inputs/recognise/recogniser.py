@@ -49,10 +49,10 @@ _FILES_FOR_GUESS = 200  # of a folder; they are read for it, as far as they are 
 
 
 def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
-    """Recognise a file or a folder. What `options` does not set is determined from the content.
+    """Recognise a file or a folder; what `options` does not set is determined from the content.
 
-    A text file is read once, up to `MOST_CHECKED` bytes, to verify its encoding, which is guessed if nothing says it.
-    Raises InputError for a file that is not a table, and UsageError for options that do not apply.
+    A text is read up to `MOST_CHECKED` bytes for its encoding. Raises InputError for what is no table, UsageError for
+    options that do not apply.
     """
     check_name(path)
     source = replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
@@ -91,7 +91,6 @@ def as_guessed(source: Source, error: EncodingUnknown) -> Source:
 
 
 def _by_table(candidate: Candidate) -> Source | None:
-    """The source from the first format in `FORMATS` that recognises the bytes, None if none does."""
     found = (each.recognise(candidate) for each in FORMATS.values() if each.recognise)
     return next(filter(None, found), None)
 
@@ -159,7 +158,6 @@ def _wanted_encoding(options: ReadOptions, head: bytes) -> Encoding | None:
 
 
 def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterator[str]:
-    """Notices for the byte order marks and what is no character, which are not read as they are."""
     escapes = LostCharacters()
     see = escapes.add if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
     with open_bytes(source.path) as file:
@@ -212,7 +210,7 @@ def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
 
 
 def _open_folder(candidate: Candidate) -> Source:
-    """Recognise a folder of text files. Raises InputError for one that holds more tables than texts."""
+    """Raises InputError for a folder that holds more tables than texts."""
     path, data_suffixes = candidate.path, table_suffixes()
     found = text_files(path)
     files = found.files
@@ -237,7 +235,7 @@ def _folder_of_tables(name: str, tables: Sequence[str]) -> Message:
 
 
 def _open_packed_folder(candidate: Candidate) -> Source | None:
-    """Recognise a zip archive with a folder of text files; None if it does not mostly hold texts."""
+    """The source of a zip archive; None if it does not mostly hold texts."""
     with open_archive(candidate.path) as archive:
         members = members_of(archive)
     files = text_members(members)

@@ -19,9 +19,9 @@ from cfbatch_gui.core.messages import Message, counted_message, message, quoted
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record of a sample. `line` is the number of its first line, from 1; `after_blank`: a blank line is above.
+    """One record of a sample: `line` is its first, from 1; `after_blank`: a blank line is above.
 
-    `raw` is how it stands in the file, without the line end at its end.
+    `raw` has no line end at its end.
     """
 
     line: int
@@ -35,7 +35,6 @@ class Record:
 
     @property
     def reach(self) -> int:
-        """How many cells there are up to the last that is not blank."""
         return filled_width(self.cells)
 
 
@@ -45,10 +44,9 @@ def filled_width(cells: Sequence[str]) -> int:
 
 
 def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line: int = 1) -> Iterator[Record]:
-    """Yield the records of a sample that are not blank, from a line on, up to the first that cannot be read.
+    """Yield the records that are not blank, from a line on, up to the first that cannot be read.
 
-    A record that swallows rows, because a quotation mark opens in it and is not closed, is left out: the rows are
-    yielded.
+    One that swallows rows is left out.
     """
     lines = list(io.StringIO(sample, newline=""))
     above, line, width, after_blank = first_line - 1, first_line, 0, False
@@ -116,7 +114,7 @@ def without_empty_ends(records: Sequence[Record]) -> list[Record]:
 
 
 def first_of_table(records: Sequence[Record]) -> int:
-    """The index of the record where the table begins; 0 unless the records above are clearly not part of it."""
+    """The index of the record where the table begins; 0 unless those above are clearly not part of it."""
     if begin := _below_comments(records) or below_titles(records):
         return begin
     for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
@@ -167,10 +165,7 @@ def _is_comment(cells: Sequence[str]) -> bool:
 
 
 def below_titles(records: Sequence[Record]) -> int:
-    """The index of the record below titles that have as many cells as the table, 0 for none.
-
-    Spreadsheets fill every line up with separators ("Report of May,,,"), and the rows of a sheet have equal lengths.
-    """
+    """The index of the record below titles padded to the table's width ("Report of May,,,"), 0 for none."""
     start = 0
     while start < min(_MOST_ABOVE, len(records) - 2) and _is_title(records[start]):
         start += 1
@@ -201,9 +196,9 @@ def below_groups(records: Sequence[Record]) -> int:
 
 
 def end_of_table(records: Sequence[Record], start: int) -> int:
-    """The index after the table's last record: another table may begin there.
+    """The index after the table's last record.
 
-    It does below a blank line, or where columns of figures become columns of words and the other way round.
+    Another table may begin below a blank line, or where columns of figures and words change places.
     """
     width = _usual(records[start:])
     known_width = len(records[start].cells) if start < len(records) else 0
@@ -238,10 +233,7 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
 
 
 def _is_turned_round(table: Sequence[Record], below: Sequence[Record]) -> bool:
-    """Whether names stand first in `below`, and figures where `table` has words, and words where it has figures.
-
-    Only a few rows are compared.
-    """
+    """Whether names stand first in `below`, and figures where `table` has words, and words where it has figures."""
     if len(table) < 4 or len(below) < 3 or len({len(record.cells) for record in below}) != 1:
         return False
     head, *rest = [record.cells for record in below]
@@ -280,7 +272,7 @@ def _usual(records: Sequence[Record]) -> int:
 
 
 def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
-    """Whether a last record is a sum, a source or a count rather than a row of a table of `width` columns."""
+    """Whether a last record is a sum, a source or a count rather than a row of `width` columns."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     if width < 2 or not filled:
         return not filled
@@ -297,9 +289,9 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
 
 
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
-    """The source with its table's end and with notices. `end_line` is the line of another table, or 0 for none.
+    """The source with its table's end and notices.
 
-    `sample` is the text of `head` without a byte order mark.
+    `end_line` is the line of another table, 0 for none; `sample` is the text of `head`.
     """
     notices: list[str] = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
     lines = lines_of(sample) if source.first_line > 1 else []
@@ -327,7 +319,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def notice_of_other_tables(begin: str) -> str:
-    """The notice that only the first of several tables is read. `begin` is the text up to its end."""
+    """The notice that only the first of several tables is read; `begin` is the text up to its end."""
     return message(
         "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
         "save each as a file of its own.",
@@ -359,7 +351,6 @@ def notice_above(lines: list[str]) -> str:
 
 
 def notice_of_rows_above(rows: list[str]) -> str:
-    """The notice for rows of a sheet above the table, of which none is blank."""
     return counted_message(
         len(rows),
         "{n:,} row above the table is not read: {first}.",

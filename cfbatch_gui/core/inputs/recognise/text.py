@@ -82,7 +82,6 @@ def open_text(candidate: Candidate) -> Source:
 
 
 def _by_table(candidate: Candidate) -> Source | None:
-    """The source from the first format in `FORMATS` that recognises the text, None if none does."""
     found = (each.recognise_text(candidate) for each in FORMATS.values() if each.recognise_text)
     return next(filter(None, found), None)
 
@@ -155,11 +154,7 @@ def _whole_blocks(sample: str, *, is_whole: bool) -> list[str]:
 
 
 def _are_paragraphs(lines: Sequence[str]) -> bool:
-    """Whether the lines, which must not end within a paragraph, are paragraphs separated by blank lines.
-
-    Blank lines also separate the groups of a list. So either every paragraph is one line, and most are sentences; or
-    paragraphs end sentences, while most other lines are followed by a small letter or so full that no word fitted.
-    """
+    """Whether blank lines separate paragraphs, and not groups of a list: mostly sentences, or lines that wrap."""
     blocks = [[line.strip() for line in block] for filled, block in groupby(lines, _is_filled) if filled]
     several = [block for block in blocks if len(block) > 1]
     if len(blocks) > 1 and not several:
@@ -190,7 +185,7 @@ def _go_on_small(blocks: Sequence[Sequence[str]], pairs: Sequence[tuple[str, str
 
 
 def _are_full(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Whether lines are wrapped at a fixed width. Words or codes may have one width, but are not sentences."""
+    """Whether lines are wrapped at a fixed width; words or codes of one width are no sentences."""
     width = max(len(line) for pair in pairs for line in pair)
     full = [len(line) + 1 + _first_word(following) > width for line, following in pairs]
     return _share(full) >= _LEAST_FULL and _share([_may_be_sentence(line) for line, _ in pairs]) >= _LEAST_FULL
@@ -213,7 +208,7 @@ def _share(found: Sequence[bool]) -> float:
 
 
 def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
-    """The source with columns, first line and end; `sample` is the decoded `head`. Raises InputError without rows."""
+    """The source with columns, first line and end. Raises InputError without rows."""
     lines = lines_of(sample)
     is_whole = source.size <= len(head)
     table = find_ascii_table(lines, is_whole=is_whole)
@@ -263,7 +258,7 @@ _OBJECTS_FOR_KEYS = 1000
 
 
 def open_json(source: Source, candidate: Candidate) -> Source:
-    """Find the columns of JSON, or of JSON Lines if that is the format of `source`. Raises InputError."""
+    """Find the columns of JSON or JSON Lines. Raises InputError."""
     is_lines = source.format == FileFormat.JSON_LINES
     found = (_with_keys if is_lines else _with_elements)(source, candidate.options.has_header)
     notices = notice_of_repeated_keys(candidate.text.split("\n") if is_lines else (candidate.text,))

@@ -28,11 +28,7 @@ _SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
 
 
 def _is_note(name: str, rows: Sequence[Cells]) -> bool:
-    """Whether a sheet is a note rather than data. `rows` are its first rows, including blank ones.
-
-    A note has no table, and either a blank row below its title, or only few rows: a title above sentences or figures.
-    A list of texts is data.
-    """
+    """Whether a sheet's first rows are a note: no table, and a blank row below its title, or only few rows."""
     if _is_note_name(name):
         return True
     filled = [row for row in rows if _filled(row)]
@@ -65,7 +61,7 @@ def _filled(row: Cells) -> int:
 
 
 def open_workbook(candidate: Candidate) -> Source:
-    """Recognise a workbook: the sheet that the options name, otherwise the first that is not a note.
+    """Recognise the sheet that the options name, otherwise the first that is not a note.
 
     Raises InputError, UsageError.
     """
@@ -107,10 +103,7 @@ def open_workbook(candidate: Candidate) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """A sheet and its first rows; the table begins at index `begin` of them.
-
-    `notices` say why this sheet was chosen if the user may expect another.
-    """
+    """A sheet and its first rows, of which the table begins at index `begin`; `notices` say why it was chosen."""
 
     name: str
     rows: Sequence[Row] = ()
