@@ -46,7 +46,7 @@ class _Cells:
 
 
 def knn_graph(points: NDArray[np.float32], count: int, progress: Progress = lambda share: None) -> NDArray[np.int32]:
-    """The indices, int32 (n, count), of nearly the nearest of each of `points` (n, d), whose distances are at most 2."""
+    """The indices, int32 (n, count), of nearly the nearest of `points` (n, d), whose distances are at most 2."""
     cells = _cells(points)
     progress(0.2)
     firsts, probes = _first_look(cells, count)

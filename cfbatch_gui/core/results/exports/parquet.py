@@ -223,7 +223,7 @@ _BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together,
 
 @dataclass(frozen=True, eq=False)
 class NearestRows:
-    """`of_row[row]` is an index into `rows` (int32) and `distances` (1 − cosine), both (m, k); -1 without a direction."""
+    """`of_row[row]` is an index into `rows` (int32) and `distances` (1 − cosine), both (m, k); -1 for none."""
 
     of_row: NDArray[np.int64]
     rows: NDArray[np.int32]
