@@ -28,7 +28,8 @@ _TOGETHER: Final = (
     "tests/journeys/test_window_",
     "tests/journeys/test_accessibility.py",
     "tests/journeys/test_terminal_large.py",
-    "tests/journeys/test_terminal_vectors.py",
+    "tests/journeys/test_terminal_versions.py",
+    "tests/journeys/test_terminal_settle.py",
 )
 
 

@@ -1,1 +1,1 @@
-"""The terminal program. Standard output carries the result only; everything else is written to stderr."""
+"""The terminal program. Standard output carries the result only; all else goes to stderr."""

@@ -1,4 +1,4 @@
-"""`cfbatch account`: the jobs that the user's account collects, listed, taken over, removed and cleared."""
+"""`cfbatch account`: the jobs that the user's account collects."""
 
 import argparse
 import asyncio
@@ -49,7 +49,6 @@ EXAMPLES = """
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    """Add the actions of `cfbatch account` and their options; `parents` hold the options of all commands."""
     parser_class: type[Parser] = IntermixedParser
     actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True, parser_class=parser_class)
 
@@ -97,7 +96,6 @@ def _add_taking_options(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run one action and return its exit status. Raises UserError."""
     progress = Progress(console)
     async with opened(data_dir, progress) as program:
         return int(await arguments.act(program, arguments, progress))
@@ -131,7 +129,7 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
 
 
 def _moment(seconds: float) -> str:
-    """As `time_words`; "" for what the account calls a time and no clock can show."""
+    """As `time_words`; "" for what no clock can show."""
     with suppress(ValueError, OverflowError, OSError):
         return time_words(seconds)
     return ""
@@ -179,10 +177,7 @@ async def _take_over(program: Program, arguments: argparse.Namespace, progress: 
 
 
 def _inputs(arguments: argparse.Namespace, found: AccountJob, paths: Paths) -> Inputs:
-    """The files for the kind of job that the account names; what else they are taken for, the account knows mostly.
-
-    Raises InputError and UsageError.
-    """
+    """The account knows the kind of job, not all of how the files were read."""
     if arguments.kind is None and not arguments.recipe:
         arguments.kind = found.kind
     settle_kind(arguments, paths)
@@ -231,7 +226,7 @@ async def _clear(program: Program, arguments: argparse.Namespace, progress: Prog
 
 
 def _find(jobs: Sequence[AccountJob], words: str) -> AccountJob:
-    """A job by its id, its name, or the beginning of its id. Raises UsageError for none, or for several."""
+    """By id, name, or the beginning of the id."""
     for fits in (
         [job for job in jobs if job.id == words],
         [job for job in jobs if job.title == words],

@@ -1,4 +1,4 @@
-"""`cfbatch attach`: watch and collect a batch that was submitted elsewhere, by curl or a Worker."""
+"""`cfbatch attach`: watch and collect a batch that was submitted elsewhere."""
 
 import argparse
 import asyncio
@@ -34,7 +34,6 @@ _MOST_BYTES = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch attach`."""
     parser.epilog = tr("examples:") + EXAMPLES
     parser.formatter_class = RawHelpFormatter
     parser.add_argument(
@@ -65,7 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command and return its exit status. Raises UserError."""
     if len(arguments.input) > 2:
         raise UsageError(message("Two files at most: one of queries and one of contexts."))
     if arguments.input:
@@ -97,7 +95,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 def _read(words: str) -> str:
-    """The argument itself if it is an id, else the text of the file of that name, or of standard input for "-"."""
+    """An id itself, else the text of the file, or of standard input for "-"."""
     if words == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise UsageError(
@@ -118,7 +116,7 @@ def _read(words: str) -> str:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """An answer of the service is UTF-8, whatever the system's own encoding is."""
+    """UTF-8, whatever the system's own encoding is."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -12,12 +12,10 @@ from cfbatch_gui.core.system.paths import Paths
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch backup`."""
     parser.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("the zip file to write"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Write the backup, also while another process uses the data folder. Raises UserError."""
     paths = Paths(data_dir)
     with listing(paths.unfinished):
         count = back_up(paths, arguments.file)

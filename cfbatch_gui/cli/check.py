@@ -1,4 +1,4 @@
-"""`cfbatch check`: what would be sent from a file and what it may cost, without sending it or keeping a job."""
+"""`cfbatch check`: what would be sent and what it may cost; nothing is sent or kept."""
 
 import argparse
 import asyncio
@@ -68,7 +68,6 @@ Answer = dict[str, object]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch check`."""
     add_input_arguments(parser)
     parser.add_argument("--model", metavar="M", help=tr("the model's name, for example @cf/baai/bge-m3"))
     parser.add_argument(
@@ -96,16 +95,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command; the exit status is BAD_INPUT when nothing could be sent, FAILED as `--doubtful` says.
-
-    Raises UserError.
-    """
     return await asyncio.to_thread(_check, arguments, data_dir, console)
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """The result of a check. `cut` counts the texts of which the model reads only the beginning."""
+    """`cut` has the texts of which the model reads only the beginning."""
 
     inputs: Inputs
     rows: int
@@ -121,7 +116,6 @@ class _Checked:
 
     @property
     def doubtful(self) -> int:
-        """How many rows are left out because they may have been misread."""
         return sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in self.found)
 
 
@@ -326,11 +320,7 @@ def _problem(problem: StoredProblem) -> dict[str, object]:
 
 
 def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, object]:
-    """The JSON object for a question that the user has to answer.
-
-    It holds the question as a sentence and as "kind", "encoding" or "columns" (null when only a different file can
-    help), and the possible answers, the likeliest first. Each missing column needs an answer.
-    """
+    """Its sentence, its kind (null when no argument answers it), and the answers, the likeliest first."""
     about, answers = _answers(error, arguments)
     return {"question": about if answers else None, "sentence": error.message, "answers": answers}
 

@@ -50,14 +50,12 @@ _log = logging.getLogger(__name__)
 
 
 def run_command_line(argv: Sequence[str] | None = None) -> int:
-    """Run the command in the user's language and return its exit status."""
     given = sys.argv[1:] if argv is None else argv
     use_language(language_for(given, os.environ))
     return run_command(given)
 
 
 def run_command(argv: Sequence[str]) -> int:
-    """Run the command in the language of this process and return its exit status."""
     console = Console()
     try:
         arguments = command_parser(argv).parse_args(argv)
@@ -108,7 +106,7 @@ def _where_details_are(paths: Paths, error: Exception) -> str:
 
 
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command. SIGTERM cancels it, as Ctrl+C does."""
+    """SIGTERM cancels it, as Ctrl+C does."""
     task = asyncio.current_task()
     with suppress(NotImplementedError):  # on Windows
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel if task else lambda: None)
@@ -117,7 +115,7 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
 
 
 def command_parser(argv: Sequence[str] | None = None) -> Parser:
-    """The parser of all commands, in the language of this process. Only the commands that `argv` names have options."""
+    """Only the commands that `argv` names have options."""
     everywhere = Parser()
     everywhere.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
     everywhere.add_argument(

@@ -1,4 +1,4 @@
-"""`cfbatch compare`: compare the rankings of two or more jobs over the same items. The jobs are only read."""
+"""`cfbatch compare`: the rankings of two or more jobs over the same items."""
 
 import argparse
 import asyncio
@@ -62,7 +62,7 @@ _LIMIT = re.compile(r"([^:@]+(?:@([1-9][0-9]*)(?: \(exp\))?)?):(0?[.,][0-9]+|0|1
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """`metric` may fall by `by`, from 0 to 1; `k` is its cut-off, None for a measure without one."""
+    """`metric` may fall by `by`, from 0 to 1; `k` is its cut-off, if it has one."""
 
     metric: str
     k: int | None
@@ -79,7 +79,6 @@ def read_limit(text: str) -> Limit:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch compare`."""
     parser.add_argument(
         "jobs",
         metavar=tr("JOB"),
@@ -111,7 +110,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Compare the jobs, print the comparison, and write the files asked for. Raises UserError."""
     if arguments.top is not None and arguments.top < 1:
         raise UsageError(message("--top must be 1 or more."))
     limit: Limit | None = arguments.fail_if_worse
@@ -167,7 +165,7 @@ def _read(paths: Paths, jobs: Sequence[Job]) -> Comparison:
 
 
 def _checked(files: Sequence[Path | None]) -> list[Path | None]:
-    """The paths made absolute. Raises UsageError for a path that could not be written later."""
+    """The paths made absolute, checked to be writable later."""
     checked: list[Path | None] = []
     for file in files:
         path = Path(os.path.abspath(file)) if file is not None else None  # noqa: PTH100 - resolve() would follow links
@@ -185,7 +183,7 @@ def _checked(files: Sequence[Path | None]) -> list[Path | None]:
 
 
 def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Message]:
-    """The status of the job that is worst off, and a sentence about it. Raises UsageError for an unknown measure."""
+    """The status of the job that is worst off, and a sentence about it."""
     if evaluation is None or evaluation.measures_nothing:
         return (
             ExitStatus.TOO_FEW_JUDGED,
@@ -247,7 +245,7 @@ _SHOWN = 5e-5  # a smaller difference is shown as 0.0000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """`moves` has one item for each job but the first. The `most` queries that changed most are shown of each."""
+    """`moves` has one item for each job but the first."""
 
     comparison: Comparison
     moves: Sequence[QueryMoves]
@@ -257,7 +255,6 @@ class Report:
     book: BookGrades | None = None
 
     def json(self) -> str:
-        """The comparison as one JSON object; the jobs are in the order given."""
         value = {
             "jobs": [self._job(number) for number in range(len(self.comparison.runs))],
             "compared": {
@@ -275,7 +272,6 @@ class Report:
         return json.dumps(value, indent=2)  # ASCII, which every terminal encoding preserves
 
     def lines(self, width: int) -> Iterator[str]:
-        """The comparison as lines of text."""
         comparison = self.comparison
         if comparison.is_partial:
             yield tr("Partial: not every context has a score. What all jobs have scored is compared.")
@@ -373,7 +369,6 @@ class Report:
                 yield from table(("1", f"{index}", tr("DIFFERENCE"), tr("QUERY")), rows, width)
 
     def _changed_rows(self, changes: Sequence[QueryChange]) -> list[tuple[str, ...]]:
-        """The queries whose measure changed most."""
         changed = sorted(changes, key=lambda each: -abs(each.difference))
         return [
             (

@@ -1,4 +1,4 @@
-"""`cfbatch connections`: list, add, change, set up, test, check and remove the connections to the service."""
+"""`cfbatch connections`: the connections to the service."""
 
 import argparse
 import json
@@ -41,7 +41,6 @@ _RESULTS = {
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    """Add the actions of `cfbatch connections` and their options; `parents` hold the options of all commands."""
     parser.set_defaults(act=_list, json=False)
     actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"))
 
@@ -110,12 +109,10 @@ def _add_options(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run one action and return its exit status. Raises UserError."""
     return int(await arguments.act(arguments, data_dir, console))
 
 
 async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """List the connections."""
     settings, book = read_address_book(data_dir)
     facts = await book.summaries()
     used = settings.connection or PRACTICE.id
@@ -195,7 +192,7 @@ async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Consol
 
 
 def _record(arguments: argparse.Namespace, given: str, program: Program) -> tuple[SavedConnection, str]:
-    """The connection to save, and its secret. An account id that was pasted together with the secret is used too."""
+    """The connection to save, and its secret; an account id pasted with the secret is used too."""
     saved = program.address_book.saved()
     name = arguments.name or free_name(_TITLES[arguments.kind], (each.name for each in saved))
     record = _as_asked(SavedConnection("", name, arguments.kind), arguments)
@@ -249,7 +246,6 @@ async def _answer(
 
 
 def _list_words(facts: ConnectionSummary, saved: Sequence[SavedConnection]) -> str:
-    """What the list says of a connection in its last column."""
     if any(each.id == facts.id and each.collects for each in saved):
         return tr("{sentence} It collects in your account.").format(sentence=said(facts.sentence))
     return said(facts.sentence)
@@ -273,14 +269,12 @@ _CHANGE_WORDS: Final = message("change whether a Worker collects answers in your
 
 
 def _add_change_arguments(parser: Parser) -> None:
-    """Add the options of `cfbatch connections change`."""
     parser.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
     _add_collecting_options(parser)
     parser.set_defaults(act=_change)
 
 
 def _add_collecting_options(parser: Parser) -> None:
-    """Add `--collects`, `--no-collects` and `--keep-days`."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--collects",
@@ -304,7 +298,6 @@ def _add_collecting_options(parser: Parser) -> None:
 
 
 async def _change(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
-    """Change a connection to a Worker. Raises UserError."""
     if arguments.collects is None and arguments.keep_days is None:
         raise UsageError(message("Say what is to change: --collects, --no-collects or --keep-days DAYS."))
     async with opened(data_dir, Progress(console)) as program:
@@ -318,7 +311,6 @@ async def _change(arguments: argparse.Namespace, data_dir: Path, console: Consol
 
 
 def _as_asked(record: SavedConnection, arguments: argparse.Namespace) -> SavedConnection:
-    """The connection, collecting as the arguments say. Raises UsageError for one that is no Worker."""
     collects = record.collects if arguments.collects is None else arguments.collects
     days = record.keep_days if arguments.keep_days is None else arguments.keep_days
     if record.kind != "worker" and (arguments.collects is not None or arguments.keep_days is not None):
@@ -329,7 +321,6 @@ def _as_asked(record: SavedConnection, arguments: argparse.Namespace) -> SavedCo
 
 
 def _collecting_words(record: SavedConnection) -> str:
-    """Who collects the answers of a Worker's jobs, and for how long the account keeps them."""
     if not record.collects:
         return tr("“{name}”: the answers are asked for from this computer.").format(name=record.name)
     if not record.keep_days:
@@ -344,7 +335,6 @@ def _collecting_words(record: SavedConnection) -> str:
 
 
 def _days(text: str) -> int:
-    """Parse a number of days, for argparse."""
     days = int(text) if text.isdecimal() and text.isascii() and len(text) <= 4 else -1
     if days < 0:
         raise argparse.ArgumentTypeError(tr("give a number of days, from 0 to 9999"))

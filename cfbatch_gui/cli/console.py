@@ -1,4 +1,4 @@
-"""The two output streams of the terminal program, and functions that fit text into a line."""
+"""The two output streams, and functions that fit text into a line."""
 
 import codecs
 import getpass
@@ -27,7 +27,7 @@ _JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
 
 
 def _plainer(error: UnicodeError) -> tuple[str, int]:
-    """A codec error handler that replaces characters missing in a console's encoding by plainer ones."""
+    """A codec error handler: characters missing in a console's encoding become plainer ones."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
@@ -37,11 +37,7 @@ codecs.register_error(_PLAINER, _plainer)
 
 
 class Console:
-    """Writes results to standard output (`print_result`) and everything else to stderr.
-
-    On Windows, what goes to a pipe or a file is UTF-8, unless `environ` names an encoding for Python's streams: the
-    code page of old programs, which Python takes there, has too few letters, and JSON is always UTF-8.
-    """
+    """On Windows pipes and files get UTF-8, unless `environ` names an encoding for Python's streams."""
 
     def __init__(
         self,
@@ -63,32 +59,25 @@ class Console:
 
     @property
     def is_interactive(self) -> bool:
-        """Whether stderr is a terminal on which a line can be redrawn."""
         return self._err.isatty() and os.environ.get("TERM") != "dumb"
 
     @property
     def width(self) -> int:
-        """The terminal's width in columns; a fixed number without a terminal."""
         return shutil.get_terminal_size((WIDTH_WITHOUT_TERMINAL, 24)).columns
 
     @property
     def line_clearing(self) -> str:
-        """What empties the line that the cursor is in, and puts the cursor at its beginning.
-
-        Consoles of Windows show control sequences as signs unless a program has asked for their meaning.
-        """
+        """Consoles of Windows may show control sequences as signs."""
         return f"\r{' ' * (self.width - 1)}\r" if self._is_windows else "\r\x1b[K"
 
     def say(self, text: str) -> None:
-        """Write a line to stderr."""
         self.write_error(f"{text}\n")
 
     def say_error(self, error: UserError) -> None:
-        """Write the message of an expected failure to stderr."""
         self.say(f"cfbatch: {one_line(said(error.message))}")
 
     def write_error(self, text: str) -> None:
-        """Write text to stderr unchanged. A closed stderr is ignored."""
+        """A closed stderr is ignored."""
         try:
             self._err.write(text)
             self._err.flush()
@@ -96,7 +85,7 @@ class Console:
             _silence(self._err)
 
     def print_result(self, lines: Iterable[str]) -> None:
-        """Write lines to standard output. A broken pipe is ignored. Raises DiskFull and ExportError."""
+        """A broken pipe is ignored. Raises DiskFull and ExportError."""
         try:
             for line in lines:
                 self._out.write(f"{line}\n")
@@ -116,7 +105,7 @@ def one_line(text: str) -> str:
 
 
 def elided(text: str, width: int) -> str:
-    """The text on one line, cut with "…" when it is wider than `width` columns."""
+    """One line, cut with "…" to `width` columns."""
     text = one_line(text[: 4 * width + 4])  # no script needs more than four characters per column
     if width_of(text) <= width:
         return text
@@ -124,13 +113,11 @@ def elided(text: str, width: int) -> str:
 
 
 def padded(text: str, width: int) -> str:
-    """The text elided or filled up to exactly `width` columns."""
     text = elided(text, width)
     return text + " " * (width - width_of(text))
 
 
 def filled_up(column: Sequence[str], width: int) -> list[str]:
-    """`padded` for each cell of a column, none of them wider than `width`."""
     joined = "".join(column)
     if joined.isascii() and joined.isprintable():
         return [cell.ljust(width) for cell in column]
@@ -138,19 +125,18 @@ def filled_up(column: Sequence[str], width: int) -> list[str]:
 
 
 def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
-    """A line for each pair, the labels in one column that is wider than `width` where a label needs it."""
+    """The labels in one column, wider than `width` where a label needs it."""
     pairs = list(pairs)
     width = max([width, *(width_of(label) + 1 for label, _ in pairs)])
     return (f"{padded(label, width)} {text}".rstrip() for label, text in pairs)
 
 
 def width_of(text: str) -> int:
-    """The text's width in terminal columns: two for wide East Asian characters and emoji, none for combining marks."""
+    """In terminal columns: two for wide East Asian characters and emoji."""
     return len(text) if text.isascii() else wcwidth.width(text, control_codes="ignore")
 
 
 def _silence(stream: TextIO) -> None:
-    """Redirect the stream to the null device, because flushing its buffer at exit would fail again."""
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):
@@ -173,7 +159,7 @@ def _not_printed(error: OSError) -> UserError:
 
 
 def agreed(console: Console, otherwise: Message) -> bool:
-    """Whether the user says yes. Raises UsageError, with the sentence `otherwise`, where nobody can be asked."""
+    """Raises UsageError, with the sentence `otherwise`, where nobody can be asked."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(otherwise)
     console.write_error(tr("Go on? [y/N] "))
@@ -185,7 +171,7 @@ _MOST = 100_000  # characters; a pasted curl command has a few hundred
 
 
 def read_secret(prompt: str, variable: str = "") -> str:
-    """The secret as entered, "" for none. Raises UsageError for a variable that is not set."""
+    """Such as "" for none."""
     if variable:
         return from_variable(variable)
     if sys.stdin is None:
@@ -196,7 +182,6 @@ def read_secret(prompt: str, variable: str = "") -> str:
 
 
 def from_variable(variable: str) -> str:
-    """The value of an environment variable. Raises UsageError when it is not set or empty."""
     text = os.environ.get(variable, "")
     if not text:
         raise UsageError(message("The environment variable {name} is not set, or empty.", name=variable))
@@ -204,7 +189,7 @@ def from_variable(variable: str) -> str:
 
 
 def ask(prompt: str) -> str:
-    """Prompt on the terminal without echo. Returns "" at the end of input."""
+    """Without echo; "" at the end of input."""
     with plain_interrupt():
         try:
             return getpass.getpass(prompt)
@@ -214,7 +199,7 @@ def ask(prompt: str) -> str:
 
 @contextmanager
 def plain_interrupt() -> Iterator[None]:
-    """Let Ctrl+C end the prompt: asyncio's handler only schedules a cancellation, and the prompt blocks the loop."""
+    """Let Ctrl+C end the prompt, which blocks asyncio's loop and with it its own handler."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""The table of exit statuses, and the status for an error and for a job."""
+"""The table of exit statuses."""
 
 import signal
 from collections.abc import Iterable
@@ -13,12 +13,11 @@ from cfbatch_gui.core.system.languages import said
 
 
 class ExitStatus(IntEnum):
-    """An exit status and its description in `cfbatch --help`, which omits statuses with the description ""."""
+    """With its description in `cfbatch --help`, "" for one that is not listed there."""
 
     words: str
 
     def __new__(cls, number: int, words: str = "") -> Self:
-        """Create a member whose value is the number without the description."""
         status = int.__new__(cls, number)
         status._value_ = number
         status.words = words
@@ -40,19 +39,17 @@ class ExitStatus(IntEnum):
 
 
 def exit_statuses_help() -> str:
-    """The line of `cfbatch --help` that lists the exit statuses."""
     statuses = ", ".join(f"{status:d} {said(status.words)}" for status in ExitStatus if status.words)
     return tr("exit status: {statuses}").format(statuses=statuses)
 
 
 def worst_of(statuses: Iterable[ExitStatus]) -> ExitStatus:
-    """The status for several jobs. What goes on by itself in the account comes before nothing but what is done."""
+    """What goes on by itself in the account comes before nothing but what is done."""
     mild = (ExitStatus.DONE, ExitStatus.LEFT)
     return max(statuses, key=lambda status: (status not in mild, status), default=ExitStatus.DONE)
 
 
 def status_of_error(error: UserError) -> ExitStatus:
-    """The exit status for an expected failure."""
     match error:
         case InputError() | UsageError():
             return ExitStatus.BAD_INPUT
@@ -67,7 +64,7 @@ def status_of_error(error: UserError) -> ExitStatus:
 
 
 def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
-    """The exit status for a job that is done or has stopped. `trouble` is the error that paused it, if any."""
+    """`trouble` is the error that paused the job."""
     match job.state:
         case JobState.DONE:
             return ExitStatus.DONE

@@ -1,4 +1,4 @@
-"""`cfbatch export`: write a job's results to files. Jobs are only read, which is possible while a window is open."""
+"""`cfbatch export`: write a job's results to files."""
 
 import argparse
 import asyncio
@@ -33,7 +33,6 @@ _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch export`."""
     parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
     parser.add_argument(
         "--out",
@@ -79,7 +78,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Write the files in the order given. Raises UserError."""
     if not arguments.out and not arguments.to:
         raise UsageError(message("Say where to write: --out PATH, or --to FORMAT PATH."))
     paths = Paths(data_dir)
@@ -133,7 +131,7 @@ async def _written(
     *,
     note: Mapping[str, object] | None,
 ) -> Exported:
-    """Export in a thread. Cancellation stops the thread too, and leaves an older file unchanged."""
+    """Cancellation stops the thread too, and leaves an older file unchanged."""
     stop = threading.Event()
 
     def check(_done: int, _total: int) -> None:
@@ -160,7 +158,6 @@ def _say_removed(console: Console, count: int, path: Path) -> None:
 
 
 def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target]]:
-    """Each path with its format. Raises UsageError."""
     asked = [(path, arguments.format) for path in arguments.out] + [(Path(path), name) for name, path in arguments.to]
     outputs: list[tuple[Path, Target]] = []
     for given, name in asked:
@@ -172,7 +169,6 @@ def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target
 
 
 def _check_use(options: ExportOptions, kind: Kind, targets: list[Target]) -> None:
-    """Raises UsageError for an option that applies to none of the files."""
     if options.columns is not None and not any(target.has_columns for target in targets):
         raise UsageError(message("--columns has no use here: the columns of this format are always the same."))
     has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
@@ -181,7 +177,7 @@ def _check_use(options: ExportOptions, kind: Kind, targets: list[Target]) -> Non
 
 
 def list_separator() -> str:
-    """The separator that the user's spreadsheet program expects: ";" where the decimal point is a comma, else ","."""
+    """What the user's spreadsheet program expects: ";" where the decimal point is a comma, else ","."""
     before = locale.setlocale(locale.LC_NUMERIC)
     try:
         locale.setlocale(locale.LC_NUMERIC, "")
@@ -193,7 +189,7 @@ def list_separator() -> str:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """The names in a line of CSV; none for an empty line."""
+    """The names in a line of CSV."""
     return tuple(next(csv.reader([text], skipinitialspace=True), ()))
 
 

@@ -1,4 +1,4 @@
-"""`cfbatch jobs`: list all jobs. They are only read, which is possible while a window is open."""
+"""`cfbatch jobs`: list all jobs."""
 
 import argparse
 from contextlib import closing
@@ -16,12 +16,10 @@ from cfbatch_gui.core.system.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch jobs`."""
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """List all jobs, the newest first. Raises UserError."""
     paths = Paths(data_dir)
     if arguments.json:
         with closing(Ledger.open_read_only(paths)) as ledger:

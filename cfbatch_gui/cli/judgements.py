@@ -1,4 +1,4 @@
-"""`cfbatch judgements`: books of judgements in and out of files, and what is in them."""
+"""`cfbatch judgements`: books of judgements in and out of files."""
 
 import argparse
 import asyncio
@@ -52,7 +52,6 @@ FORMS = {
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    """Add the actions of `cfbatch judgements`."""
     actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True)
 
     grading = actions.add_parser(
@@ -102,7 +101,6 @@ def _forms_help() -> str:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Import, export or show judgements. Raises UserError."""
     status: int = await arguments.act(arguments, Paths(data_dir), console)
     return status
 
@@ -220,8 +218,6 @@ async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console)
 
 @dataclass(frozen=True, slots=True)
 class _Described:
-    """What is in a book."""
-
     name: str
     grades: tuple[str, ...]
     tally: Tally
@@ -231,7 +227,6 @@ class _Described:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The columns of the table of books."""
         return self.tally.pairs, self.tally.untold, self.tally.queries, self.tally.judges
 
 
@@ -267,7 +262,6 @@ def _json_of_book(book: _Described) -> dict[str, object]:
 
 
 def _lines_of_book(book: _Described) -> Iterator[tuple[str, str]]:
-    """The label and the text of each line."""
     yield tr("Book"), one_line(book.name)
     yield tr("Grades"), one_line(" < ".join(map(said, book.grades)))
     judged = tr("{texts} texts for {queries} queries, by {judges} judges")

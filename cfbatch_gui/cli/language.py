@@ -1,4 +1,4 @@
-"""What the terminal says to people, in their language. What programs read stays English: `--json`, files, the log."""
+"""What people read is in their language; what programs read (`--json`, files, the log) stays English."""
 
 import argparse
 import sys
@@ -12,10 +12,7 @@ from cfbatch_gui.core.system.settings import Settings
 
 
 def language_for(arguments: Sequence[str], environ: Mapping[str, str]) -> Language:
-    """The language chosen in Settings, else the environment's, else English; known before the arguments are parsed.
-
-    Arguments that cannot be parsed are refused later, in that language.
-    """
+    """The language of Settings, else the environment's, else English; known before the arguments are parsed."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--data-dir", type=Path)
     try:
@@ -46,27 +43,25 @@ else:
 
 
 def tr(text: str, context: str = "") -> str:
-    """The text in the user's language. `context` tells apart what is one word in English and two elsewhere."""
+    """`context` tells apart what is one word in English and two elsewhere."""
     return language_in_use().translated(text, context)
 
 
 def plural(count: int, one: str, many: str, **others: object) -> str:
-    """The form for a number, with {n} and `others` filled in: plural(2, "{n} text", "{n} texts") → "2 texts"."""
     return language_in_use().translated_plural(one, many, count).format(n=number(count), **others)
 
 
 def number(value: float, specification: str = ",") -> str:
-    """A number with the signs of the user's language, by a format specification of Python's."""
     return language_in_use().number(value, specification)
 
 
 def percent(share: float, specification: str = ".0%") -> str:
-    """A share of 1 as a percentage; languages differ in the space before the sign."""
+    """Languages differ in the space before the sign."""
     return tr("{n}%").format(n=number(share, specification).rstrip("%"))
 
 
 def figures(text: str) -> str:
-    """Figures that were written as in English, such as "0.4939–0.5100" or "1,000=", with the signs of the language."""
+    """Figures written as in English, such as "0.4939–0.5100" or "1,000=", with the language's signs."""
     language = language_in_use()
     if (language.decimal, language.thousands) == (".", ","):
         return text

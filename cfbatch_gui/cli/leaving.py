@@ -1,4 +1,4 @@
-"""`--collect-in-account` and `--leave`: jobs that the user's account collects, and a command that ends meanwhile."""
+"""`--collect-in-account` and `--leave`."""
 
 import argparse
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ _NOT_COLLECTED = message(
 
 
 def add_collect_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `--collect-in-account` and `--no-collect-in-account`; without either the connection decides."""
+    """Without either the connection decides."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--collect-in-account",
@@ -47,7 +47,6 @@ def add_collect_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_leave_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--leave`."""
     parser.add_argument(
         "--leave",
         action="store_true",
@@ -59,7 +58,7 @@ def add_leave_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def check_may_collect(program: Program, connection_id: str, arguments: argparse.Namespace) -> None:
-    """Raise UsageError for a new job that cannot be collected in the account, or left, as the arguments say."""
+    """Raise UsageError for a new job that cannot be collected, or left, as the arguments say."""
     connection = program.address_book.connection(connection_id)
     if arguments.collect or arguments.leave:
         check_is_worker(connection)
@@ -70,7 +69,7 @@ def check_may_collect(program: Program, connection_id: str, arguments: argparse.
 
 
 def check_may_leave(program: Program, jobs: Iterable[Job], *, collect: bool | None) -> None:
-    """Raise UsageError when one of these jobs cannot be left, and NotConnected."""
+    """Raise UsageError when one of these jobs cannot be left."""
     for job in jobs:
         try:
             _check_may_leave(job, program.address_book.connection(job.connection), collect=collect)
@@ -89,7 +88,6 @@ def _check_may_leave(job: Job, connection: Connection, *, collect: bool | None) 
 
 
 def say_limit(program: Program, job: Job, batches: int, console: Console) -> None:
-    """Say how many of a new job's batches the account does not take, where its plan has a limit."""
     connection = program.address_book.connection(job.connection)
     most = most_batches(connection)
     if not wants_account(job, connection) or connection.has_paid_worker or batches <= most:
@@ -103,20 +101,20 @@ def say_limit(program: Program, job: Job, batches: int, console: Console) -> Non
 
 
 def is_fetched(program: Program, job: Job) -> bool:
-    """Whether a job may be left, and all that the account has of it so far is here."""
+    """The job may be left, and all that the account has of it so far is here."""
     is_waiting = account_progress(job).in_account > 0
     return _may_be_left(job) and not is_waiting and program.runner.account.has_looked(job)
 
 
 def _may_be_left(job: Job) -> bool:
-    """Whether the account collects all that can be answered; a batch of unknown outcome waits for the user."""
+    """A batch of unknown outcome waits for the user."""
     found = account_progress(job)
     unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
     return found.is_used and not found.direct and found.to_send == unknown
 
 
 def leaving_status(job: Job) -> ExitStatus | None:
-    """The status with which a command leaves a job; None for one that is final, has stopped, or goes on."""
+    """None for a job that is final, has stopped, or goes on here."""
     if job.paused_because or all(batch.state.is_final for batch in job.batches):
         return None
     if _may_be_left(job):
@@ -126,7 +124,6 @@ def leaving_status(job: Job) -> ExitStatus | None:
 
 
 def leave(program: Program, job: Job, status: ExitStatus, console: Console, *, as_json: bool = False) -> ExitStatus:
-    """Say what becomes of a job that a command leaves, with `as_json` also as an object; the status."""
     console.say(_leaving_sentence(job, status))
     say_owed(program.folder(job.id), console)
     if as_json:

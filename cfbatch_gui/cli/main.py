@@ -1,4 +1,4 @@
-"""The entry point of `cfbatch`. It imports the other modules, which takes time, where Ctrl+C is already handled."""
+"""The entry point of `cfbatch`, which handles Ctrl+C before it imports the rest."""
 
 import signal
 import sys
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status, also after Ctrl+C."""
     try:
         from cfbatch_gui.cli.command_line import run_command_line
 

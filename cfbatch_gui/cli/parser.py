@@ -1,8 +1,4 @@
-"""argparse in the user's language.
-
-argparse asks gettext for its own words, which knows the environment's language but not the one chosen in Settings. So
-its headings are said by the formatter, and its errors are recognised by their templates, as stored sentences are.
-"""
+"""argparse in the language chosen in Settings, which its gettext does not know."""
 
 import argparse
 import sys
@@ -30,8 +26,6 @@ ERRORS: Final = (
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Helps are shown as they are, without "%" for values."""
-
     def add_usage(
         self,
         usage: str | None,
@@ -39,11 +33,9 @@ class HelpFormatter(argparse.HelpFormatter):
         groups: Iterable[Any],
         prefix: str | None = None,
     ) -> None:
-        """`prefix` is "" for the name of a subcommand."""
         super().add_usage(usage, actions, groups, tr("usage: ") if prefix is None else prefix)
 
     def start_section(self, heading: str | None) -> None:
-        """argparse has two headings of its own."""
         own = {"positional arguments": tr("positional arguments"), "options": tr("options")}
         super().start_section(own.get(heading, heading) if heading else heading)
 
@@ -52,29 +44,27 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 class RawHelpFormatter(HelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Descriptions and epilogs keep their lines."""
+    """Descriptions keep their lines."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser without abbreviations. `-h` is among the arguments that all commands share, with its help in words."""
+    """A parser without abbreviations; `-h` is among the arguments that all commands share."""
 
     def __init__(self, *, formatter_class: Any = HelpFormatter, **more: Any) -> None:
         super().__init__(**more, formatter_class=formatter_class, add_help=False, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        """End the program with argparse's sentence about what is wrong."""
         self.print_usage(sys.stderr)
         sentence = tr("{program}: error: {sentence}").format(program=self.prog, sentence=said(message))
         self.exit(2, f"{sentence}\n")
 
 
 class IntermixedParser(Parser):
-    """A parser that takes options between its positional arguments, which argparse does for whole programs only."""
+    """Takes options between positional arguments, which argparse does for whole programs only."""
 
     _is_parsing = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """See argparse, which calls it for a command, and from within `parse_known_intermixed_args`."""
         if self._is_parsing:
             return super().parse_known_args(args, namespace)
         # Otherwise argparse would cut seven letters off the usage that it prints with errors, for its word "usage: ".

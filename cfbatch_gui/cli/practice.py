@@ -1,4 +1,4 @@
-"""`cfbatch practice serve`: serve the practice service on a port of this computer, for any client."""
+"""`cfbatch practice serve`: the practice service on a port of this computer."""
 
 import argparse
 import os
@@ -22,7 +22,6 @@ _PORT, _SECONDS = 8787, 5.0
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    """Add `serve` and its options to `cfbatch practice`; `parents` hold the options of all commands."""
     commands = parser.add_subparsers(dest="practice_command", metavar=tr("COMMAND"), required=True)
     command = commands.add_parser(
         "serve",
@@ -58,7 +57,7 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
 
 
 def run(arguments: argparse.Namespace, data_dir: Path) -> int:
-    """Serve until Ctrl+C and return the exit status. The queue is in the data folder and survives restarts."""
+    """Serve until Ctrl+C. The queue survives restarts."""
     token = os.environ.get(TOKEN_VARIABLE, "")
     app = practice_app(
         Paths(data_dir).practice,

@@ -34,7 +34,6 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 
 def add_budget_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--budget`, the amount that may be spent on the whole job."""
     parser.add_argument(
         "--budget",
         metavar=tr("DOLLARS"),
@@ -46,14 +45,14 @@ def add_budget_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def check_budget(preflight: Preflight, asked: float | None, usual: Budget, spent: Spent) -> None:
-    """Raise OverBudget when the job may cost more than `asked` dollars, or, without them, than the saved budget."""
+    """Raise OverBudget above `asked` dollars, or, without them, above the saved budget."""
     budget = usual if asked is None else budget_of(asked)
     if sentence := over_budget(preflight.price_high, budget, spent):
         raise OverBudget(_with_the_way_out(sentence))
 
 
 async def send_again(program: Program, job_id: str, *numbers: int, asked: float | None) -> Job:
-    """`Program.send_again` within `asked` dollars, or, without them, within the saved budget. Raises OverBudget."""
+    """Within `asked` dollars, or, without them, within the saved budget. Raises OverBudget."""
     try:
         return await program.send_again(job_id, *numbers, budget=None if asked is None else budget_of(asked))
     except OverBudget as error:
@@ -61,7 +60,7 @@ async def send_again(program: Program, job_id: str, *numbers: int, asked: float 
 
 
 def budget_of(asked: float) -> Budget:
-    """A budget of `asked` dollars for one job. 0.0 becomes a tiny amount, because 0.0 would mean no limit."""
+    """0.0 becomes a tiny amount, because 0.0 would mean no limit."""
     return Budget(a_job=max(asked, 1e-9))
 
 
@@ -70,13 +69,13 @@ def _with_the_way_out(sentence: str) -> Message:
 
 
 def tokens_words(preflight: Preflight) -> str:
-    """The lower and the upper estimate of tokens, such as "10 to 14"; one number when they are equal."""
+    """Such as "10 to 14"."""
     low, high = preflight.tokens_low, preflight.tokens_high
     return tr("{low} to {high}").format(low=number(low), high=number(high)) if low != high else number(low)
 
 
 def price_words(preflight: Preflight) -> str:
-    """The upper price and its share of a day's free allowance: "less than $0.01, 3.2% of a day's free use"."""
+    """Such as "less than $0.01, 3.2% of a day's free use"."""
     high = preflight.price_high.dollars
     if high < 0.01:
         most = tr("less than ${amount}").format(amount=number(0.01, ".2f"))
@@ -86,7 +85,7 @@ def price_words(preflight: Preflight) -> str:
 
 
 def share_words(price: Price) -> str:
-    """The share of a day's free allowance: "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
+    """Such as "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
     share = price.share_of_free_day
     if share >= 0.001 or not share:
         return percent(share, ".1%")
@@ -94,12 +93,10 @@ def share_words(price: Price) -> str:
 
 
 def reset_words() -> str:
-    """The next time at which the free allowance is reset, in local time."""
     return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"
 
 
 def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `--reuse`, which is the default, and `--no-reuse`."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--reuse",
@@ -111,7 +108,7 @@ def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class EarlierJobs:
-    """The jobs of a data folder that another process may have open: they are only read."""
+    """The jobs of a data folder that another process may have open."""
 
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self._paths, self._settings = paths, settings
@@ -125,11 +122,11 @@ class EarlierJobs:
         )
 
     def connection(self, asked_for: str | None) -> str:
-        """The id of the connection that a job would be sent through. Raises UsageError for one that there is not."""
+        """The id of the connection that a job would be sent through."""
         return self._book.find(asked_for) if asked_for else self._settings.connection or PRACTICE.id
 
     def find(self, draft: Job, folder: JobFolder) -> Reusable:
-        """What they have of a job that is in no ledger, and whose data is in this folder. Raises DataError."""
+        """For a job that is in no ledger, and whose data is in this folder."""
         if not self._paths.ledger.exists():
             return NOTHING
 
@@ -140,10 +137,7 @@ class EarlierJobs:
             return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
 
     def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
-        """A job that is in no ledger beside an earlier one, by its name or id, or else the one that it is a version of.
-
-        Raises UsageError for one that there is not, that is of another kind, or whose texts were removed; DataError.
-        """
+        """Beside the earlier job of that name or id, or else the one that it is a version of."""
         if not self._paths.ledger.exists():
             if asked_for:
                 raise UsageError(message("There is no job “{name}”.", name=asked_for))
@@ -168,14 +162,11 @@ class EarlierJobs:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """An earlier job, and what has changed since."""
-
     earlier: Job
     differences: Differences
 
 
 def lines_of_version(found: Compared | None) -> Iterator[str]:
-    """What is new, changed and gone, in one line."""
     if found is None:
         return
     each = found.differences
@@ -191,7 +182,6 @@ def lines_of_version(found: Compared | None) -> Iterator[str]:
 
 
 def json_of_version(found: Compared | None) -> dict[str, object] | None:
-    """The same as an object, None without an earlier version."""
     if found is None:
         return None
     counts = {change.value: len(found.differences.items(change)) for change in Change}
@@ -199,7 +189,6 @@ def json_of_version(found: Compared | None) -> dict[str, object] | None:
 
 
 def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[str]:
-    """What is taken from earlier jobs, and what that saves where it would cost something."""
     sentence = said(reuse_sentence(found, kind))
     if not sentence or found.reuse is None:
         return
@@ -211,7 +200,6 @@ def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[st
 
 
 def json_of_reuse(found: Preflight) -> dict[str, object] | None:
-    """The same as an object, None when nothing is taken from earlier jobs."""
     if found.reuse is None:
         return None
     return {

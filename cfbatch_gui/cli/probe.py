@@ -36,7 +36,6 @@ _WITHOUT_TERMINAL: Final = message("Nothing was sent. Agree to this price with -
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the options of `cfbatch connections probe`."""
     parser.epilog = said(_EPILOG)
     parser.formatter_class = RawHelpFormatter
     parser.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
@@ -57,7 +56,6 @@ def add_arguments(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
-    """Ask, check, print the report and write it. Raises UserError."""
     report: Path | None = arguments.report
     _check_folder(report)
     async with opened(data_dir, Progress(console)) as program:
@@ -82,7 +80,6 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 def status_of(result: ProbeResult) -> ExitStatus:
-    """The exit status for a check that came to its end."""
     if any(isinstance(each.error, OutcomeUnknown) for each in result.evidence.exchanges):
         return ExitStatus.OUTCOME_UNKNOWN
     is_whole = result.batches and all(each.form in result.evidence.finished() for each in result.batches)

@@ -1,4 +1,4 @@
-"""Where the answers of a job are that the user's account collects: for people, and as the object of `--json`."""
+"""The progress of jobs, for people, and where the answers that the user's account collects are."""
 
 import time
 from collections import Counter
@@ -19,7 +19,7 @@ FINAL: Final = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
 
 
 class Place(StrEnum):
-    """Where the answer to a batch is that was handed over and is not here."""
+    """Of the answer to a batch that was handed over and is not here."""
 
     AT_SERVICE = "at_service"
     IN_ACCOUNT = "in_account"
@@ -32,19 +32,18 @@ PLACES: Final = {
 
 
 def place_of(batch: Batch | ListedBatch) -> Place | None:
-    """None for a batch that the account does not collect, and for one whose answer is here."""
+    """None for a batch that the account does not collect, or whose answer is here."""
     if not batch.is_handed_over or batch.state is BatchState.COLLECTING:
         return None
     return Place.IN_ACCOUNT if batch.is_in_account else Place.AT_SERVICE
 
 
 def uses_account(job: Job | ListedJob) -> bool:
-    """Whether the account has collected something of the job, collects it, or was to collect it."""
     return bool(job.account_problem) or any(batch.handed_over_at for batch in job.batches)
 
 
 def account_line(job: Job) -> str:
-    """The batches by where their answers are: "3 here · 1 waiting in your account, 2.5 MB · 40 at the service"."""
+    """Such as "3 here · 1 waiting in your account, 2.5 MB · 40 at the service"."""
     found = account_progress(job)
     waiting = tr("{n} waiting in your account, {size} MB").format(
         n=number(found.in_account), size=number(found.bytes_in_account / 1e6, ",.1f")
@@ -60,7 +59,7 @@ def account_line(job: Job) -> str:
 
 
 def account_cell(job: Job | ListedJob) -> str:
-    """The same in a list of jobs, which has the batches that are here in another column; "" for finished jobs."""
+    """The same without what is here; "" for finished jobs."""
     if not uses_account(job) or job.state in FINAL:
         return ""
     found = account_progress(job)
@@ -80,7 +79,7 @@ def problem_line(job: Job) -> str:
 
 
 def facts_of_account(job: Job) -> Iterator[tuple[str, str]]:
-    """The label and the text of each line of `cfbatch show`; some texts are empty."""
+    """Pairs of label and text; some texts are empty."""
     if not uses_account(job):
         return
     yield tr("Account"), account_line(job)
@@ -90,7 +89,7 @@ def facts_of_account(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def json_of_account(job: Job) -> dict[str, object] | None:
-    """Counts of batches, as `AccountProgress` has them; None for a job that the account has nothing to do with."""
+    """Counts of batches; None for a job that the account has nothing to do with."""
     if not uses_account(job):
         return None
     found = account_progress(job)
@@ -121,7 +120,7 @@ _WORDS: Final[dict[BatchState | Place, Message]] = {
 
 
 class Progress:
-    """Shows the reading of a file, then the progress of jobs. Not thread-safe."""
+    """Not thread-safe."""
 
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.console, self._clock = console, clock
@@ -131,7 +130,7 @@ class Progress:
         self._drawn_at = 0.0
 
     def show_read(self, name: str, read: int, whole: int) -> None:
-        """Show the bytes read of `whole`, or the rows when `whole` is 0. Does nothing without a terminal."""
+        """In bytes, or in rows when `whole` is 0; only on a terminal."""
         if self.console.is_interactive and self._clock() - self._drawn_at > _SECONDS_BETWEEN:
             self._drawn_at = self._clock()
             if whole:
@@ -140,10 +139,7 @@ class Progress:
                 self._draw(plural(read, "reading {name}: {n} row", "reading {name}: {n} rows", name=name))
 
     def follow(self, *jobs: Job, is_leaving: bool = False) -> None:
-        """Show these jobs, and only these, from now on.
-
-        Unless the command is about to leave them to the account, it says when they no longer need this computer.
-        """
+        """Only these jobs from now on; unless it is leaving, say when they no longer need this computer."""
         self._jobs = {job.id: job for job in jobs}
         self._in_account = {job.id for job in jobs if is_leaving or account_progress(job).lid_may_close}
         for job in jobs:
@@ -151,7 +147,6 @@ class Progress:
         self._show_jobs()
 
     def show_job(self, job: Job) -> None:
-        """Show the new state of a job, if it is one of those followed."""
         if job.id in self._jobs:
             before, self._jobs[job.id] = self._jobs[job.id], job
             self._say_problem(job, before=before.account_problem)
@@ -165,7 +160,7 @@ class Progress:
             self._show_jobs()
 
     def show_push(self, push: PushProgress) -> None:
-        """Show how far a push of vectors is: on a terminal each step, elsewhere each stage, part and wait."""
+        """On a terminal each step, elsewhere each stage, part and wait."""
         text = said(push.sentence)
         if push.waiting:
             seconds = plural(round(push.waiting_seconds), "again in {n} second", "again in {n} seconds")
@@ -177,18 +172,15 @@ class Progress:
             self._shown = text
 
     def end(self) -> None:
-        """Clear the line and stop following jobs."""
         if self.console.is_interactive and self._shown:
             self.console.write_error(self.console.line_clearing)
         self._jobs, self._shown = {}, ""
 
     def _say_problem(self, job: Job, *, before: str) -> None:
-        """Say why the account does not collect, if that is news and not the past."""
         if job.account_problem != before and job.state not in FINAL and (line := problem_line(job)):
             self._say(line)
 
     def _say(self, text: str) -> None:
-        """Say something above the line."""
         if self.console.is_interactive and self._shown:
             self.console.write_error(self.console.line_clearing)
         self.console.say(text)
@@ -205,7 +197,6 @@ class Progress:
             self._shown = text
 
     def _draw(self, text: str, share: float | None = None) -> None:
-        """Draw the line: the words, preceded by a bar if both fit."""
         self._shown = text
         room = max(1, self.console.width - 1)  # some terminals wrap a line that is completely filled
         bar = min(_BAR, room - width_of(text) - len("[] "))
@@ -215,7 +206,7 @@ class Progress:
 
 
 def describe(batches: Sequence[Batch]) -> str:
-    """A job's batches in words, "2 of 5 batches done · 2 running · 1 to send", and the reason for waiting, if any."""
+    """Such as "2 of 5 batches done · 2 running · 1 to send", and the reason for waiting, if any."""
     counts = Counter(place_of(batch) or batch.state for batch in batches)
     done = number(counts[BatchState.DONE])
     parts = [plural(len(batches), "{done} of {n} batch done", "{done} of {n} batches done", done=done)]
@@ -226,7 +217,6 @@ def describe(batches: Sequence[Batch]) -> str:
 
 
 def _unknown_words(batches: Sequence[Batch]) -> list[str]:
-    """The service's states that this program does not know, shown as received."""
     words = {batch.service_word for batch in batches if batch.state.is_at_service} - {"", *BatchState}
     return [tr("the service says “{word}”").format(word=word) for word in sorted(words)]
 

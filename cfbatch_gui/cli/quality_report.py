@@ -1,4 +1,4 @@
-"""The measures of a ranking by its labels, and what of the label column could not be used."""
+"""The measures of a ranking by its labels."""
 
 import argparse
 import time
@@ -21,7 +21,7 @@ _MOST_QUERIES = 10
 
 
 def judged_by(book: BookGrades | None) -> str:
-    """ "the labels", or "the book “Support” and the labels"."""
+    """Such as "the labels", or "the book “Support” and the labels"."""
     if book is None:
         return tr("the labels")
     return tr("the book “{name}” and the labels").format(name=one_line(book.name))
@@ -30,10 +30,7 @@ def judged_by(book: BookGrades | None) -> str:
 def lines_of_quality(
     run: Run, evaluation: Evaluation | None, book: BookGrades | None = None
 ) -> Iterator[tuple[str, str]]:
-    """The means, and the queries that are ranked worst; what was left out. Nothing for a job without judgements.
-
-    Each is the label and the text of a line.
-    """
+    """Pairs of label and text; nothing for a job without judgements."""
     if run.unusable is not None:
         yield tr("Labels"), unusable_words(run.unusable)
     if evaluation is None:
@@ -66,7 +63,6 @@ def lines_of_quality(
 def json_of_quality(
     run: Run, evaluation: Evaluation | None, book: BookGrades | None = None
 ) -> dict[str, object] | None:
-    """The measures as a JSON object, None for a job without judgements."""
     if evaluation is None and run.unusable is None:
         return None
     found: dict[str, object] = {"labels_left_out": json_of_unusable(run.unusable)}
@@ -95,7 +91,7 @@ def json_of_quality(
 
 
 def json_of_measures(run: RunMeasures) -> dict[str, object]:
-    """The means of one run; `lowest_and_highest_by_ties` has those that equal scores leave open."""
+    """`lowest_and_highest_by_ties` has the means that equal scores leave open."""
     ties = {name: [mean.lowest, mean.highest] for name, mean in run.means.items() if mean.depends_on_ties}
     return {
         **{name: mean.value for name, mean in run.means.items()},
@@ -107,7 +103,6 @@ def json_of_measures(run: RunMeasures) -> dict[str, object]:
 
 
 def json_of_unusable(unusable: UnusableLabels | None) -> dict[str, object] | None:
-    """The labels that are no grade, None without any."""
     if unusable is None:
         return None
     return {
@@ -119,7 +114,7 @@ def json_of_unusable(unusable: UnusableLabels | None) -> dict[str, object] | Non
 
 
 def unusable_words(unusable: UnusableLabels) -> str:
-    """ "12 labels are no whole numbers and were left out, such as “0.5” and “yes” (rows 2, 3, 5, …)"."""
+    """Such as "12 labels are no whole numbers and were left out, such as “0.5” and “yes” (rows 2, 3, 5, …)"."""
     quoted = tr("“{label}”")
     examples = tr(" and ").join(quoted.format(label=one_line(each)[:_LONGEST_LABEL]) for each in unusable.examples)
     rows = ", ".join(map(number, unusable.rows)) + (", …" if len(unusable.rows) < unusable.count else "")
@@ -137,7 +132,7 @@ def unusable_words(unusable: UnusableLabels) -> str:
 
 
 def answer_words(found: Paired, job: int, metric: str) -> str:
-    """What this job is to the first: whether a difference can be seen, with its interval, and what would tell."""
+    """Whether a difference to the first can be seen, with its interval, and what would tell."""
     counts = plural(
         found.better,
         "{job} is better than 1 for {n} query, worse for {worse}, the same for {same}",
@@ -172,7 +167,6 @@ def answer_words(found: Paired, job: int, metric: str) -> str:
 
 
 def remarks(runs: Sequence[RunMeasures]) -> Iterator[str]:
-    """Sentences about what the measures of these runs cannot say."""
     if not any(run.has_contrast for run in runs):
         yield tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
     if any(mean.depends_on_ties for run in runs for mean in run.means.values()):
@@ -192,7 +186,6 @@ def remarks(runs: Sequence[RunMeasures]) -> Iterator[str]:
 
 
 def add_judgements_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names a book."""
     parser.add_argument(
         "--judgements",
         metavar=tr("BOOK"),
@@ -201,10 +194,7 @@ def add_judgements_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def read_judgements(paths: Paths, name: str | None) -> BookGrades | None:
-    """The judged pairs of a book, None for a book that is not there and was not asked for. Blocking.
-
-    Raises UsageError for an unknown name, DataError.
-    """
+    """None for a book that is not there and was not asked for. Blocking. Raises UsageError, DataError."""
     with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf:
         used = name or Settings.load(paths.settings).judgement_book or USUAL_NAME
         return read_book_grades(shelf.book(used)) if name or shelf.has(used) else None

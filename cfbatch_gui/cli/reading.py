@@ -55,7 +55,7 @@ _ANSWERS = {"yes": True, "no": False}
 
 
 class Doubtful(StrEnum):
-    """The values of `--doubtful`; without it such rows are left out too, but the command says so by its exit status."""
+    """Without it such rows are left out too, but the command says so by its exit status."""
 
     SEND = "send"
     SKIP = "skip"
@@ -63,14 +63,12 @@ class Doubtful(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
-    """One `--role COLUMN=ROLE`."""
-
     column: str
     role: Role
 
 
 def column_role(text: str) -> ColumnRole:
-    """Parse COLUMN=ROLE, for argparse. A column's name may itself contain "="."""
+    """A column's name may itself contain "="."""
     column, separator, role = text.rpartition("=")
     if not separator or not column:
         raise argparse.ArgumentTypeError(tr("“{text}” should be COLUMN=ROLE, for example title=text").format(text=text))
@@ -83,11 +81,7 @@ def column_role(text: str) -> ColumnRole:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The settings that override those that the program detects. `options` are for the first file, but whether
-    doubtful rows are sent is for both.
-
-    With a `recipe` the columns' roles are not guessed. The other settings take precedence over the recipe.
-    """
+    """Overrides what is detected, and what a `recipe` says. `options` are for the first file."""
 
     options: ReadOptions = field(default_factory=ReadOptions)
     recipe: Recipe | None = None
@@ -96,7 +90,7 @@ class Reading:
     split: Split | None = None
 
     def over(self, mapping: Mapping) -> Mapping:
-        """The mapping with these settings applied. Raises UsageError for a layout that does not fit the files."""
+        """Raises UsageError for a layout that does not fit the files."""
         if self.layout is not None:
             changed = with_layout(mapping, self.layout)
             if changed.layout is not self.layout:
@@ -111,7 +105,6 @@ class Reading:
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add FILE, FILE2, the options for what to do with them, and those for how they are read."""
     parser.add_argument(
         "file",
         metavar=tr("FILE"),
@@ -137,7 +130,6 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_split_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--split`."""
     parser.add_argument(
         "--split",
         metavar=tr("TOKENS[:OVERLAP]"),
@@ -147,8 +139,7 @@ def add_split_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for what to do with the files and how they are read; `reading_of` also needs `split` and
-    `doubtful`."""
+    """`reading_of` also needs `split` and `doubtful`."""
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--rank", dest="kind", action="store_const", const=Kind.RANK, help=tr("order contexts by query"))
     kind.add_argument(
@@ -201,7 +192,6 @@ def split_size(text: str) -> Split:
 
 
 def dollars(text: str) -> float:
-    """Parse an amount of dollars, for argparse."""
     try:
         amount = float(text.removeprefix("$"))
     except ValueError:
@@ -213,7 +203,7 @@ def dollars(text: str) -> float:
 
 
 def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
-    """Look up `--recipe`, which also determines whether to rank or to embed. Raises UsageError."""
+    """Look up `--recipe`, which also determines whether to rank or to embed."""
     arguments.recipe = RecipeBook(paths.recipes).recipe(arguments.recipe) if arguments.recipe else None
     if arguments.recipe is None:
         if arguments.kind is None:
@@ -231,7 +221,7 @@ def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
 
 
 def reading_of(arguments: argparse.Namespace) -> Reading:
-    """The reading settings of the command line. To be called after `settle_kind`."""
+    """To be called after `settle_kind`."""
     options = ReadOptions(
         encoding=arguments.encoding,
         separator=arguments.separator,
@@ -250,10 +240,7 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
 
 @contextmanager
 def standard_input_as_file(path: Path) -> Iterator[Path]:
-    """The path of the input; for “-” a temporary file with the content of standard input, removed after the block.
-
-    “.” is made absolute, so that the path has a name. Raises UsageError for “-” when standard input is a terminal.
-    """
+    """For “-” a temporary file with the content of standard input; “.” is made absolute, so that it has a name."""
     if path != STANDARD_INPUT:
         yield path if path.name else path.absolute()
         return
@@ -270,7 +257,6 @@ _LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
 
 
 def add_candidates_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--candidates`."""
     parser.add_argument(
         "--candidates",
         metavar="|".join((CandidatePool.JUDGED, CandidatePool.CORPUS, f"{CandidatePool.SAMPLE}[:N]")),
@@ -298,12 +284,11 @@ def candidate_rule(text: str) -> CandidateRule:
 
 
 def words_of_rule(rule: CandidateRule) -> str:
-    """The rule as `--candidates` takes it."""
     return f"{rule.pool}:{rule.size}" if rule.pool is CandidatePool.SAMPLE else rule.pool.value
 
 
 def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None, kind: Kind) -> Iterator[str]:
-    """A line for each choice, with an arrow before the one that was made; none without offers."""
+    """An arrow stands before the choice that was made."""
     if offers:
         yield tr("No file says which texts are the candidates of each query. Choose by --candidates:")
     width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
@@ -330,7 +315,7 @@ def _nothing(offer: CandidateOffer, kind: Kind) -> str:
 
 
 def json_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None) -> dict[str, object] | None:
-    """The choice that was made, and what each would come to; None for an input that names its candidates."""
+    """None for an input that names its candidates."""
     if rule is None:
         return None
     return {
@@ -355,19 +340,15 @@ _TEXTS = (Role.TEXT, Role.CONTEXT)
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files of a run, and the roles of their columns."""
-
     source: Source
     second: Source | None
     mapping: Mapping
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The one file, or both."""
         return (self.source, self.second) if self.second else (self.source,)
 
     def as_guessed(self, error: EncodingUnknown) -> "Inputs":
-        """The files in the encoding that was guessed when reading one of them raised `error`; raises it for others."""
         source = as_guessed(self.source, error)
         second = as_guessed(self.second, error) if self.second else None
         if (source, second) == (self.source, self.second):
@@ -375,7 +356,6 @@ class Inputs:
         return replace(self, source=source, second=second)
 
     def guesses(self) -> Iterator[str]:
-        """A sentence for each file whose encoding was guessed."""
         for source in self.sources:
             if source.is_encoding_guessed:
                 sentence = (
@@ -397,7 +377,7 @@ class ColumnsUnsettled(InputError):
 def open_inputs(
     kind: Kind, first: Path, second: Path | None, roles: Sequence[ColumnRole], reading: Reading | None = None
 ) -> Inputs:
-    """Recognise the files and determine their columns' roles. Raises InputError and UsageError."""
+    """Recognise the files and their columns' roles. Raises InputError and UsageError."""
     options = reading.options if reading else ReadOptions()
     source = open_source(first, options)
     if options.candidates is not None and source.candidates is None and not (reading and reading.recipe):
@@ -461,11 +441,7 @@ def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: 
 
 
 def _find(wanted: ColumnRole, source: Source, second: Source | None) -> tuple[bool, int]:
-    """Whether the column is in the second file, and its index.
-
-    A name that is in both files means the first file's column, unless its role is one of a text: the contexts are in
-    the second file.
-    """
+    """A name in both files means the first's column, unless its role is one of a text: contexts are in the second."""
     found = [(False, index_of(wanted.column, source.columns))]
     if second is not None:
         found.append((True, index_of(wanted.column, second.columns)))
@@ -489,25 +465,20 @@ _NARROWEST = 20  # columns for a row as it stands, in however narrow a terminal
 
 
 class RowLines:
-    """Lists the rows of one job."""
-
     def __init__(self, folder: JobFolder, width: int) -> None:
         self._folder, self._width = folder, width
         self._names: dict[int, tuple[str, ...]] = {}  # of the columns of each file
 
     def of_rows(self, found: Sequence[StoredProblem | RowProblem], *, total: int = 0) -> Iterator[str]:
-        """The lines of these rows, which are the first of `total`."""
         for each in found:
             yield from self.of_row(each)
         if total > len(found):
             yield "  " + tr("and {n} more").format(n=number(total - len(found)))
 
     def of_kind(self, kind: ProblemKind, total: int) -> Iterator[str]:
-        """The lines of the first rows with one kind of problem."""
         yield from self.of_rows(problems(self._folder, kind=kind, limit=SHOWN), total=total)
 
     def of_row(self, row: StoredProblem | RowProblem) -> Iterator[str]:
-        """Its number and what is wrong with it; as it stands in the file, and its cells if these are doubtful."""
         text = tr("row {n}: {reason}").format(n=number(row.row), reason=said(reason_of(row)))
         if not row.raw:
             yield f"  {elided(text, self._width - 2)}"
@@ -529,7 +500,6 @@ class RowLines:
 
 
 def lines_of_doubtful(folder: JobFolder, total: int, choice: Doubtful | None, width: int) -> Iterator[str]:
-    """The doubtful rows that are left out: as they stand and as read, or their numbers if the user left them out."""
     if choice is not Doubtful.SKIP:
         yield from RowLines(folder, width).of_kind(ProblemKind.DOUBTFUL_ROW, total)
         return
@@ -544,7 +514,7 @@ def lines_of_doubtful(folder: JobFolder, total: int, choice: Doubtful | None, wi
 
 
 def status_with_doubtful(status: ExitStatus, left_out: int, choice: Doubtful | None, console: Console) -> ExitStatus:
-    """FAILED instead of DONE if rows were left out about which nobody has decided; says so."""
+    """FAILED instead of DONE if rows were left out about which nobody has decided."""
     if status is not ExitStatus.DONE or not left_out or choice is not None:
         return status
     console.say(
@@ -562,10 +532,8 @@ def status_with_doubtful(status: ExitStatus, left_out: int, choice: Doubtful | N
 
 
 def json_of_row(row: StoredProblem | RowProblem) -> dict[str, object]:
-    """What a row that is known as it stands in the file has besides its number and reason."""
     return {"raw": row.raw, "cells": list(row.cells)} if row.raw else {}
 
 
 def reason_of(row: StoredProblem | RowProblem) -> str:
-    """What is wrong with a row, and in which file it is."""
     return row.reason if row.file == 1 else message("In the second file: {reason}", reason=row.reason)

@@ -63,7 +63,6 @@ _BATCH_STATES = {
 def json_of_job(
     job: Job, folder: JobFolder, files: Sequence[Exported] = (), *, more: Mapping[str, object] | None = None
 ) -> str:
-    """A job and its results as the object printed by `--json`, with the files written."""
     has_data = folder.data.exists()
     has_vectors = has_data and job.kind is Kind.EMBED
     return _json(
@@ -86,7 +85,6 @@ def json_of_job(
 
 
 def json_of_jobs(jobs: Iterable[Job]) -> str:
-    """One object with the list of all jobs, without the content of their folders."""
     return _json(
         {
             "jobs": [
@@ -98,7 +96,6 @@ def json_of_jobs(jobs: Iterable[Job]) -> str:
 
 
 def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
-    """The ranked list, or a summary of the vectors."""
     if job.kind is Kind.RANK:
         yield from _ranked(job, folder, width)
     else:
@@ -106,10 +103,7 @@ def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
 
 
 def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
-    """A table of jobs, the newest first; `title` returns the title of a connection by its id.
-
-    What the user's account has of them is a column where it has anything.
-    """
+    """A table, the newest first; `title` returns the title of a connection by its id."""
     titles = {connection: one_line(said(title(connection))) for connection in {job.connection for job in jobs}}
     cells = [account_cell(job) for job in jobs]
     has_account = any(cells)
@@ -124,7 +118,7 @@ def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[
 
 
 def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterator[str]:
-    """Everything known about a job except its results; `title` is its connection's title."""
+    """Everything except its results; `title` is its connection's title."""
     left_out = list(row_problems(folder)) if folder.data.exists() else []
     facts = [(name, one_line(text)) for name, text in _facts(job, folder, title) if text]
     if job.kind is Kind.RANK and job.has_results:
@@ -154,7 +148,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
 
 
 def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]:
-    """The label and the text of each line; some texts are empty."""
+    """Pairs of label and text; some texts are empty."""
     doubtful = len(_doubtful_sent(folder)) if folder.data.exists() else 0
     yield tr("Job"), job.id
     yield tr("Name"), job.name
@@ -180,7 +174,7 @@ def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]
 
 
 def _taken(job: Job, folder: JobFolder) -> str:
-    """How many texts have the results of earlier jobs, and of which; "" for none."""
+    """How many texts have results of earlier jobs, and of which."""
     names = dict.fromkeys(each.job_name for each in origins(folder)) if job.reused else {}
     if not names:
         return ""
@@ -255,12 +249,11 @@ def _json(value: object) -> str:
 
 
 def kind_words(kind: Kind) -> str:
-    """What is done in a job."""
     return tr("rank", "kind of job") if kind is Kind.RANK else tr("embed", "kind of job")
 
 
 def time_words(seconds: float) -> str:
-    """A time in seconds since 1970, UTC, in local time to the minute; "" for 0.0."""
+    """Seconds since 1970, UTC, in local time to the minute; "" for 0.0."""
     if not seconds:
         return ""
     at = localtime(seconds)  # formatting with strftime takes twice as long as all the rest of a line
@@ -268,7 +261,7 @@ def time_words(seconds: float) -> str:
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Lines of a table. Columns are as wide as their longest text; the last one gets the rest of the line."""
+    """Columns are as wide as their longest text; the last one gets the rest of the line."""
     *columns, last = zip(titles, *rows, strict=True)
     wide = [max(map(width_of, column)) for column in columns]
     rest = max(20, width - sum(wide) - 2 * len(wide))
@@ -285,7 +278,6 @@ _NO_BASELINE = {
 
 
 def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
-    """The label and the text of a line for each statistic."""
     scored = number(found.scored)
     if found.is_partial:
         scored = tr("{n} of {all}; partial").format(n=scored, all=number(found.contexts))
@@ -320,7 +312,6 @@ def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
 
 
 def json_of_scores(found: ScoreFigures) -> dict[str, object]:
-    """The statistics and the histogram as a JSON object."""
     return {
         "scored": found.scored,
         "contexts": found.contexts,
@@ -348,7 +339,6 @@ def _spread(spread: Spread) -> str:
 
 
 def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
-    """The label and the text of a line for each check."""
     length = ""
     if not math.isnan(checks.norm_min):
         template = tr("{shortest} to {longest} (unit length)") if checks.unit_length else tr("{shortest} to {longest}")
@@ -364,7 +354,7 @@ def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
 
 
 def json_of_vector_checks(checks: VectorChecks) -> dict[str, object]:
-    """The checks as a JSON object. The lengths are null while there is no vector."""
+    """The lengths are null while there is no vector."""
     nothing = math.isnan(checks.norm_min)
     return {
         "texts": checks.texts,
@@ -381,7 +371,6 @@ def json_of_vector_checks(checks: VectorChecks) -> dict[str, object]:
 
 
 def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -> Iterator[str]:
-    """Each group of duplicates: the text to keep, and those to remove."""
     groups = found.groups()
     partial = _partial(embeddings, found.missing)
     yield ""
@@ -405,7 +394,6 @@ def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -
 
 
 def json_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, object]:
-    """The groups of duplicates as a JSON object, with the row numbers of the file."""
     groups = []
     for group in found.groups():
         stays, *goes = embeddings.texts([group.stays, *group.goes])
@@ -417,7 +405,6 @@ def json_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, o
 
 
 def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> Iterator[str]:
-    """Each cluster with its most typical texts."""
     yield ""
     yield plural(
         len(found.clusters),
@@ -437,7 +424,6 @@ def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> It
 
 
 def json_of_clusters(embeddings: Embeddings, found: Clusters) -> dict[str, object]:
-    """The clusters as a JSON object, with the rows of each."""
     clusters = []
     for index, cluster in enumerate(found.clusters):
         rows = [text.row for text in embeddings.texts(found.items_of(index).tolist())]

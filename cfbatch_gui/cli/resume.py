@@ -28,7 +28,6 @@ from cfbatch_gui.core.program import Program
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch resume`."""
     parser.add_argument(
         "job", metavar=tr("JOB"), nargs="?", help=tr("a job's id or name (default: every unfinished job)")
     )
@@ -47,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Continue one job and print its result, or continue all and list them. Raises UserError."""
     progress = Progress(console)
     async with opened(data_dir, progress) as program:
         await _settle_doubt(program, arguments.folder_was, console)
@@ -75,7 +73,6 @@ async def _resume_named(program: Program, arguments: argparse.Namespace, progres
 
 
 async def _settle_doubt(program: Program, answer: str | None, console: Console) -> None:
-    """Do what the answer means. Without one nothing is sent, as was said when the data folder was opened."""
     if program.doubt is not None and answer is not None:
         await program.settle_doubt(FolderAnswer(answer))
     elif answer is not None:
@@ -114,10 +111,7 @@ async def _resume_all(program: Program, progress: Progress, arguments: argparse.
 async def _carry_on(
     program: Program, jobs: Sequence[Job], progress: Progress, arguments: argparse.Namespace
 ) -> Sequence[Job]:
-    """Continue the jobs and return them when each is final, needs the user, or may be left as the arguments say.
-
-    Final jobs are returned unchanged. Raises UsageError when one cannot be collected in the account, or left.
-    """
+    """Until each job is final, needs the user, or may be left. Raises UsageError when one cannot be."""
     unfinished = [job for job in jobs if job.state not in FINAL]
     if arguments.leave:
         check_may_leave(program, unfinished, collect=arguments.collect)
@@ -140,14 +134,14 @@ async def _carry_on(
 
 
 def _is_unfinished(program: Program, job: Job) -> bool:
-    """Whether the job is not final, or a file that was asked for has not been written."""
+    """The job is not final, or a file that was asked for has not been written."""
     if job.state is JobState.DRAFT or job.paused_because in WAITS_FOR_WORD:
         return False
     return job.state not in FINAL or (has_results(job) and bool(owed(program.folder(job.id))))
 
 
 def _concluded(program: Program, job: Job, console: Console, *, may_leave: bool) -> ExitStatus:
-    """Conclude or leave one job. An error is shown and not raised, so that the files of other jobs are written."""
+    """An error is shown and not raised, so that the files of other jobs are written."""
     try:
         if may_leave and (left := leaving_status(job)) is not None:
             return leave(program, job, left, console)

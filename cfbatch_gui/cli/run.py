@@ -1,4 +1,4 @@
-"""`cfbatch run`: make a job of a file, run it, and print a ranked list or write vectors."""
+"""`cfbatch run`: make a job of a file, run it, and print or write its results."""
 
 import argparse
 import asyncio
@@ -70,7 +70,6 @@ EXAMPLES = """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch run`."""
     parser.epilog = tr("examples:") + EXAMPLES
     parser.formatter_class = RawHelpFormatter
     add_input_arguments(parser)
@@ -94,7 +93,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command and return its exit status. Raises UserError."""
     with standard_input_as_file(arguments.file) as path:
         arguments.file = path
         return await _run(arguments, data_dir, console)
@@ -157,7 +155,7 @@ async def _send(
     budget: float | None,
     doubtful: Doubtful | None,
 ) -> Job:
-    """Fill the draft and send it. A draft that cannot be sent is deleted."""
+    """A draft that cannot be sent is deleted."""
     try:
         try:
             job = await _load(program, job, inputs, progress)
@@ -189,11 +187,11 @@ def _refuse_doubts(program: Program, job: Job) -> None:
 
 
 class _Stopped(Exception):
-    """Raised in the reading thread to end it, when its result is no longer awaited."""
+    """Ends the reading thread when its result is no longer awaited."""
 
 
 async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) -> Job:
-    """Read the files into the draft in a thread. Cancellation stops the thread too."""
+    """In a thread, which cancellation stops too."""
     stopped = threading.Event()
     source = inputs.source
     whole = source.size if is_read_by_bytes(source) else 0
@@ -213,10 +211,7 @@ async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) 
 
 
 def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console, *, doubtful: Iterable[str]) -> None:
-    """Print what will be sent and what is left out, `doubtful` rows line by line.
-
-    Raises InputError when nothing can be sent.
-    """
+    """Raises InputError when nothing can be sent."""
     for source in inputs.sources:
         for notice in source.notices:
             console.say(said(notice))

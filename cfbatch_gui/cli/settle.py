@@ -1,4 +1,4 @@
-"""`cfbatch settle`: decide what to do with a batch that was sent and whose outcome is unknown."""
+"""`cfbatch settle`: decide about a batch of unknown outcome."""
 
 import argparse
 from pathlib import Path
@@ -15,7 +15,6 @@ from cfbatch_gui.core.program import Program
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch settle`."""
     parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id or name"))
     parser.add_argument(
         "batch", metavar=tr("BATCH"), nargs="?", type=int, help=tr("its number (default: the only one in doubt)")
@@ -31,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Settle one batch, then continue its job as `cfbatch resume` does. Raises UserError."""
     progress = Progress(console)
     async with opened(data_dir, progress) as program:
         job = program.ledger.find(arguments.job)

@@ -1,4 +1,4 @@
-"""`cfbatch show`: show one job with its statistics. It is only read, which is possible while a window is open."""
+"""`cfbatch show`: one job with its statistics."""
 
 import argparse
 import asyncio
@@ -29,7 +29,6 @@ from cfbatch_gui.core.system.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch show`."""
     parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
     parser.add_argument(
@@ -50,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Print one job and the statistics asked for. Raises UserError."""
     paths = Paths(data_dir)
     ledger = Ledger.open_read_only(paths)
     try:
@@ -82,7 +80,6 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 def _quality(
     job: Job, folder: JobFolder, paths: Paths, book_name: str | None
 ) -> tuple[Run, Evaluation | None, BookGrades | None] | None:
-    """The run of a ranking job that has scores, its measures if something is judged, and the book they are by."""
     if job.kind is not Kind.RANK or not folder.data.exists() or not read_score_table(folder).has_score.any():
         return None
     run, book = read_run(folder, metadata_of(job, "")), read_judgements(paths, book_name)

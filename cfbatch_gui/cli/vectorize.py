@@ -1,4 +1,4 @@
-"""`cfbatch vectorize`: put a job's vectors into an index of Cloudflare Vectorize, and look at what indexes hold."""
+"""`cfbatch vectorize`: a job's vectors in an index of Cloudflare Vectorize."""
 
 import argparse
 import asyncio
@@ -42,7 +42,6 @@ _LABEL = 14  # columns
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    """Add the actions of `cfbatch vectorize` and their options; `parents` hold the options of all commands."""
     actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True)
 
     def command(name: str, words: str, act: Callable[..., object]) -> Parser:
@@ -101,7 +100,6 @@ def _add_push_options(parser: Parser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run one action and return its exit status. Raises UserError."""
     progress = Progress(console)
     async with opened(data_dir, progress) as program:
         await program.prepare("vectorize")
@@ -139,7 +137,6 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
 
 
 def _options(arguments: argparse.Namespace, columns: Sequence[str]) -> PushOptions:
-    """Raises UsageError for a column of metadata that does not exist."""
     metadata: list[MetadataColumn] = []
     for given in arguments.metadata:
         column, sign, key = given.rpartition("=")
@@ -198,7 +195,7 @@ def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None
 async def _ready_index(
     program: Program, job: Job, connection: str, arguments: argparse.Namespace, console: Console
 ) -> None:
-    """Create the index if there is none and it is to be. Raises IndexMissing and UsageError."""
+    """Raises IndexMissing where it is not to be created."""
     try:
         index = (await program.vectorize.state(connection, arguments.index)).index
     except IndexMissing:
@@ -314,12 +311,12 @@ def _index_json(index: VectorizeIndex) -> dict[str, object]:
 
 
 def _moment(text: str | None) -> str:
-    """A time of the service's in local time, to the minute; "" for none, and for one that is not ISO 8601."""
+    """In local time, to the minute; "" for what is not ISO 8601."""
     with suppress(ValueError, OverflowError):
         return f"{datetime.fromisoformat(text or '').astimezone():%Y-%m-%d %H:%M}"
     return ""
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """The names in a line of CSV; none for an empty line."""
+    """The names in a line of CSV."""
     return tuple(next(csv.reader([text], skipinitialspace=True), ()))

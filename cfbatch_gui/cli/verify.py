@@ -1,4 +1,4 @@
-"""`cfbatch verify`: hold results against the answers that are kept, and put right what is damaged on the disk."""
+"""`cfbatch verify`: hold results against the answers that are kept."""
 
 import argparse
 import asyncio
@@ -22,7 +22,6 @@ from cfbatch_gui.core.system.paths import Paths
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cfbatch verify`."""
     parser.add_argument(
         "job", metavar=tr("JOB"), nargs="?", help=tr("a job's id or name (default: every job that was sent)")
     )
@@ -35,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Check one job or all. Exit status 0: all is whole, or was put right. Raises UserError."""
+    """Exit status 0: all is whole, or was put right."""
     if arguments.mend:
         program = await Program.open(data_dir, environ=os.environ)
         try:

@@ -1,4 +1,4 @@
-"""`cfbatch connections set-up` and `take-down`: the user's Worker in their account, with a token that is used once."""
+"""`cfbatch connections set-up` and `take-down`: the user's Worker, by a token that is used once."""
 
 import argparse
 import json
@@ -54,7 +54,7 @@ _STATES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What a command is about to do: in which account, "" if it is not known, by which calls."""
+    """`account` is "" if it is not known."""
 
     account_id: str
     names: Names
@@ -63,7 +63,6 @@ class _Work:
 
 
 def add_set_up_arguments(parser: Parser) -> None:
-    """Add the options of `cfbatch connections set-up`."""
     _add_common(parser)
     parser.add_argument("--name", metavar=tr("NAME"), default=_TITLE, help=tr("what to call the connection"))
     parser.add_argument(
@@ -85,7 +84,6 @@ def add_set_up_arguments(parser: Parser) -> None:
 
 
 def add_take_down_arguments(parser: Parser) -> None:
-    """Add the options of `cfbatch connections take-down`."""
     parser.add_argument(
         "connection", metavar=tr("NAME"), nargs="?", default="", help=tr("the name or id of the connection to it")
     )
@@ -211,7 +209,7 @@ def _account_id(arguments: argparse.Namespace, data_dir: Path) -> str:
 
 
 def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool:
-    """Print the calls; whether the user agrees to them. Raises UsageError where nobody can be asked."""
+    """Print the calls; whether the user agrees to them."""
     lines = [line for number, call in enumerate(work.calls, 1) for line in _lines_of(number, call)]
     if arguments.dry_run:
         if arguments.json:
@@ -248,7 +246,7 @@ def _object(call: Call) -> dict[str, str]:
 
 
 def _token(arguments: argparse.Namespace) -> Token:
-    """The token out of whatever was pasted. Raises NotConnected and UsageError."""
+    """Out of whatever was pasted."""
     given = read_secret(tr("One-time API token: "), arguments.token_from)
     pasted = read_pasted(given)
     if pasted.problem:
@@ -268,7 +266,7 @@ def _stopped(error: Stopped, console: Console) -> ExitStatus:
 
 
 class _Lines:
-    """Prints a line for each call that has come to an end, or waits, by its number in the list."""
+    """A line for each call that has ended, or waits, by its number in the list."""
 
     def __init__(self, calls: Sequence[Call], console: Console) -> None:
         self._numbers = {call.step: number for number, call in enumerate(calls, 1)}
@@ -276,7 +274,7 @@ class _Lines:
         self._printed: dict[Step, State] = {}
 
     def show(self, progress: Progress) -> None:
-        """Print it; what is deleted one after the other has one line."""
+        """What is deleted one after the other has one line."""
         step, state = progress.call.step, progress.state
         if state is State.RUNNING or (state is not State.WAITING and self._printed.get(step) is state):
             return

@@ -1,4 +1,4 @@
-"""Functions of the commands that run jobs: open the program, wait for jobs, print and write their results."""
+"""What the commands that run jobs share."""
 
 import argparse
 import asyncio
@@ -48,7 +48,6 @@ _WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
 @asynccontextmanager
 async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
-    """The program with the data folder `root`, closed at the end of the block. Raises DataError."""
     program = await Program.open(root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
         lost = await program.check_last_written() if program.ledger.was_left_open else ()
@@ -63,7 +62,7 @@ async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
 
 
 def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
-    """The sentence for an interruption of `job` (None before one was made); of all jobs when there are `others`."""
+    """`job` is None before one was made; of all jobs when there are `others`."""
     if job is None or not job.is_sent:
         return "\n" + tr("Stopped. Nothing was sent.")
     if any(batch.state is BatchState.PLANNED for batch in job.batches):
@@ -83,7 +82,7 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
 async def wait_for(
     program: Program, jobs: Sequence[Job], progress: Progress, *, may_leave: Callable[[Job], bool] | None = None
 ) -> tuple[Job, ...]:
-    """Wait until each job is final, needs the user, or may be left, and return the jobs in their new state."""
+    """Until each job is final, needs the user, or may be left."""
     progress.follow(*jobs, is_leaving=may_leave is not None)
     waiting = {job.id: asyncio.ensure_future(program.runner.wait(job.id)) for job in jobs}
     try:
@@ -101,7 +100,6 @@ async def wait_for(
 
 
 def read_address_book(data_dir: Path) -> tuple[Settings, AddressBook]:
-    """The settings and the connections as they are saved. They are only read, which is possible beside a window."""
     paths = Paths(data_dir)
     settings = Settings.load(paths.settings)
     book = AddressBook(
@@ -116,7 +114,7 @@ def read_address_book(data_dir: Path) -> tuple[Settings, AddressBook]:
 
 
 async def say_where(program: Program, name: str, secret_id: str, console: Console) -> None:
-    """On a system without a keyring, print that the secret is not kept, and which environment variable to set."""
+    """On a system without a keyring: which environment variable to set."""
     stored_in = await program.credentials.token_source(secret_id, check=check_secret)
     if stored_in is TokenSource.SESSION:
         console.say(
@@ -128,7 +126,7 @@ async def say_where(program: Program, name: str, secret_id: str, console: Consol
 
 
 async def usable_connection(program: Program, asked_for: str | None, console: Console) -> str:
-    """The id of the connection to use. Raises NotConnected, before any file is read, when it cannot be used."""
+    """Raises NotConnected, before any file is read, when it cannot be used."""
     wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE
     facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
     if facts is None or not facts.is_ready:
@@ -155,15 +153,11 @@ def _way_to_connect(connection_id: str) -> Message:
 
 
 def has_results(job: Job) -> bool:
-    """Whether the job has results to print."""
     return job.state in _WITH_RESULTS
 
 
 def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Exported], object] = bool) -> ExitStatus:
-    """Print the job's outcome and write the files that were asked for; `wrote` is called after each.
-
-    Raises UserError when a file cannot be written.
-    """
+    """`wrote` is called after each file. Raises UserError when one cannot be written."""
     folder = program.folder(job.id)
     console.say(sentence(job))
 
@@ -179,16 +173,12 @@ def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Expo
 
 
 def say_owed(folder: JobFolder, console: Console) -> None:
-    """Say which files were asked for that cannot be written yet."""
     if paths := owed(folder):
         console.say(tr("Not written yet: {paths}.").format(paths=", ".join(map(str, paths))))
 
 
 def present(program: Program, job: Job, console: Console, *, as_json: bool = False) -> ExitStatus:
-    """Conclude the job and print its results, with `as_json` the job and its results as one object. Raises UserError.
-
-    The object is printed also when a file cannot be written: it lists those that were.
-    """
+    """The object is printed also when a file cannot be written: it lists those that were."""
     folder = program.folder(job.id)
     files: list[Exported] = []
     try:
@@ -234,14 +224,12 @@ def _done(job: Job) -> str:
 
 
 def say_file(console: Console, file: Exported) -> None:
-    """Say which file was written, and the command that reads it, if there is one."""
     console.say(plural(file.rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=file.path))
     if file.next_command:
         console.say(tr("Next:") + f"\n{file.next_command}")
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `--out` and `--json`."""
     parser.add_argument(
         "--out",
         metavar=tr("PATH"),
@@ -261,12 +249,7 @@ def check_outputs(
     format_name: str = "",
     platform: str = sys.platform,
 ) -> tuple[Path, ...]:
-    """The paths made absolute. `format_name` overrides the format that a path's suffix stands for.
-
-    Names that `platform` takes for one count as one.
-
-    Raises UsageError for a path that could not be written later, before anything is sent and paid for.
-    """
+    """The paths made absolute, refused with UsageError before anything is sent if they could not be written later."""
     checked: list[Path] = []
     for path in paths:
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
@@ -292,7 +275,7 @@ def check_outputs(
 
 
 def is_one_file(one: Path, other: Path, platform: str = sys.platform) -> bool:
-    """Whether two absolute paths are of one file on the usual disks of a system, which may ignore case."""
+    """On the usual disks of a system, which may ignore case."""
     if platform not in ("win32", "darwin"):
         return one == other
     names = (unicodedata.normalize("NFC", str(path)).casefold() for path in (one, other))
@@ -300,13 +283,11 @@ def is_one_file(one: Path, other: Path, platform: str = sys.platform) -> bool:
 
 
 def remember(folder: JobFolder, paths: Sequence[Path]) -> None:
-    """Store the files to write in the job's folder. Raises DiskFull and DataError."""
     if paths:
         write_own_file(_outputs_file(folder), msgspec.json.encode([str(path) for path in paths]))
 
 
 def owed(folder: JobFolder) -> tuple[Path, ...]:
-    """The files that were asked for and have not been written yet."""
     try:
         return tuple(map(Path, msgspec.json.decode(_outputs_file(folder).read_bytes(), type=list[str])))
     except (FileNotFoundError, msgspec.MsgspecError):
@@ -314,7 +295,7 @@ def owed(folder: JobFolder) -> tuple[Path, ...]:
 
 
 def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exported], object]) -> None:
-    """Write the stored files, in order. A file that fails and those after it stay stored. Raises UserError."""
+    """A file that fails and those after it stay stored. Raises UserError."""
     paths = owed(folder)
     for number, path in enumerate(paths, start=1):
         wrote(export(folder, metadata_of(job, title), path))

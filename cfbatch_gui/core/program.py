@@ -1,4 +1,4 @@
-"""The whole program without a user interface: stores, connections and the runner, put together once for each start."""
+"""The whole program without a user interface."""
 
 import asyncio
 import time
@@ -50,7 +50,7 @@ DELETED = message("The connection of this job was deleted. What is at the servic
 
 
 class Program:
-    """Created by `open`, ended by `close`; used only from the event loop that opened it."""
+    """Used only from the event loop that opened it."""
 
     def __init__(
         self,
@@ -90,14 +90,12 @@ class Program:
 
     @made_once
     def recipes(self) -> "RecipeBook":
-        """What the user has kept as recipes."""
         from cfbatch_gui.core.inputs.recipes import RecipeBook
 
         return RecipeBook(self.paths.recipes)
 
     @made_once
     def calibration(self) -> "Calibration":
-        """What finished jobs have taught about estimates."""
         from cfbatch_gui.core.jobs.plan.calibration import Calibration
 
         return Calibration(
@@ -106,7 +104,6 @@ class Program:
 
     @made_once
     def drafts(self) -> "Drafts":
-        """Jobs before they are sent."""
         from cfbatch_gui.core.jobs.drafts import Drafts
 
         return Drafts(
@@ -115,7 +112,6 @@ class Program:
 
     @made_once
     def earlier_results(self) -> "EarlierResults":
-        """What earlier jobs have of a draft."""
         from cfbatch_gui.core.connections.address_book import service_mark_at
         from cfbatch_gui.core.jobs.reuse import EarlierResults
 
@@ -124,14 +120,12 @@ class Program:
 
     @made_once
     def runner(self) -> "Runner":
-        """The work on jobs that were sent."""
         from cfbatch_gui.core.jobs.run.runner import Runner
 
         return Runner(self.store, clock=self.clock, patience=self._patience)
 
     @made_once
     def actions(self) -> "JobActions":
-        """What the user has done with jobs."""
         from cfbatch_gui.core.jobs.run.job_actions import JobActions
 
         return JobActions(
@@ -143,14 +137,12 @@ class Program:
 
     @made_once
     def account_jobs(self) -> "AccountJobs":
-        """The jobs in the user's account, also those that other computers have handed over."""
         from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
 
         return AccountJobs(self.store, self.drafts, start=self.runner.carry_on, clock=self.clock)
 
     @made_once
     def judgements(self) -> "JobJudgements":
-        """The book of judgements that jobs are measured by."""
         from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
         from cfbatch_gui.core.judgements.book import Shelf
 
@@ -159,7 +151,6 @@ class Program:
 
     @made_once
     def connections(self) -> "Connections":
-        """The connections as the user sets them up, and their models."""
         from cfbatch_gui.core.connections.user_connections import Connections, LearnedFacts
         from cfbatch_gui.core.workers_ai.model_listing import ModelLists
 
@@ -176,7 +167,6 @@ class Program:
 
     @made_once
     def vectorize(self) -> "Vectorize":
-        """The vectors of jobs in indexes of Vectorize."""
         from cfbatch_gui.core.vectorize.vectorize import vectorize_of
 
         return vectorize_of(self.ledger, self.address_book, self.paths, self._metadata_for, clock=self.clock)
@@ -193,10 +183,7 @@ class Program:
         patience: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> "Program":
-        """Open the data folder as its one writer. `practice_times`: seconds a practice batch is queued and running.
-
-        Raises DataError.
-        """
+        """Open the data folder as its one writer. `practice_times`: seconds queued and running. Raises DataError."""
         paths = Paths(root, state_root(environ))
         await asyncio.to_thread(paths.create)
         here = await asyncio.to_thread(place_of, root)
@@ -225,14 +212,11 @@ class Program:
         return program
 
     async def prepare(self, *parts: str) -> None:
-        """Make parts of the program (names of its attributes) before they are used.
-
-        In a thread: what they import takes longer than a window may stand still.
-        """
+        """Make attributes of the program in a thread: what they import takes longer than a window may stand still."""
         await asyncio.to_thread(lambda: [getattr(self, part) for part in parts])
 
     async def close(self) -> None:
-        """Stop all tasks and release the ledger. Batches at the service go on there."""
+        """Batches at the service go on there."""
         if is_made(self, "runner"):
             await self.runner.close()
         await asyncio.to_thread(self._disk.shutdown)
@@ -242,7 +226,7 @@ class Program:
         self.ledger.close()
 
     def keep_labels(self, job_id: str) -> None:
-        """Put the labels of a job that has scores into the book of judgements; blocking. Raises DataError, DiskFull."""
+        """Put a job's labels into the book of judgements; blocking. Raises DataError, DiskFull."""
         from cfbatch_gui.core.evaluation.runs import read_run
         from cfbatch_gui.core.export_metadata import metadata_of
         from cfbatch_gui.core.job_folder.folder import texts_forgotten
@@ -252,10 +236,7 @@ class Program:
             self.judgements.keep_labels(read_run(self.folder(job_id), metadata_of(job, "")))
 
     async def check_last_written(self) -> tuple[str, ...]:
-        """Hold what was stored last against its answers, and put it right; to be called before jobs are resumed.
-
-        Returns sentences about what was lost on the disk; what could be put right is only logged.
-        """
+        """Hold what was stored last against its answers; sentences about what was lost. Before jobs are resumed."""
         done = any(job.has_results for job in self.ledger.jobs())
         lost = await check_results(self.store, self.ledger.jobs()) if done else []
         if self.paths.judgements.exists():
@@ -267,22 +248,19 @@ class Program:
         return tuple(lost)
 
     async def resume_all(self) -> None:
-        """Go on with the jobs that were sent, as `Runner.resume_all`; where there is none, nothing is imported."""
+        """Where no job is under way, nothing is imported."""
         if any(job.is_sent for job in self.ledger.jobs()):
             await self.prepare("runner")
             await self.runner.resume_all()
 
     async def clear_copies(self) -> None:
-        """As `Runner.clear_copies`; where the account has nothing, nothing is imported."""
+        """Where the account has nothing, nothing is imported."""
         if any(batch.shard for job in self.ledger.jobs() for batch in job.batches):
             await self.prepare("runner")
             await self.runner.clear_copies()
 
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
-        """Do what the user says about the data folder, then go on; the jobs that wait for the user's word now.
-
-        Raises DiskFull and DataError; nothing is sent then.
-        """
+        """Do what the user says about the folder; the jobs that wait for a word now. Raises DiskFull, DataError."""
         here = await asyncio.to_thread(place_of, self.paths.root)
         paused = await self.store.on_disk(settle_doubt, self.ledger, self.paths, here, answer)
         self.doubt, self.store.holds_back = None, False
@@ -293,23 +271,20 @@ class Program:
 
     @property
     def settings(self) -> Settings:
-        """As they are now."""
         return self._settings.current
 
     async def keep_settings(self, **changes: object) -> Settings:
-        """Change the settings, and return when they are saved. Raises DiskFull and DataError."""
+        """Return when they are saved. Raises DiskFull and DataError."""
         return await self._settings.keep(**changes)
 
     def remembered_folder(self, use: FolderUse) -> RememberedFolder:
-        """The folder that was used last for this kind of file."""
         return RememberedFolder(self._settings, use)
 
     def change_settings(self, **changes: object) -> None:
-        """`keep_settings` without waiting: saved before `close` returns; a full disk is only logged."""
+        """Saved before `close` returns; a full disk is only logged."""
         self._settings.change(**changes)
 
     def folder(self, job_id: str) -> JobFolder:
-        """The folder of a job."""
         return JobFolder(self.paths.job(job_id))
 
     async def attach(
@@ -321,10 +296,9 @@ class Program:
         name: str = "",
         inputs: AttachedInput | None = None,
     ) -> Job:
-        """Add a job by its request id, or by the whole answer that it was given; watched from now on.
+        """Add a job by its request id, or the whole answer; `model` counts where that names none.
 
-        `model` counts where the answer names none; then the one of the settings. With `inputs` its rows are matched by
-        the ids of the answer, without them texts get names. Raises UserError; no job is left then.
+        With `inputs` rows are matched by the ids of the answer. Raises UserError; no job is left then.
         """
         from cfbatch_gui.core.jobs.run.job_actions import add_job
 
@@ -339,7 +313,7 @@ class Program:
         )
 
     def examine(self, job_id: str) -> "Preflight":
-        """`Drafts.examine`, put right by what finished jobs took; for a thread. Raises UserError."""
+        """Put right by what finished jobs took; for a thread. Raises UserError."""
         from cfbatch_gui.core.jobs.plan.calibration import calibrated
         from cfbatch_gui.core.jobs.plan.preflight import without_queue
 
@@ -354,22 +328,22 @@ class Program:
     def candidate_offers(
         self, job_id: str, source: Source, kind: Kind, *, progress: Callable[[int], None] | None = None
     ) -> "tuple[CandidateOffer, ...]":
-        """`candidate_offers` for the model of a draft; for a thread. Raises UserError."""
+        """For a thread. Raises UserError."""
         from cfbatch_gui.core.jobs.plan.candidate_offers import candidate_offers
 
         return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)), progress=progress)
 
     def spent_today(self) -> "Spent":
-        """What left for Cloudflare since midnight UTC; for a thread, as it may read the folders of jobs at work."""
+        """What left for Cloudflare since midnight UTC; for a thread."""
         from cfbatch_gui.core.jobs.plan.spending import spent_today
 
         return spent_today(self.ledger.jobs(), self.folder, self._metadata_for, self.clock())
 
     async def send_again(self, job_id: str, *numbers: int, budget: Budget | None = None) -> Job:
-        """Send batches of a job once more, or without `numbers` exactly what failed; it may be billed again.
+        """Send batches once more, without `numbers` exactly what failed; it may be billed again.
 
-        Raises OverBudget, with nothing changed, when that may cost more than the budget of the settings, or the one
-        given: `Budget()`, which has no bound, is the user's consent. Else as `JobActions.send_again`.
+        Raises OverBudget, with nothing changed, above the settings' budget or the one given; `Budget()` has no
+        bound.
         """
         await asyncio.to_thread(self._check_budget, job_id, numbers, self.settings.budget if budget is None else budget)
         if not numbers:
@@ -387,7 +361,6 @@ class Program:
         check_again(job, self.folder(job_id), self._metadata_for(job), numbers, budget=budget, spent=self.spent_today)
 
     def _echoes_references(self, job: Job) -> bool:
-        """Whether a check of the service has seen that answers to this model carry references."""
         return self.connections.learned(job.connection, job.model).references is True
 
     def _metadata_for(self, job: Job) -> "ModelMetadata":

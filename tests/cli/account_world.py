@@ -31,7 +31,6 @@ class World:
             yield running.addresses["with-secret"]
 
     def times_sent(self, request_ids: Collection[str]) -> list[int]:
-        """How often the service has accepted the body of each of these batches."""
         known = accepted(self.account.folder)
         bodies = [each.sha256 for each in known]
         return [bodies.count(each.sha256) for each in known if each.request_id in request_ids]

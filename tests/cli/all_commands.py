@@ -15,8 +15,6 @@ _QUERIES = ("вопрос один", "вопрос два", "вопрос три
 
 
 def commands() -> Iterator[tuple[str, ...]]:
-    """The words of every command and action."""
-
     def below(parser: argparse.ArgumentParser, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield words
         for action in parser._actions:  # argparse has no other way to ask
@@ -28,7 +26,6 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 
 def write_inputs(folder: Path) -> None:
-    """The files that the walk reads."""
     folder.mkdir()
     rows = [
         f"{number}-{index};{query};текст {number};{int(number % 4 == index)}"

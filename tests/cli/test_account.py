@@ -27,19 +27,6 @@ def test_a_job_is_left_and_fetched_by_a_later_start(world: World, tmp_path: Path
     assert job not in [each["job"] for each in listed], "the copies go once all answers are here"
 
 
-def test_the_connection_may_collect_by_itself_and_keep_the_copies(world: World, tmp_path: Path) -> None:
-    terminal = world.terminal("one", "--collects", "--keep-days", "7")
-    with world.clock.held():
-        assert run(terminal, tmp_path / "ranked.csv", "--leave").status == 9
-    assert terminal.run("resume").status == 0
-    (job,) = terminal.jobs()
-    listed = terminal.run("account", "list", "--connection", DOOR)
-    assert job["job"] in listed.out and "yes" in listed.out
-    cleared = terminal.run("account", "clear", job["job"])
-    assert cleared.status == 0 and "Its results are here" in cleared.err
-    assert job["job"] not in terminal.run("account", "list", "--connection", DOOR).out
-
-
 def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> None:
     first, second, third = (world.terminal(name, "--keep-days", "7") for name in ("one", "two", "three"))
     job = leave(world, first, tmp_path / "one.csv")
@@ -82,20 +69,6 @@ def test_a_wrong_secret_stops_the_command_and_loses_nothing(world: World, tmp_pa
     assert refused.status == 4 and "refused the secret" in refused.err
     terminal.environ[name] = right
     assert terminal.run("resume", job).status == 0
-    assert len(scores(tmp_path / "ranked.csv")) == 82
-
-
-def test_a_worker_without_the_room_is_not_left(world: World, tmp_path: Path) -> None:
-    """It is the plain door, which has the batches all the same."""
-    with world.plain_door() as address:
-        terminal = world.terminal("one", "--collects", address=address)
-        with world.clock.held():
-            ended = run(terminal, tmp_path / "ranked.csv", "--leave")
-        assert ended.status == 10
-        assert "this computer is still needed" in ended.err and "collect.jsonc" in ended.err
-        listed = terminal.run("account", "list", "--connection", DOOR)
-        assert listed.status == 2 and "has no collecting room" in listed.complaint
-        assert terminal.run("resume").status == 0
     assert len(scores(tmp_path / "ranked.csv")) == 82
 
 
@@ -212,13 +185,6 @@ def test_copies_go_when_they_are_told_to_or_their_time_is_over(world: World, tmp
     assert terminal.run("resume").status == 0
     assert kept() == set()
     assert scores(tmp_path / "ranked.csv") == scores(tmp_path / "second.csv")
-
-
-def test_a_wrong_secret_is_said(world: World) -> None:
-    terminal = world.terminal("one", secret=OTHER_TOKEN)
-    for action in (("list",), ("take-over", "any"), ("remove", "any", "--yes")):
-        refused = terminal.run("account", *action, "--connection", DOOR)
-        assert (refused.status, "refused the secret" in refused.complaint) == (4, True)
 
 
 def test_an_account_that_has_nothing_says_so(world: World) -> None:

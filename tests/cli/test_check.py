@@ -2,17 +2,14 @@
 
 import argparse
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.main import main
-from cfbatch_gui.cli.reading import ColumnRole, candidate_rule, column_role, open_inputs, split_size, words_of_rule
-from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
-from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Role, Split
+from cfbatch_gui.cli.reading import ColumnRole, candidate_rule, column_role, open_inputs, words_of_rule
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Role
 from cfbatch_gui.core.inputs.recognise import recogniser
+from tests.cli.conftest import Run
 from tests.core.inputs.collections import data_set
 
 ROWS = "id,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,Lamp,It is warm\n4,,\n"
@@ -27,19 +24,13 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def check(capsys: pytest.CaptureFixture[str], tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
-    status = main(["check", *arguments, "--data-dir", str(tmp_path / "data")])
-    said = capsys.readouterr()
-    return status, said.out, said.err
-
-
-def test_the_sums_in_words_and_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
-    status, out, _ = check(capsys, tmp_path, str(path), "--embed", "--template", "{title}. {body}")
+def test_the_sums_in_words_and_as_json(run: Run, tmp_path: Path, path: Path) -> None:
+    status, out, _ = run("check", str(path), "--embed", "--template", "{title}. {body}")
     assert status == 0
     assert "A table separated by commas, with a header, in UTF-8." in out
     assert "1 text comes more than once." in out
     assert "row 5: There is no text in any column of the template." in out
-    status, out, _ = check(capsys, tmp_path, str(path), "--embed", "--template", "{title}. {body}", "--json")
+    status, out, _ = run("check", str(path), "--embed", "--template", "{title}. {body}", "--json")
     facts = json.loads(out)
     assert (status, facts["rows"], facts["texts"], facts["repeated_texts"], facts["requests"]) == (0, 4, 3, 1, 1)
     assert facts["problems"] == [
@@ -48,9 +39,7 @@ def test_the_sums_in_words_and_as_json(capsys: pytest.CaptureFixture[str], tmp_p
     assert not (tmp_path / "data" / "jobs").exists()
 
 
-def test_what_cannot_be_done_is_a_sentence_and_status_2(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path
-) -> None:
+def test_what_cannot_be_done_is_a_sentence_and_status_2(run: Run, tmp_path: Path, path: Path) -> None:
     for arguments, sentence in (
         ((str(path), "--rank", "--role", "title=keep", "--role", "body=keep"), "Choose the column that holds the"),
         ((str(path), "--embed", "--template", "{colour}"), "There is no column “colour” for the template."),
@@ -59,12 +48,12 @@ def test_what_cannot_be_done_is_a_sentence_and_status_2(
         ((str(path), "--embed", "--encoding", "klingon"), "is not the name of an encoding"),
         ((str(path), "--embed", "--split", "3"), "A part must have room for at least"),
     ):
-        status, _, err = check(capsys, tmp_path, *arguments)
+        status, _, err = run("check", *arguments)
         assert status == 2, arguments
         assert sentence in err
 
 
-def test_what_is_open_is_an_object_too(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
+def test_what_is_open_is_an_object_too(run: Run, tmp_path: Path, path: Path) -> None:
     old, numbers = tmp_path / "old.csv", tmp_path / "numbers.csv"
     old.write_bytes("id;text\n1;one\n2;É\n".encode("cp1252"))
     numbers.write_text("id,price\n1,2\n2,3\n")
@@ -78,44 +67,33 @@ def test_what_is_open_is_an_object_too(capsys: pytest.CaptureFixture[str], tmp_p
             ["--role", "id=query"],
         ),
     ):
-        status, out, err = check(capsys, tmp_path, *arguments, "--json")
+        status, out, err = run("check", *arguments, "--json")
         said = json.loads(out)
         assert (status, said["question"], said["answers"][0]["arguments"]) == (2, question, answer), arguments
         assert said["sentence"] in err
-    status, out, _ = check(capsys, tmp_path, str(old), "--embed", "--json", "--encoding", "cp1252")
+    status, out, _ = run("check", str(old), "--embed", "--json", "--encoding", "cp1252")
     assert (status, json.loads(out)["texts"]) == (0, 2)
 
 
-def test_the_likely_encodings_are_the_first_answers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    old = tmp_path / "old.csv"
-    old.write_bytes("id;text\n1;one\n2;É\n".encode("cp1252"))
-    _, out, err = check(capsys, tmp_path, str(old), "--embed", "--json")
-    codecs = [answer["arguments"][1] for answer in json.loads(out)["answers"]]
-    assert tuple(codecs[: len(CLOSE)]) == CLOSE
-    assert f"Choose with {' or '.join(f'--encoding {codec}' for codec in CLOSE)}" in err
-
-
-def test_a_guess_is_close_only_for_texts_that_are_sent(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_guess_is_close_only_for_texts_that_are_sent(run: Run, tmp_path: Path) -> None:
     old = tmp_path / "old.csv"
     old.write_bytes("mark;text\nÉ;one\na;two\n".encode("cp1252"))
-    status, out, _ = check(capsys, tmp_path, str(old), "--embed", "--role", "text=text", "--role", "mark=ignore")
+    status, out, _ = run("check", str(old), "--embed", "--role", "text=text", "--role", "mark=ignore")
     assert (status, "our guess" in out) == (0, True)
-    assert check(capsys, tmp_path, str(old), "--embed", "--role", "mark=text")[0] == 2
+    assert run("check", str(old), "--embed", "--role", "mark=text")[0] == 2
 
 
 def test_what_is_not_utf8_far_down_is_read_with_the_guess(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "large.csv"
     monkeypatch.setattr(recogniser, "MOST_CHECKED", 1_000_000)
     path.write_bytes(b"id,text\n" + b"1,cloud\n" * 150_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
-    status, out, _ = check(capsys, tmp_path, str(path), "--embed", "--role", "text=text")
+    status, out, _ = run("check", str(path), "--embed", "--role", "text=text")
     assert (status, "in Windows-1252, our guess" in out) == (0, True)
 
 
-def test_what_no_argument_answers_has_no_answers(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path
-) -> None:
+def test_what_no_argument_answers_has_no_answers(run: Run, tmp_path: Path, path: Path) -> None:
     old, empty = tmp_path / "old.txt", tmp_path / "empty.csv"
     old.write_bytes("one\nÉ\n".encode("cp1252"))
     empty.touch()
@@ -125,58 +103,38 @@ def test_what_no_argument_answers_has_no_answers(
         ([str(path), "--embed", "--recipe", "None"], "no recipe"),
         ([str(path), "--embed", "--template", "{colour}"], "There is no column “colour” for the template."),
     ):
-        status, out, _ = check(capsys, tmp_path, *arguments, "--json")
+        status, out, _ = run("check", *arguments, "--json")
         said = json.loads(out)
         assert (status, said["question"], said["answers"]) == (2, None, []), arguments
         assert sentence in said["sentence"]
 
 
-def test_a_budget_is_a_status_besides(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
-    status, out, _ = check(capsys, tmp_path, str(path), "--embed", "--budget", "0", "--json")
+def test_a_budget_is_a_status_besides(run: Run, tmp_path: Path, path: Path) -> None:
+    status, out, _ = run("check", str(path), "--embed", "--budget", "0", "--json")
     assert (status, json.loads(out)["rows"]) == (5, 4)
 
 
-def test_plain_text_is_cut_as_asked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_plain_text_is_cut_as_asked(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "story.txt"
     path.write_text("One.\nStill one.\n\nTwo.\n")
     for unit, texts in (("line", 3), ("paragraph", 2), ("file", 1)):
-        _, out, _ = check(capsys, tmp_path, str(path), "--embed", "--texts-by", unit, "--json")
+        _, out, _ = run("check", str(path), "--embed", "--texts-by", unit, "--json")
         assert json.loads(out)["texts"] == texts
 
 
-def test_a_header_that_is_not_sure_is_said_and_answered(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_header_that_is_not_sure_is_said_and_answered(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text("Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n")
-    _, out, _ = check(capsys, tmp_path, str(path), "--embed")
+    _, out, _ = run("check", str(path), "--embed")
     assert "A table separated by commas, the first row looks like data, in UTF-8." in out
     assert "If it is a header, say so by --header yes." in out
     found = []
     for answer in ((), ("--header", "no"), ("--header", "yes")):
-        status, out, _ = check(capsys, tmp_path, str(path), "--embed", *answer, "--json")
+        status, out, _ = run("check", str(path), "--embed", *answer, "--json")
         facts = json.loads(out)
         found.append((status, facts["rows"], facts["files"][0]["has_header"], facts["files"][0]["is_header_sure"]))
     assert found == [(0, 4, False, False), (0, 4, False, True), (0, 3, True, True)]
-    assert "--header" not in check(capsys, tmp_path, str(path), "--embed", "--header", "yes")[1]
-
-
-def test_sizes_of_parts() -> None:
-    assert split_size("400") == Split(400)
-    assert split_size("400:50") == Split(400, 50)
-
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv(PRACTICE_SECONDS_VARIABLE, "0")
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main([*map(str, arguments), "--data-dir", str(tmp_path / "data")])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
+    assert "--header" not in run("check", str(path), "--embed", "--header", "yes")[1]
 
 
 def test_check_offers_each_choice_with_what_it_comes_to(run: Run, tmp_path: Path) -> None:
@@ -249,12 +207,9 @@ def write(path: Path, *lines: str) -> Path:
 def test_a_role_as_it_is_typed() -> None:
     assert column_role("title=text") == ColumnRole("title", Role.TEXT)
     assert column_role("a = b=QUERY") == ColumnRole("a = b", Role.QUERY)
-
-
-@pytest.mark.parametrize("text", ["title", "=text", "title=", "title=tekst", ""])
-def test_what_is_no_role_is_said(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError):
-        column_role(text)
+    for text in ("title", "=text", "title=", "title=tekst", ""):
+        with pytest.raises(argparse.ArgumentTypeError):
+            column_role(text)
 
 
 def test_what_the_user_says_stands_above_the_guess(tmp_path: Path) -> None:
@@ -262,30 +217,3 @@ def test_what_the_user_says_stands_above_the_guess(tmp_path: Path) -> None:
     inputs = open_inputs(Kind.RANK, file, None, [ColumnRole("answer", Role.CONTEXT), ColumnRole("NOTE", Role.LABEL)])
     assert inputs.mapping.layout is Layout.LONG
     assert inputs.mapping.roles == (Role.QUERY, Role.KEEP, Role.CONTEXT, Role.LABEL)
-
-
-def test_several_contexts_make_a_wide_table(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.csv", "q,a,b", "q1,a1,b1")
-    roles = [ColumnRole("q", Role.QUERY), ColumnRole("a", Role.CONTEXT), ColumnRole("b", Role.CONTEXT)]
-    assert open_inputs(Kind.RANK, file, None, roles).mapping.layout is Layout.WIDE
-
-
-def test_columns_of_the_second_file(tmp_path: Path) -> None:
-    file = write(tmp_path / "q.csv", "id,text", "1,first question", "2,second question")
-    second = write(tmp_path / "c.csv", "id,text,body", "a,x,an answer", "b,y,another answer")
-    inputs = open_inputs(Kind.RANK, file, second, [ColumnRole("text", Role.QUERY), ColumnRole("body", Role.CONTEXT)])
-    assert inputs.mapping.layout is Layout.SHARED
-    assert inputs.mapping.roles[1] is Role.QUERY
-    assert inputs.mapping.second_roles[1:] == (Role.KEEP, Role.CONTEXT)
-
-
-def test_an_unknown_column_is_said_with_those_there_are(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.csv", "query,text", "q1,t1")
-    with pytest.raises(UsageError, match=r"There is no column “txt”\. The columns are “query”, “text”"):
-        open_inputs(Kind.RANK, file, None, [ColumnRole("txt", Role.CONTEXT)])
-
-
-def test_a_column_that_is_missing_is_said_with_how_to_name_it(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.csv", "query,text", "q1,t1")
-    with pytest.raises(InputError, match=r"Use --role COLUMN=ROLE. a.csv has the columns “query”, “text”"):
-        open_inputs(Kind.RANK, file, None, [ColumnRole("query", Role.IGNORE)])

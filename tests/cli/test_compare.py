@@ -2,20 +2,18 @@
 
 import csv
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
+from tests.cli.conftest import Run
 from tests.core.results.folders import WAITING, Pair, Table
 
-Run = Callable[..., tuple[int, str, str]]
 QUERIES = ("reset my password", "refund for an order", "change the invoice")
 
 
@@ -34,9 +32,8 @@ def pairs(*, other: bool = False) -> list[Pair]:
     ]
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    paths = Paths(tmp_path / "data")
+@pytest.fixture(autouse=True)
+def _jobs(paths: Paths) -> None:
     paths.create()
     ledger = Ledger.open(paths)
     for name, made, kind in (
@@ -49,17 +46,6 @@ def paths(tmp_path: Path) -> Paths:
         job = Job(name, f"Job {name}", kind, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=36, texts=36)
         ledger.save_plan(job, [Batch(name, 1, BatchState.DONE, 3, 36, 1000)])
     ledger.close()
-    return paths
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], paths: Paths) -> Run:
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main([*map(str, arguments), "--data-dir", str(paths.root)])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def test_says_how_items_were_matched_and_what_has_moved(run: Run) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.system.paths import resource
-from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal, practice_service
+from tests.journeys.terminal import Terminal
+from tests.support.practice import PracticeServer
 
 HELD = "Nothing is sent from this data folder before you have said whether it was copied"
 EXAMPLE = resource("examples/help-centre-ranking.csv")
@@ -16,8 +16,8 @@ EXAMPLE = resource("examples/help-centre-ranking.csv")
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    with practice_service(tmp_path / "service", queued=0.0, running=0.0) as url:
-        yield url
+    with PracticeServer(tmp_path / "service") as server:
+        yield server.url
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +27,9 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def terminal(data: Path, url: str) -> Terminal:
-    environ = {"CLOUDFLARE_API_BASE_URL": url, "CLOUDFLARE_ACCOUNT_ID": ACCOUNT, "CLOUDFLARE_API_TOKEN": TOKEN}
-    return Terminal(data, environ)
+    terminal = Terminal(data)
+    terminal.connect(url)
+    return terminal
 
 
 def unsent(data: Path) -> None:

@@ -1,13 +1,11 @@
 """`--doubtful`: rows that may have been misread are listed, sent or skipped, with an exit status."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.main import main
-from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
+from tests.cli.conftest import Run
 
 TEXTS = (
     'id,text\n1,one\n2,"two" and more\n3,three\n4,5" screen\n5,five\n6,"six\n7,seven, too"\n8,eight\n9,"nine, too"\n'
@@ -16,20 +14,6 @@ LEFT_OUT = "3 rows may have been misread and will be left out."
 SENT = "3 rows that may have been misread will be sent as they were read."
 RAW = {3: '2,"two" and more', 5: '4,5" screen', 7: '6,"six\n7,seven, too"'}
 CELLS = {3: ["2", "two and more"], 5: ["4", '5" screen'], 7: ["6", "six\n7,seven, too"]}
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    monkeypatch.setenv(PRACTICE_SECONDS_VARIABLE, "0")
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main([*map(str, arguments), "--data-dir", str(tmp_path / "data")])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 @pytest.fixture
@@ -40,7 +24,6 @@ def texts(tmp_path: Path) -> Path:
 
 
 def lines_about(text: str, sentence: str) -> list[str]:
-    """The indented lines below a sentence."""
     lines = text.splitlines()
     found = []
     for line in lines[lines.index(sentence) + 1 :]:
@@ -150,14 +133,3 @@ def test_the_first_twenty_are_listed(run: Run, tmp_path: Path) -> None:
     assert (len([line for line in found if "in the file" in line]), found[-1]) == (20, "  and 5 more")
     _, out, _ = run("check", path, "--embed", "--json")
     assert len(json.loads(out)["problems"]) == 25
-
-
-def test_rows_of_another_width_are_shown_as_they_stand(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "texts.csv"
-    path.write_text("id,text\n1,one\n2,two\n3,three\n4,four,too,many\n5,five\n", encoding="utf-8")
-    status, out, _ = run("check", path, "--embed")
-    assert status == 0
-    assert lines_about(out, "1 row could not be read and will be left out.") == [
-        "  row 5: This row has 4 cells, but the file has 2 columns.",
-        "    in the file  4,four,too,many",
-    ]

@@ -18,6 +18,7 @@ from cfbatch_gui.cli.main import main
 from cfbatch_gui.cli.working import check_outputs
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
+from tests.cli.conftest import Run
 
 COMMAND = [sys.executable, "-m", "cfbatch_gui.cli.main"]
 MANY = "id,text\n" + "1,warm\n2,\n"
@@ -30,68 +31,45 @@ def texts(tmp_path: Path) -> Path:
     return path
 
 
-def cfbatch(capsys: pytest.CaptureFixture[str], data: Path, *arguments: object) -> tuple[int, str, str]:
-    status = main([*map(str, arguments), "--data-dir", str(data)])
-    said = capsys.readouterr()
-    return status, said.out, said.err
-
-
-def test_of_a_job_whose_file_could_not_be_written_the_object_says_so(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, texts: Path
-) -> None:
+def test_of_a_job_whose_file_could_not_be_written_the_object_says_so(run: Run, tmp_path: Path, texts: Path) -> None:
     if not os.access("/proc", os.W_OK):
         pytest.skip("needs a folder in which nobody can write")
     arguments = ("run", texts, "--embed", "--connection", "practice", "--at-once", "--json")
     good, bad = tmp_path / "good.npy", "/proc/bad.npy"
-    status, out, err = cfbatch(capsys, tmp_path / "data", *arguments, "--out", good, "--out", bad)
+    status, out, err = run(*arguments, "--out", good, "--out", bad)
     said = json.loads(out)
     assert (status, said["state"]) == (1, "done")
     assert [file["path"] for file in said["files"]] == [str(good)]
     assert "“bad.npy” could not be written" in err
 
-    status, out, _ = cfbatch(capsys, tmp_path / "data", "resume", said["job"], "--json")
+    status, out, _ = run("resume", said["job"], "--json")
     assert (status, json.loads(out)["job"]) == (1, said["job"])
-    status, out, _ = cfbatch(capsys, tmp_path / "data", "resume", "--json")
+    status, out, _ = run("resume", "--json")
     assert (status, [job["job"] for job in json.loads(out)["jobs"]]) == (1, [said["job"]])
 
 
-def test_rows_that_were_left_out_stand_below_their_title(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Path
-) -> None:
-    monkeypatch.setenv("COLUMNS", "30")
-    arguments = (texts, "--embed", "--connection", "practice", "--at-once", "--name", "short")
-    assert cfbatch(capsys, tmp_path / "data", "run", *arguments)[0] == 0
-    _, out, _ = cfbatch(capsys, tmp_path / "data", "show", "short")
-    (line,) = [line for line in out.splitlines() if "row 3" in line]
-    assert line.startswith("  row 3: ")
-    assert len(line) <= 30
-
-
-def test_an_encoding_nobody_knows_can_be_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_an_encoding_nobody_knows_can_be_named(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "old.txt"
     path.write_bytes(b"one\n\xc9\n")
     for arguments in (("check",), ("run", "--connection", "practice")):
-        status, _, err = cfbatch(capsys, tmp_path / "data", *arguments, path, "--embed")
+        status, _, err = run(*arguments, path, "--embed")
         assert status == 2
         assert "old.txt does not say its encoding, and may be Windows-1252 (“É”) or " in err
         assert "Choose with --encoding cp1252 or --encoding " in err
-    assert cfbatch(capsys, tmp_path / "data", "jobs")[1] == ""
-    assert cfbatch(capsys, tmp_path / "data", "check", path, "--embed", "--encoding", "cp1252")[0] == 0
+    assert run("jobs")[1] == ""
+    assert run("check", path, "--embed", "--encoding", "cp1252")[0] == 0
 
 
 def test_a_file_is_no_place_for_jobs(capsys: pytest.CaptureFixture[str], texts: Path) -> None:
-    status, out, err = cfbatch(capsys, texts, "jobs")
-    assert (status, out) == (2, "")
-    assert "is a file" in err
+    assert main(["jobs", "--data-dir", str(texts)]) == 2
+    assert "is a file" in capsys.readouterr().err
     assert texts.read_text() == MANY
 
 
-def test_the_folder_one_stands_in_has_a_name(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_folder_one_stands_in_has_a_name(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    status, _, err = cfbatch(capsys, tmp_path / "data", "check", ".", "--embed")
+    status, _, err = run("check", ".", "--embed")
     assert status == 2
     assert "cfbatch: here is a folder" in err
 
@@ -118,8 +96,6 @@ def test_ctrl_c_while_the_program_is_imported(monkeypatch: pytest.MonkeyPatch) -
         (">&-", ("jobs", "--json"), 0),
         ("2>&-", ("show", "nothing"), 2),
         ("<&-", ("run", "-", "--embed", "--connection", "practice"), 2),
-        ("<&-", ("attach", "-", "--connection", "practice"), 2),
-        ("<&-", ("connections", "add", "worker", "--url", "https://a.example.com"), 4),
     ],
 )
 @pytest.mark.skipif(os.name == "nt", reason="a shell of Unix closes the streams")

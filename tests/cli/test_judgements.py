@@ -1,52 +1,41 @@
 """`cfbatch judgements`: files into books, books into files, and what is said about them."""
 
 import json
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
+from tests.cli.conftest import Run
 from tests.core.results.folders import Pair, Table
 
-Run = Callable[..., tuple[int, str, str]]
 
-
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    paths = Paths(tmp_path / "data")
+@pytest.fixture(autouse=True)
+def _job(paths: Paths) -> None:
     paths.create()
     Table(paths.job("one")).rank([Pair("red", "apple", 0.5, id="A"), Pair("red", "leaf", 0.4, id="B")])
     with closing(Ledger.open(paths)) as ledger:
         job = Job("one", "Fruit", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, texts=2)
         ledger.save_plan(job, [Batch("one", 1, BatchState.DONE, 1, 2, 1000)])
 
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main(["judgements", *map(str, arguments), "--data-dir", str(paths.root)])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
-
 
 def test_a_file_goes_into_a_book_and_out_again(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "qrels.txt"
     file.write_text("red 0 A 2\nred 0 Z 1\n", "utf-8")
-    assert run("show")[2].startswith("There is no book of judgements yet.")
-    status, _, err = run("import", file, "--book", "Support, 2026")
+    assert run("judgements", "show")[2].startswith("There is no book of judgements yet.")
+    status, _, err = run("judgements", "import", file, "--book", "Support, 2026")
     assert status == 0
     assert "Read 2 judgements; 2 are new in “Support, 2026”." in err
-    found = json.loads(run("import", file, "--book", "support, 2026", "--json")[1])
+    found = json.loads(run("judgements", "import", file, "--book", "support, 2026", "--json")[1])
     assert found == {
         **{"book": "Support, 2026", "form": "trec", "read": 2, "added": 0},
         **{"matched": 0, "unmatched": 0, "conflicting": 0, "bad": 0},
     }
-    status, _, err = run("export", tmp_path / "out.txt", "--format", "trec", "--book", "Support, 2026")
+    status, _, err = run("judgements", "export", tmp_path / "out.txt", "--format", "trec", "--book", "Support, 2026")
     assert (status, "Wrote 2 judgements to" in err) == (0, True)
     assert (tmp_path / "out.txt").read_text("utf-8") == file.read_text("utf-8")
 
@@ -54,10 +43,10 @@ def test_a_file_goes_into_a_book_and_out_again(run: Run, tmp_path: Path) -> None
 def test_beside_a_job_ids_become_its_texts(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "rated.csv"
     file.write_text("query,docid,rating\nred,A,2\nred,Z,1\n", "utf-8")
-    status, _, err = run("import", file, "--job", "Fruit", "--judge", "Ada")
+    status, _, err = run("judgements", "import", file, "--job", "Fruit", "--judge", "Ada")
     assert status == 0
     assert "1 are about texts of the job; 1 are not, and are kept all the same." in err
-    assert run("export", tmp_path / "all.csv", "--format", "csv")[0] == 0
+    assert run("judgements", "export", tmp_path / "all.csv", "--format", "csv")[0] == 0
     assert "red,apple,2,Ada," in (tmp_path / "all.csv").read_text("utf-8-sig")
 
 
@@ -69,49 +58,48 @@ def test_the_tally_says_how_far_judges_agree(run: Run, tmp_path: Path) -> None:
             for at, grade in enumerate(grades)
         ]
         file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-        assert run("import", file)[0] == 0
-    _, out, _ = run("show", "--book", "my judgements")
+        assert run("judgements", "import", file)[0] == 0
+    _, out, _ = run("judgements", "show", "--book", "my judgements")
     assert "4 texts for 1 queries, by 2 judges" in out
     assert "the same grade for 3 of 4 texts (75%)" in out
     assert "1 disagreement, in the window" in out
-    _, out, _ = run("show", "--json")
+    _, out, _ = run("judgements", "show", "--json")
     (found,) = json.loads(out)["books"]
     assert (found["judged"], found["disagreements"], found["between_judges"]["same"]) == (4, 1, 3)
-    assert "My judgements" in run("show")[1]
+    assert "My judgements" in run("judgements", "show")[1]
 
 
 def test_bad_lines_stop_the_import_unless_they_may_be_left_out(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "rated.csv"
     file.write_text("query,docid,rating\nred,A,2\nred,B,maybe\n", "utf-8")
-    status, _, err = run("import", file)
+    status, _, err = run("judgements", "import", file)
     assert status == 2
     assert "1 line is no judgement (line 3: its grade “maybe” is no whole number). Nothing was imported." in err
-    assert run("show")[2].startswith("There is no book")
-    status, _, err = run("import", file, "--skip-bad")
+    assert run("judgements", "show")[2].startswith("There is no book")
+    status, _, err = run("judgements", "import", file, "--skip-bad")
     assert status == 1
     assert "1 line left out, which is no judgement." in err
-    assert "2" not in run("show", "--json")[1].split('"judged"')[1].split(",")[0]
+    assert "2" not in run("judgements", "show", "--json")[1].split('"judged"')[1].split(",")[0]
 
 
 def test_an_unknown_book_is_refused(run: Run, tmp_path: Path) -> None:
-    status, _, err = run("export", tmp_path / "x", "--format", "trec", "--book", "none")
+    status, _, err = run("judgements", "export", tmp_path / "x", "--format", "trec", "--book", "none")
     assert status == 2
     assert "There is no book of judgements “none”. Import a file of judgements, or judge some texts." in err
 
 
-def test_words_become_grades_when_the_user_says_so(run: Run, tmp_path: Path) -> None:
-    paths = Paths(tmp_path / "data")
+def test_words_become_grades_when_the_user_says_so(run: Run, paths: Paths) -> None:
     labelled = [Pair("red", f"text {at}", 0.5 - at / 10, label="yes" if at == 2 else "no") for at in range(4)]
     Table(paths.job("words")).rank(labelled)
     with closing(Ledger.open(paths)) as ledger:
         job = Job("words", "Words", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, texts=4)
         ledger.save_plan(job, [Batch("words", 1, BatchState.DONE, 1, 4, 1000)])
-    status, out, err = run("grades", "Words")
+    status, out, err = run("judgements", "grades", "Words")
     assert (status, out) == (0, "")
     assert "4 labels are no whole numbers" in err
     assert "“cfbatch judgements grades JOB --accept” uses no = 0, yes = 1" in err
-    assert run("grades", "Words", "--accept")[1].split() == ["0", "no", "1", "yes"]
-    assert run("grades", "Words", "--use", "yes=3,no=1")[1].split() == ["1", "no", "3", "yes"]
-    assert run("grades", "Words", "--accept")[0] == 2  # nothing is left to propose
-    assert run("grades", "Words", "--forget")[:2] == (0, "")
-    assert run("grades", "Words", "--use", "yes")[0] == 2
+    assert run("judgements", "grades", "Words", "--accept")[1].split() == ["0", "no", "1", "yes"]
+    assert run("judgements", "grades", "Words", "--use", "yes=3,no=1")[1].split() == ["1", "no", "3", "yes"]
+    assert run("judgements", "grades", "Words", "--accept")[0] == 2  # nothing is left to propose
+    assert run("judgements", "grades", "Words", "--forget")[:2] == (0, "")
+    assert run("judgements", "grades", "Words", "--use", "yes")[0] == 2

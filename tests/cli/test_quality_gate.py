@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -36,11 +35,6 @@ def ranked(good: Sequence[bool], *, labelled: bool = True) -> list[Pair]:
 
 def score(text: int, first: bool) -> float:
     return (1.0 if first else 0.0) if text == 2 else 0.5 - text / 100
-
-
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths(tmp_path / "data")
 
 
 def save(paths: Paths, name: str, pairs: list[Pair]) -> None:

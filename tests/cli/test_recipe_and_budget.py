@@ -1,19 +1,18 @@
 """`--recipe` and `--budget`: recipes and budgets saved in the window, and the budget that prevents a send."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
-from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
 from tests.canary import TOKEN
+from tests.cli.conftest import Run
 
 RECIPE = Recipe(
     "Products",
@@ -21,15 +20,12 @@ RECIPE = Recipe(
     Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.KEEP, Role.TEXT, Role.IGNORE), template="{title}. {body}"),
     ReadOptions(separator=";"),
 )
-Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    paths = Paths(tmp_path / "data")
+@pytest.fixture(autouse=True)
+def _recipe(paths: Paths) -> None:
     paths.create()
     RecipeBook(paths.recipes).save(RECIPE)
-    return paths
 
 
 @pytest.fixture
@@ -37,16 +33,6 @@ def products(tmp_path: Path) -> Path:
     path = tmp_path / "may.csv"
     path.write_text("body;title;sku\nwarm, and of brass;Lamp;1\ncold;Chair;2\n")
     return path
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], paths: Paths) -> Run:
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main([*map(str, arguments), "--data-dir", str(paths.root)])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def test_a_recipe_says_all_that_is_needed(run: Run, products: Path) -> None:
@@ -127,11 +113,3 @@ def test_run_keeps_to_the_budget_of_the_window_unless_it_has_its_own(
     status, _, err = run("run", products, "--embed", "--connection", "cloudflare")
     assert status == 5 and "your budget for a job is 0.001 neurons." in err
     assert run("run", products, "--embed", "--connection", "practice")[0] == 0
-
-
-def test_parts_come_with_the_recipe(run: Run, paths: Paths, tmp_path: Path) -> None:
-    mapping = Mapping(Kind.EMBED, Layout.TEXTS, (Role.TEXT,), split=Split(100, 10))
-    RecipeBook(paths.recipes).save(Recipe("Parts", ("text",), mapping))
-    path = tmp_path / "long.csv"
-    path.write_text(f"text\n{'word ' * 600}\n")
-    assert json.loads(run("check", path, "--recipe", "Parts", "--json")[1])["texts"] > 5

@@ -15,13 +15,7 @@ _FIRST = ["1,warm hat,north,3.5", "2,cold hat,south,4", "3,a bicycle,north,100",
 _SECOND = ["1,warm hat,north,3.5", "2,a cold hat,south,4", "4,a red bicycle,north,120", "5,gloves,south,7"]
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Terminal:
-    return Terminal(tmp_path / "data")
-
-
 def embedded(terminal: Terminal, folder: Path, name: str, lines: list[str], connection: str = "practice") -> None:
-    """A job with vectors."""
     path = folder / f"{name}.csv"
     path.write_text("id,text,shop,price\n" + "\n".join(lines) + "\n", encoding="utf-8")
     ended = terminal.run("run", path, "--embed", "--connection", connection, "--name", name)
@@ -29,7 +23,6 @@ def embedded(terminal: Terminal, folder: Path, name: str, lines: list[str], conn
 
 
 def push(terminal: Terminal, job: str, *more: object) -> Ended:
-    """Push a job into the index products."""
     return terminal.run("vectorize", "push", job, "--index", "products", *more)
 
 
@@ -47,6 +40,10 @@ def test_a_job_goes_into_a_new_index_and_a_new_version_replaces_what_changed(
     assert created.out.splitlines()[0] == "4 of 4 are in products."
     assert "To send: 4 new and 0 changed; 0 are in the index as they are." in created.err
     assert "Sending: 4 of 4 vectors" in created.err
+
+    other = push(terminal, "one", "--metric", "euclidean")
+    assert other.status == 2
+    assert other.complaint.startswith("The index products is there already and compares by cosine.")
 
     second = push(terminal, "two", "--metadata", "shop, price=cost", "--namespace", "shop")
     assert "To send: 1 new and 1 changed; 2 are in the index as they are." in second.err
@@ -98,25 +95,6 @@ def test_bad_usage(terminal: Terminal, tmp_path: Path, more: tuple[str, ...], se
     assert ended.complaint.startswith(sentence)
 
 
-def test_another_metric_than_that_of_the_index(terminal: Terminal, tmp_path: Path) -> None:
-    embedded(terminal, tmp_path, "one", _FIRST)
-    assert push(terminal, "one", "--create", "--metric", "euclidean").status == 0
-    ended = push(terminal, "one", "--metric", "cosine")
-    assert ended.status == 2
-    assert ended.complaint.startswith("The index products is there already and compares by euclidean.")
-
-
-def test_a_ranking_has_no_vectors(terminal: Terminal, tmp_path: Path) -> None:
-    path = tmp_path / "pairs.csv"
-    path.write_text("query,text\na,b\na,c\n", encoding="utf-8")
-    terminal.run("run", path, "--rank", "--connection", "practice", "--name", "one")
-    ended = push(terminal, "one", "--create")
-    assert (ended.status, ended.complaint) == (
-        2,
-        "This job is a ranking and has no vectors. Vectorize takes those of an embedding.",
-    )
-
-
 def test_an_account_whose_token_lacks_the_permission(terminal: Terminal, tmp_path: Path) -> None:
     may_not = faults.refusal(on="mutate", times=0, status=403, code=10000, message="Authentication error")
     with ThreadedService(tmp_path / "service", may_not).opened() as service:
@@ -126,6 +104,13 @@ def test_an_account_whose_token_lacks_the_permission(terminal: Terminal, tmp_pat
     assert ended.status == 4
     assert "permission Vectorize Write" in ended.complaint
     assert not accepted_vectors(tmp_path / "service")
+
+
+def test_a_ranking_has_no_vectors(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("query,text\na,b\na,c\n", encoding="utf-8")
+    terminal.run("run", tmp_path / "pairs.csv", "--rank", "--connection", "practice", "--name", "one")
+    ended = push(terminal, "one", "--create")
+    assert (ended.status, ended.complaint.startswith("This job is a ranking and has no vectors.")) == (2, True)
 
 
 def test_a_worker_is_no_way_to_vectorize(terminal: Terminal, tmp_path: Path) -> None:

@@ -6,32 +6,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.system.paths import Paths
+from tests.cli.conftest import Run
 
 HEADER = 128  # bytes of vectors.npy before its first row
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def job(capsys: pytest.CaptureFixture[str], tmp_path: Path, data: Path) -> JobFolder:
-    """Three texts in rows 2 to 4 of a file, as vectors."""
+def job(run: Run, tmp_path: Path, paths: Paths) -> JobFolder:
     texts = tmp_path / "texts.csv"
     texts.write_text("id,text\n1,warm\n2,cold\n3,mild\n")
     arguments = ("run", texts, "--embed", "--connection", "practice", "--at-once", "--json")
-    status, out, _ = cfbatch(capsys, data, *arguments)
+    status, out, _ = run(*arguments)
     assert status == 0
-    return JobFolder(data / "jobs" / json.loads(out)["job"])
-
-
-def cfbatch(capsys: pytest.CaptureFixture[str], data: Path, *arguments: object) -> tuple[int, str, str]:
-    status = main([*map(str, arguments), "--data-dir", str(data)])
-    said = capsys.readouterr()
-    return status, said.out, said.err
+    return JobFolder(paths.job(json.loads(out)["job"]))
 
 
 def flip_a_bit(folder: JobFolder, row: int) -> None:
@@ -41,62 +30,58 @@ def flip_a_bit(folder: JobFolder, row: int) -> None:
     folder.vectors.write_bytes(content)
 
 
-def test_without_jobs_there_is_nothing_to_check(capsys: pytest.CaptureFixture[str], data: Path) -> None:
-    status, out, err = cfbatch(capsys, data, "verify")
+def test_without_jobs_there_is_nothing_to_check(run: Run) -> None:
+    status, out, err = run("verify")
     assert (status, out) == (0, "") and "nothing to check" in err
 
 
-def test_a_whole_job_is_said_to_be_whole(capsys: pytest.CaptureFixture[str], data: Path, job: JobFolder) -> None:
-    status, out, _ = cfbatch(capsys, data, "verify")
+def test_a_whole_job_is_said_to_be_whole(run: Run, job: JobFolder) -> None:
+    status, out, _ = run("verify")
     assert status == 0 and out.endswith(": whole\n")
-    status, out, _ = cfbatch(capsys, data, "verify", job.path.name, "--json")
+    status, out, _ = run("verify", job.path.name, "--json")
     (check,) = json.loads(out)["jobs"]
     assert (status, check["whole"], check["findings"]) == (0, True, [])
 
 
-def test_a_flipped_bit_is_not_exported_and_is_put_right(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, data: Path, job: JobFolder
-) -> None:
+def test_a_flipped_bit_is_not_exported_and_is_put_right(run: Run, tmp_path: Path, job: JobFolder) -> None:
     right, out_file = job.vectors.read_bytes(), tmp_path / "out.npy"
     flip_a_bit(job, 1)
-    status, _, err = cfbatch(capsys, data, "export", job.path.name, "--out", out_file)
+    status, _, err = run("export", job.path.name, "--out", out_file)
     assert status == 1 and "The vectors of row 3 are damaged on the disk" in err and "verify" in err
     assert not out_file.exists()
-    status, out, _ = cfbatch(capsys, data, "verify", job.path.name, "--json")
+    status, out, _ = run("verify", job.path.name, "--json")
     (found,) = json.loads(out)["jobs"][0]["findings"]
     assert (status, found["damage"], found["outcome"], found["rows"]) == (1, "results", "healable", [3])
-    status, out, _ = cfbatch(capsys, data, "verify", job.path.name, "--mend")
+    status, out, _ = run("verify", job.path.name, "--mend")
     assert status == 0 and "whole again" in out and "row 3" in out
     assert job.vectors.read_bytes() == right
-    assert cfbatch(capsys, data, "export", job.path.name, "--out", out_file)[0] == 0
+    assert run("export", job.path.name, "--out", out_file)[0] == 0
     assert np.array_equal(np.load(out_file), np.load(job.vectors))
 
 
-def test_what_is_lost_can_be_sent_again(capsys: pytest.CaptureFixture[str], data: Path, job: JobFolder) -> None:
+def test_what_is_lost_can_be_sent_again(run: Run, job: JobFolder) -> None:
     right = job.vectors.read_bytes()
     flip_a_bit(job, 2)
     job.reply(1).unlink()
-    status, out, _ = cfbatch(capsys, data, "verify", "--mend")
+    status, out, _ = run("verify", "--mend")
     assert status == 1 and "row 4" in out and f"cfbatch resume {job.path.name} --failed" in out
-    status, out, _ = cfbatch(capsys, data, "resume", job.path.name, "--failed", "--json")
+    status, out, _ = run("resume", job.path.name, "--failed", "--json")
     assert (status, json.loads(out)["state"]) == (0, "done")
     assert job.vectors.read_bytes() == right
-    status, out, _ = cfbatch(capsys, data, "verify")
+    status, out, _ = run("verify")
     assert "The results are whole" in out or status == 0
 
 
-def test_a_damaged_answer_beside_whole_results_is_said(
-    capsys: pytest.CaptureFixture[str], data: Path, job: JobFolder
-) -> None:
+def test_a_damaged_answer_beside_whole_results_is_said(run: Run, job: JobFolder) -> None:
     job.reply(1).write_bytes(job.reply(1).read_bytes()[:-20])
-    status, out, _ = cfbatch(capsys, data, "verify", "--mend")
+    status, out, _ = run("verify", "--mend")
     assert status == 1 and "0001.json.gz, is damaged. The results are whole." in out
 
 
-def test_data_that_cannot_be_read_is_said(capsys: pytest.CaptureFixture[str], data: Path, job: JobFolder) -> None:
+def test_data_that_cannot_be_read_is_said(run: Run, job: JobFolder) -> None:
     job.data.write_bytes(b"no database" * 1_000)
-    status, out, err = cfbatch(capsys, data, "verify", "--mend")
+    status, out, err = run("verify", "--mend")
     assert status == 1 and "send the file again as a new job" in out and "texts.csv" in out
     assert "Traceback" not in err + out
     job.data.unlink()
-    assert cfbatch(capsys, data, "verify")[0] == 1
+    assert run("verify")[0] == 1

@@ -58,8 +58,6 @@ class Tabs(QObject):
 
 @dataclass
 class Heard:
-    """What the bus has said so far."""
-
     bus: AccessibilityBus
     pages: dict[str, dict[str, Any]] = field(default_factory=dict)
     announced: list[str] = field(default_factory=list)
@@ -79,7 +77,6 @@ class Heard:
         return heard
 
     async def page(self, stage: Stage, name: str) -> None:
-        """Record what is on the screen, and where Tab goes in the window that is in front."""
         windows = await asyncio.to_thread(self.bus.windows)
         await self._events()
         stops = [await self._step(stage, Qt.Key.Key_Tab)]
@@ -98,7 +95,6 @@ class Heard:
         sys.stdout.flush()
 
     async def wait_for_announcement(self, words: str) -> None:
-        """Wait until a text with these words in it was announced."""
         async with asyncio.timeout(PATIENCE):
             while not any(words in each for each in self.announced):
                 await self._events()
@@ -152,7 +148,6 @@ async def first_start(stage: Stage, heard: Heard) -> None:
 
 
 async def past(root: Path, service: ThreadedService, credentials: Credentials) -> None:
-    """Jobs in every state that there is before a window opens."""
     program = await Program.open(
         root,
         environ={"CLOUDFLARE_API_BASE_URL": service.url},
@@ -182,7 +177,6 @@ async def past(root: Path, service: ThreadedService, credentials: Credentials) -
 
 
 async def drafts(stage: Stage, heard: Heard, files: Path) -> None:
-    """Drafts of both kinds, what they ask, and their problems."""
     person = stage.person
     await new_job(stage)
     await heard.page(stage, "draft, empty")
@@ -214,7 +208,6 @@ async def drafts(stage: Stage, heard: Heard, files: Path) -> None:
 
 
 async def ranking(stage: Stage, heard: Heard) -> None:
-    """A job is sent, and its pages are read."""
     person = stage.person
     await new_job(stage)
     await person.click("Use the example")
@@ -246,7 +239,6 @@ async def ranking(stage: Stage, heard: Heard) -> None:
 
 
 async def comparing(stage: Stage, heard: Heard) -> None:
-    """Two rankings side by side, and one that is judged."""
     person = stage.person
     await person.click_row("Jobs", "Baseline")
     await person.click("Compare")
@@ -273,7 +265,6 @@ async def comparing(stage: Stage, heard: Heard) -> None:
 
 
 async def vectors(stage: Stage, heard: Heard) -> None:
-    """Every page of finished vectors."""
     person = stage.person
     await person.click_row("Jobs", "Catalogue")
     await person.until_sees("Nearest to")
@@ -295,7 +286,6 @@ async def vectors(stage: Stage, heard: Heard) -> None:
 
 
 async def states(stage: Stage, heard: Heard) -> None:
-    """Jobs that need the user, and one that is under way."""
     person = stage.person
     await person.click_row("Jobs", "Not sent yet")
     await person.click("Send 1 batch")
@@ -314,7 +304,6 @@ async def states(stage: Stage, heard: Heard) -> None:
 
 
 async def elsewhere(stage: Stage, heard: Heard) -> None:
-    """Settings, and the dialogs of the menu bar."""
     person = stage.person
     await person.press(Qt.Key.Key_Comma, CTRL)
     tabs = stage.workspace._settings.page.tabs

@@ -26,7 +26,6 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 async def connect(stage: Stage, address: str, secret: str, *, collects: bool) -> None:
-    """Add the Worker in the settings, by mouse and keyboard."""
     person = stage.person
     await person.press(Qt.Key.Key_Comma, CTRL)
     await person.click("New connection")
@@ -56,14 +55,12 @@ async def send(stage: Stage, address: str, secret: str, file: Path) -> None:
 
 
 async def come_back(stage: Stage) -> None:
-    """The answers come by themselves."""
     await stage.person.until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE])
     await stage.person.until_sees("Export…", "Finished")
     say(stage, "copies in your account")
 
 
 async def take_over(stage: Stage, address: str, secret: str, file: Path) -> None:
-    """Another computer with the same Worker takes the job over, with its file."""
     person = stage.person
     await connect(stage, address, secret, collects=False)
     await person.press(Qt.Key.Key_J, Qt.KeyboardModifier.AltModifier)
@@ -78,7 +75,6 @@ async def take_over(stage: Stage, address: str, secret: str, file: Path) -> None
 
 
 def say(stage: Stage, words: str) -> None:
-    """Print the text on the screen that has these words in it."""
     found = next((text for text in stage.person.seen() if words in text), "")
     sys.stdout.write(f"{found}\n")
 

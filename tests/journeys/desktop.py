@@ -54,8 +54,6 @@ def why_not() -> str:
 
 @dataclass
 class Desktop:
-    """One data folder, and the program started on it, perhaps several times."""
-
     data: Path
     home: Path
     environ: dict[str, str] = field(default_factory=dict)
@@ -66,7 +64,6 @@ class Desktop:
     # The program
 
     def start(self, *arguments: object) -> "subprocess.Popen[str]":
-        """Start it, perhaps beside one that is at work."""
         known = {name: text for name, text in os.environ.items() if name in ("PATH", "DISPLAY", "XAUTHORITY")}
         environ = {**known, "HOME": str(self.home), "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "xcb"}
         process = subprocess.Popen(
@@ -92,8 +89,11 @@ class Desktop:
         self._manage_windows()
         self.wait_for_front()
 
+    def start_example(self) -> None:
+        self.start_and_wait("--example")
+        self.until(lambda: self.is_in(JobState.DRAFT) and len(self.main_buttons()) == 2)
+
     def connect(self, base_url: str, *, token: str = TOKEN) -> None:
-        """An account in the environment, and new jobs go to it."""
         self.environ |= {
             "CLOUDFLARE_API_BASE_URL": base_url,
             "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
@@ -103,7 +103,6 @@ class Desktop:
         Settings(connection="cloudflare").save(Paths(self.data).settings)
 
     def kill(self) -> None:
-        """The end that no program can prepare for."""
         process = next(process for process in self.started if process.poll() is None)
         process.kill()
         process.communicate()
@@ -125,7 +124,6 @@ class Desktop:
     # What it has done
 
     def jobs(self) -> tuple[Job, ...]:
-        """The jobs as they stand on disk, newest first."""
         ledger = Ledger.open_read_only(Paths(self.data))
         try:
             return ledger.jobs()
@@ -133,16 +131,13 @@ class Desktop:
             ledger.close()
 
     def job(self, name: str = "Help centre ranking") -> Job | None:
-        """A job by its name."""
         return next((job for job in self.jobs() if job.name == name), None)
 
     def is_in(self, state: JobState, name: str = "Help centre ranking") -> bool:
-        """Whether the job is there and in this state."""
         job = self.job(name)
         return job is not None and job.state is state
 
     def accepted(self) -> list[Accepted]:
-        """What the program's own practice service has taken."""
         return accepted(Paths(self.data).practice)
 
     def until(self, happens: Callable[[], object]) -> None:
@@ -158,28 +153,22 @@ class Desktop:
     # Mouse, keyboard, eyes
 
     def press(self, *keys: str) -> None:
-        """Press keys, in xdotool's names."""
         self._manage_windows()
         _xdotool("key", "--delay", "30", *keys)
 
     def type(self, text: str) -> None:
-        """Type a text where the keyboard is."""
         _xdotool("type", "--delay", "5", text)
 
     def click(self, x: int, y: int) -> None:
-        """Click this place of the screen."""
         _xdotool("mousemove", str(x), str(y), "click", "1")
 
     def move(self, x: int, y: int) -> None:
-        """Move the mouse to this place of the screen."""
         _xdotool("mousemove", str(x), str(y))
 
     def press_mouse(self) -> None:
-        """Press its button where it is, and hold it."""
         _xdotool("mousedown", "1")
 
     def release_mouse(self) -> None:
-        """Let go of its button."""
         _xdotool("mouseup", "1")
 
     def click_main_button(self, nth: int) -> None:
@@ -211,7 +200,6 @@ class Desktop:
         return front
 
     def main_buttons(self) -> list[tuple[int, int, int, int]]:
-        """The boxes that are filled with the accent, from the top."""
         picture = self.picture().convertToFormat(QImage.Format.Format_RGB32)
         lines = np.frombuffer(picture.constBits(), np.uint32).reshape(picture.height(), picture.width())
         accent = QColor(LIGHT.accent).rgb()
@@ -273,3 +261,17 @@ def _reach(picture: QImage, x: int, y: int, colour: int, step: int) -> int:
 def _xdotool(*arguments: str) -> str:
     done = subprocess.run(["xdotool", *arguments], check=False, capture_output=True, text=True, timeout=20)
     return done.stdout.strip()
+
+
+WITHOUT_ACTIVATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"""

@@ -15,8 +15,6 @@ SIZE = 80  # pixels
 
 
 class Folder(QWidget):
-    """Takes what a file manager would take, as a copy."""
-
     def __init__(self, x: int, y: int) -> None:
         super().__init__()
         self.setAcceptDrops(True)

@@ -32,13 +32,11 @@ class Echoes:
     places: int = field(default=0)  # that were filled
 
     def text(self, before: str = "") -> str:
-        """One more place."""
         self.places += 1
         return f"{before}{self.echo}"
 
 
 def for_header(text: str) -> str:
-    """What a header can hold of a text."""
     return "".join(each for each in text if " " <= each <= "~")
 
 

@@ -26,7 +26,6 @@ NAMES = ("Prices <b>&amp; terms</b>", "Second")
 
 
 async def asked(*command: str) -> str:
-    """What a program wrote."""
     return await asyncio.to_thread(_run, command)
 
 

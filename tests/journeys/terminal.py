@@ -31,8 +31,6 @@ COMMAND = (sys.executable, "-m", "cfbatch_gui.cli.main")
 
 @dataclass
 class Ended:
-    """A command that has ended."""
-
     status: int
     out: str
     err: str
@@ -47,7 +45,6 @@ class Ended:
 
     @property
     def complaint(self) -> str:
-        """The one sentence about what went wrong."""
         (line,) = [line for line in self.err.splitlines() if line.startswith("cfbatch: ")]
         return line.removeprefix("cfbatch: ")
 
@@ -88,7 +85,6 @@ class Terminal:
 
     @contextmanager
     def start(self, *arguments: object) -> Iterator[subprocess.Popen[str]]:
-        """Start a command in a process of its own, which ends with the block."""
         with self.start_command(COMMAND, *arguments) as process:
             yield process
 
@@ -130,7 +126,6 @@ class Terminal:
         return Ended(process.returncode, out, err + rest)
 
     def connect(self, base_url: str, *, token: str = TOKEN) -> None:
-        """Set the environment of an account whose service stands at an address."""
         self.environ |= {
             "CLOUDFLARE_API_BASE_URL": base_url,
             "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
@@ -148,7 +143,6 @@ def _written(stream: io.TextIOWrapper) -> str:
 
 
 def read_until(process: subprocess.Popen[str], words: str) -> str:
-    """Lines of stderr up to the first that matches."""
     assert process.stderr is not None
     lines = []
     for line in process.stderr:
@@ -178,7 +172,6 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def read_workbook(path: Path) -> list[dict[str, Any]]:
-    """The rows of the first sheet by their header."""
     header, *rows = openpyxl.load_workbook(path).worksheets[0].iter_rows(values_only=True)
     return [dict(zip(map(str, header), row, strict=True)) for row in rows]
 

@@ -58,7 +58,6 @@ class Page:
     back: list[dict[str, Any]]
 
     def all(self) -> Iterator[dict[str, Any]]:
-        """Every object on the screen."""
         for window in self.windows:
             yield from below(window)
 
@@ -135,7 +134,6 @@ def test_buttons_choices_and_lines_of_lists_have_names(pages: list[Page]) -> Non
 
 
 def test_a_choice_from_a_list_says_of_what(pages: list[Page]) -> None:
-    """Its name is the chosen text, as Qt has it on Linux."""
     choices = [(page.name, node) for page in pages for node in page.all() if node["role"] == "combo box"]
     assert len(choices) > 10
     assert [(page, words(node)) for page, node in choices if not node["description"].strip()] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.quiet_bus import WITHOUT_ACTIVATION
+from tests.journeys.desktop import WITHOUT_ACTIVATION
 
 PROGRAM = Path(__file__).with_name("notified_window.py")
 ROOT = Path(__file__).parents[2]

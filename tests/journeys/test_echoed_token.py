@@ -16,7 +16,6 @@ PAIRS = "query,context\n" + "".join(f"query {query},context {query} {n}\n" for q
 
 
 def searched(folder: Path, *printed: str) -> Search:
-    """The canary search over everything below a folder and what was printed."""
     search = Search()
     search.folder(folder)
     for text in printed:

@@ -21,7 +21,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.ui.window.application import DESKTOP_ID
-from tests.journeys.quiet_bus import WITHOUT_ACTIVATION
+from tests.journeys.desktop import WITHOUT_ACTIVATION
 
 ROOT = Path(__file__).parents[2]
 DESKTOP_FILE = ROOT / "packaging" / f"{DESKTOP_ID}.desktop"
@@ -61,7 +61,6 @@ class FileManager:
             subprocess.run(words, env=self.environ, check=True, stdout=said, stderr=said, timeout=_PATIENCE)
 
     def drafts(self) -> dict[Path, int]:
-        """The rows that were read of each file that is a draft."""
         if not self.paths.ledger.exists():
             return {}
         ledger = Ledger.open_read_only(self.paths)
@@ -77,7 +76,6 @@ class FileManager:
         return subprocess.run(search, env=self.environ, check=False, capture_output=True, text=True).stdout.split()
 
     def close(self) -> None:
-        """End the program as the end of the session does."""
         for process in set(self.windows()):
             os.kill(int(process), signal.SIGTERM)
         until(lambda: not self.windows() and not self.paths.window_socket.exists())

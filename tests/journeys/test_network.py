@@ -36,7 +36,6 @@ def environ_of(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 def watched(
     folder: Path, *wish: object, environ: Mapping[str, str] = {}, before: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
-    """What was seen while something was done, which went well."""
     seen = folder / "seen.json"
     done = subprocess.run(
         [*before, sys.executable, str(Path(__file__).with_name("watched.py")), str(seen), *map(str, wish)],

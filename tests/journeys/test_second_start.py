@@ -47,8 +47,6 @@ print(listener.accept()[0].recv(65536), flush=True)
 
 @dataclass
 class Starts:
-    """A data folder, and the program started on it several times."""
-
     home: Path
     data: Path
     environ: dict[str, str] = field(default_factory=dict)
@@ -71,7 +69,6 @@ class Starts:
         return process
 
     def open_window(self, *arguments: object) -> "subprocess.Popen[str]":
-        """Start it, and wait until it listens."""
         process = self.start(*arguments)
         until(lambda: process.poll() is not None or self.listening())
         assert process.poll() is None, process.communicate()[1]
@@ -95,7 +92,6 @@ class Starts:
             ledger.close()
 
     def opened(self) -> set[Path]:
-        """The files of the drafts, wherever they stand."""
         if not self.paths.jobs.exists():
             return set()
         folders = (JobFolder(folder) for folder in self.paths.jobs.iterdir())
@@ -207,7 +203,6 @@ def test_a_program_that_is_no_window_keeps_the_lock(starts: Starts) -> None:
 
 @needs_root
 def test_another_users_socket_hears_nothing(starts: Starts) -> None:
-    """The lock says that a window is open, and at its place somebody else listens."""
     starts.paths.create()
     starts.data.chmod(0o777)
     lock = WriterLock(starts.paths.lock)

@@ -37,7 +37,6 @@ class Ended:
     err: str
 
     def outcome(self, title: str) -> tuple[str, str]:
-        """The outcome, and what was found."""
         (found,) = [line.split(maxsplit=1) for line in self.out.splitlines() if f" {title} " in f"{line[:40]} "]
         return found[0], found[1].removeprefix(title).strip()
 
@@ -132,7 +131,6 @@ def test_help_and_version_need_no_qt() -> None:
 
 
 def folder_of_libraries() -> Path:
-    """Where the loader finds the libraries of this system."""
     listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
     paths = [line.split()[-1] for line in listed.splitlines() if "libEGL.so.1 " in line and "x86-64" in line]
     return Path(paths[0]).parent if paths else Path("/nowhere")

@@ -10,7 +10,6 @@ from cfbatch_gui.cli.console import width_of
 from cfbatch_gui.core.system.paths import resource
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
-from tests.support.practice import PracticeServer
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 ORANGE_CLOUD = resource("examples/orange-cloud.jsonl")
@@ -153,27 +152,6 @@ def test_jobs_show_and_export_later(terminal: Terminal, service: str, tmp_path: 
         assert TOKEN not in manifest.read_text()
 
 
-def test_reading_commands_work_beside_a_process_that_holds_the_jobs(terminal: Terminal, tmp_path: Path) -> None:
-    with PracticeServer(tmp_path / "service", seconds_queued=600) as server:
-        terminal.connect(server.url)
-        first = tmp_path / "first.csv"
-        with terminal.start("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", first) as running:
-            assert running.stderr is not None
-            for line in running.stderr:
-                if "1 queued" in line:
-                    break
-            (job,) = terminal.jobs()
-            assert job["state"] == "working"
-            assert terminal.run("show", job["job"]).status == 0
-            early = terminal.run("export", job["job"], "--out", tmp_path / "early.csv")
-            assert early.status == 2
-            assert "has no results yet" in early.complaint
-            second = terminal.run("run", EXAMPLE, "--rank", "--connection", "practice")
-            assert second.status == 1
-            assert "already at work" in second.complaint
-    assert len(terminal.jobs()) == 1
-
-
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_the_data_folder_may_be_named_before_or_after_the_command(
     terminal: Terminal, tmp_path: Path, place: str
@@ -189,11 +167,3 @@ def test_the_data_folder_may_be_named_before_or_after_the_command(
 def test_the_version_everywhere(terminal: Terminal, arguments: tuple[str, ...]) -> None:
     ended = terminal.run(*arguments)
     assert (ended.status, ended.out) == (0, "CF Batch 0.1.0\n")
-
-
-@pytest.mark.parametrize("command", ["run", "jobs", "show", "resume", "export", "practice"])
-def test_help_everywhere(terminal: Terminal, command: str) -> None:
-    assert command in terminal.run("--help").out
-    ended = terminal.run(command, "--help")
-    assert ended.status == 0
-    assert "--data-dir" in ended.out

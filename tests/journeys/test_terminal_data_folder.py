@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.cli.exit_status import ExitStatus
-from cfbatch_gui.core.errors import DataError, DataInUse, LocksUnsupported
-from cfbatch_gui.core.jobs.store.ledger import Ledger, WriterLock
+from cfbatch_gui.core.errors import LocksUnsupported
+from cfbatch_gui.core.jobs.store.ledger import WriterLock
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import COMMAND, Terminal
 from tests.screen.read_only import read_only
@@ -21,7 +21,6 @@ CLOUDS = "query,text\nclouds,an orange cloud\nclouds,a grey one\n"
 
 @pytest.fixture
 def finished(terminal: Terminal, tmp_path: Path) -> Terminal:
-    """A terminal with two jobs that are done, in a folder that can still be written."""
     table, texts = tmp_path / "clouds.csv", tmp_path / "texts.txt"
     table.write_text(CLOUDS)
     texts.write_text("one text\nanother text\n")
@@ -75,30 +74,15 @@ def failing(number: int) -> Callable[[int], None]:
     return take
 
 
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL])
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EINVAL])
 def test_a_disk_without_locks_is_no_second_program(tmp_path: Path, number: int) -> None:
     with pytest.raises(LocksUnsupported, match="has no file locks") as caught:
         WriterLock(tmp_path / "ledger.lock", failing(number))
     assert str(tmp_path) in caught.value.message and errno.errorcode[number] in caught.value.detail
 
 
-def test_another_failure_of_the_lock_is_neither(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="could not be locked") as caught:
-        WriterLock(tmp_path / "ledger.lock", failing(errno.EIO))
-    assert type(caught.value) is DataError
-
-
-def test_a_lock_that_is_held_is_said_as_that(tmp_path: Path) -> None:
-    lock = WriterLock(tmp_path / "ledger.lock")
-    with pytest.raises(DataInUse, match="already at work"):
-        WriterLock(tmp_path / "ledger.lock")
-    lock.release()
-    Ledger.open(Paths(tmp_path)).close()
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="strace")
 def test_the_program_on_a_disk_without_locks(terminal: Terminal, tmp_path: Path) -> None:
-    """The kernel's own answer to flock(), as such a file system gives it."""
     if subprocess.run(["sh", "-c", "strace -V"], check=False, capture_output=True).returncode:
         pytest.skip("strace is not installed")
     (tmp_path / "clouds.csv").write_text(CLOUDS)

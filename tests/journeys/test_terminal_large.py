@@ -22,7 +22,6 @@ WORDS = ("orange", "cloud", "llama", "parcel", "invoice", "password", "garden", 
 
 
 def sentences(count: int, seed: int) -> Iterator[str]:
-    """All different, and some of them hard on CSV."""
     source = random.Random(seed)
     for number in range(count):
         yield f'{" ".join(source.choices(WORDS, k=6))}, "no." {number:,}'
@@ -36,7 +35,6 @@ def write(path: Path, rows: list[tuple[str, ...]]) -> Path:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Fast, and yet slow enough that a batch is seen waiting."""
     with practice_service(tmp_path_factory.mktemp("service"), queued=0.5, running=0.5) as url:
         yield url
 
@@ -60,7 +58,6 @@ def embed(texts: Path, *out: Path) -> tuple[object, ...]:
 
 @pytest.fixture(scope="module")
 def undisturbed(service: str, texts: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The file of a run that nothing happened to."""
     folder = tmp_path_factory.mktemp("undisturbed")
     terminal = Terminal(folder / "data")
     terminal.connect(service)

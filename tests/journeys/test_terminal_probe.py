@@ -1,18 +1,13 @@
 """In the terminal: the service is checked, after its price was agreed to, and what is learned is used."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from cfbatch_gui.core.system.paths import Paths
-from tests.canary import CORE, TOKEN
-from tests.journeys.terminal import ACCOUNT, COMMAND, Terminal
-from tests.journeys.test_terminal_connections import ON_A_TERMINAL
+from tests.canary import TOKEN
+from tests.journeys.terminal import ACCOUNT, Terminal
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import ThreadedService
@@ -43,23 +38,6 @@ def test_nothing_is_sent_before_the_price_was_agreed_to(terminal: Terminal, tmp_
         assert "--yes" in asked.complaint and not server.accepted()
         wrong = terminal.run("connections", "probe", "cloudflare", "--yes", "--report", tmp_path / "no" / "r.txt")
         assert wrong.status == 2 and "Nothing was sent" in wrong.complaint and not server.accepted()
-
-
-@pytest.mark.parametrize(("answer", "status", "accepted"), [("y", 0, 3), ("n", 1, 0), ("", 1, 0)])
-def test_on_a_terminal_it_asks(terminal: Terminal, tmp_path: Path, answer: str, status: int, accepted: int) -> None:
-    asking = ON_A_TERMINAL.replace("secret: ", "[y/N] ")
-    with serving(tmp_path, terminal) as server:
-        done = subprocess.run(
-            [sys.executable, "-c", asking, *COMMAND, "connections", "probe", "cloudflare"],
-            input=f"{answer}\n",
-            capture_output=True,
-            text=True,
-            env={**terminal._environ(), "TERM": "xterm"},
-            timeout=100,
-            check=False,
-        )
-        assert (done.returncode, len(server.accepted())) == (status, accepted), done.stdout
-    assert "Go on? [y/N]" in done.stdout and CORE not in done.stdout
 
 
 def test_the_ids_are_written_down_and_the_reports_hold_nothing_secret(terminal: Terminal, tmp_path: Path) -> None:
@@ -97,18 +75,6 @@ def test_an_outcome_that_is_unknown_has_its_status(terminal: Terminal, tmp_path:
         checked = terminal.run("connections", "probe", "cloudflare", "--yes")
         assert checked.status == 3 and len(server.accepted()) == 1
     assert "may have been accepted and billed" in checked.out
-
-
-def test_a_batch_that_takes_too_long_is_done_in_part(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.environ["CFBATCH_PRACTICE_SECONDS"] = "60"
-    checked = terminal.run("connections", "probe", "practice", "--wait", "0")
-    assert checked.status == 1
-    assert "was not finished in the time that the check waits" in checked.out
-
-
-@pytest.mark.parametrize("seconds", ["soon", "-1", "nan"])
-def test_a_wait_that_is_none_is_refused(terminal: Terminal, seconds: str) -> None:
-    assert terminal.run("connections", "probe", "practice", "--wait", seconds).status == 2
 
 
 def test_a_removed_connection_leaves_nothing_learned(terminal: Terminal, tmp_path: Path) -> None:

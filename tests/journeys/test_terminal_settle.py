@@ -1,13 +1,20 @@
 """What was sent and not answered is decided by the user, in the terminal too; and what is there can be backed up."""
 
+import json
+import os
+import shutil
+import subprocess
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from cfbatch_gui.core.system.paths import resource
-from tests.journeys.terminal import Terminal, read_csv
+from cfbatch_gui.core.system.settings import SavedConnection, Settings
+from tests.canary import TOKEN
+from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.practice import accepted
@@ -23,7 +30,8 @@ def in_doubt(terminal: Terminal, tmp_path: Path) -> Iterator[str]:
         out = str(tmp_path / "ranked.csv")
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", out, "--json")
         ended = terminal.run(*run)
-        assert ended.status == 3
+        assert ended.status == 3 and "may have been accepted and billed" in ended.err
+        assert ended.json["batches"][0]["request_id"] == ""
         yield ended.json["job"]
 
 
@@ -35,23 +43,17 @@ def test_the_right_id_brings_the_paid_answer(terminal: Terminal, in_doubt: str, 
     assert len(accepted(tmp_path / "service")) == 1
 
 
-def test_a_wrong_id_changes_nothing(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = terminal.run("settle", in_doubt, "--request-id", "not-an-id")
-    assert ended.status == 1
-    assert (terminal.run("show", in_doubt, "--json")).json["state"] == "outcome_unknown"
-
-
-def test_it_is_sent_again_on_the_users_word(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = terminal.run("settle", in_doubt, "1", "--send-again")
-    assert ended.status == 0
-    assert len(accepted(tmp_path / "service")) == 2
-
-
-def test_above_the_budget_it_is_not_sent_again(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
+def test_it_is_sent_again_on_the_users_word_within_the_budget(
+    terminal: Terminal, in_doubt: str, tmp_path: Path
+) -> None:
+    assert terminal.run("settle", in_doubt, "--request-id", "not-an-id").status == 1
+    assert terminal.run("show", in_doubt, "--json").json["state"] == "outcome_unknown"
     ended = terminal.run("settle", in_doubt, "--send-again", "--budget", "0")
     assert ended.status == 5
     assert "your budget for a job is $0. Nothing was sent. Allow more with --budget DOLLARS." in ended.complaint
     assert len(accepted(tmp_path / "service")) == 1
+    assert terminal.run("settle", in_doubt, "1", "--send-again").status == 0
+    assert len(accepted(tmp_path / "service")) == 2
 
 
 def test_above_the_budget_what_failed_is_not_sent_again(terminal: Terminal, tmp_path: Path) -> None:
@@ -80,3 +82,134 @@ def test_a_backup_is_written_and_restored(terminal: Terminal, tmp_path: Path) ->
     with zipfile.ZipFile(tmp_path / "jobs.zip") as archive:
         archive.extractall(restored.data)
     assert restored.run("show", ran.json["job"]).out == terminal.run("show", ran.json["job"]).out
+
+
+BODY = {
+    "requests": [
+        {"query": "clouds", "contexts": [{"text": "an orange cloud"}, {"text": "a llama"}]},
+        {"query": "animals", "contexts": [{"text": "a llama"}, {"text": "a stone"}]},
+    ]
+}
+PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,a llama\nanimals,a stone\n"
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.csv"
+    path.write_text(PAIRS)
+    return path
+
+
+def test_at_once(terminal: Terminal, service: str, pairs: Path, tmp_path: Path) -> None:
+    terminal.connect(service)
+    ended = terminal.run("run", pairs, "--rank", "--at-once", "--connection", "cloudflare", "--out", tmp_path / "r.csv")
+    assert ended.status == 0 and "2 requests at once" in ended.err
+    assert len(read_csv(tmp_path / "r.csv")) == 4
+    assert [batch["request_id"] for batch in terminal.jobs()[0]["batches"]] == ["", ""]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.parametrize("with_file", [True, False])
+def test_a_job_that_curl_has_begun(
+    terminal: Terminal, service: str, pairs: Path, tmp_path: Path, with_file: bool
+) -> None:
+    terminal.connect(service)
+    command = (
+        f'curl -s "{service}/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true"'
+        f" --header \"Authorization: Bearer $CLOUDFLARE_API_TOKEN\" --json '{json.dumps(BODY)}' > answer.json"
+    )
+    environ = {"PATH": os.environ["PATH"], "CLOUDFLARE_API_TOKEN": TOKEN}
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environ, check=True, timeout=30)
+    given = ("--input", pairs) if with_file else ()
+    out = tmp_path / "ranked.csv"
+    ended = terminal.run(
+        "attach", tmp_path / "answer.json", *given, "--rank", "--connection", "cloudflare", "--out", out
+    )
+    assert ended.status == 0, ended.err
+    ranked = out.read_text(encoding="utf-8")
+    assert ("an orange cloud" in ranked) is with_file and ("Query 2 · Context 1" in ranked) is not with_file
+    assert len(read_csv(out)) == 4
+    (job,) = terminal.jobs()
+    assert terminal.run("attach", job["batches"][0]["request_id"], "--connection", "cloudflare").status == 2
+
+
+def test_what_is_no_request_id_is_said(terminal: Terminal, service: str) -> None:
+    terminal.connect(service)
+    ended = terminal.run("attach", "{}", "--connection", "cloudflare")
+    assert ended.status == 2 and "no request ID" in ended.complaint and terminal.jobs() == []
+
+
+def test_a_connection_by_its_name(terminal: Terminal, service: str, pairs: Path) -> None:
+    terminal.data.mkdir()
+    saved = SavedConnection("abcd2345", "My account", "cloudflare", account_id=ACCOUNT, url=service)
+    Settings(connections=(saved,)).save(terminal.data / "settings.json")
+    for name in ("My account", "my ACCOUNT", "abcd2345"):
+        ended = terminal.run("run", pairs, "--rank", "--connection", name)
+        assert ended.status == 4 and "token is missing" in ended.complaint
+    terminal.connect("http://127.0.0.1:9")  # the environment's token is for "cloudflare" alone
+    ended = terminal.run("run", pairs, "--rank", "--connection", "My account")
+    assert ended.status == 4 and "token is missing" in ended.complaint
+    ended = terminal.run("run", pairs, "--rank", "--connection", "Yours")
+    assert ended.status == 2 and "My account" in ended.complaint
+
+
+def test_a_file_of_another_kind_is_read_for_it_as_for_a_run(terminal: Terminal, service: str, tmp_path: Path) -> None:
+    terminal.connect(service)
+    texts = tmp_path / "texts.csv"
+    texts.write_bytes("sku;body\n1;Die Straße ist naß\n2;Ölgemälde\n".encode("cp1252"))
+    url = f"{service}/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true"
+    body = {"requests": [{"text": ["Die Straße ist naß", "Ölgemälde"]}]}
+    answer = httpx.post(url, json=body, headers={"authorization": f"Bearer {TOKEN}"}).text
+    (tmp_path / "answer.json").write_text(answer)
+    reading = ("--embed", "--encoding", "cp1252", "--separator", ";", "--role", "body=text")
+    out = tmp_path / "vectors.csv"
+    ended = terminal.run(
+        "attach", tmp_path / "answer.json", "--input", texts, *reading, "--connection", "cloudflare", "--out", out
+    )
+    assert ended.status == 0, ended.err
+    assert "Die Straße ist naß" in out.read_text(encoding="utf-8")
+
+
+TEXTS = "id,text\n" + "".join(
+    f"{number:03},{('Desk lamp of brass', 'Garden hose', 'Desk lamp of brass', 'Steel saucepan')[number % 4]}\n"
+    for number in range(8)
+)
+
+
+@pytest.fixture
+def job(terminal: Terminal, tmp_path: Path) -> str:
+    file = tmp_path / "texts.csv"
+    file.write_text(TEXTS, encoding="utf-8")
+    ended = terminal.run("run", file, "--embed", "--connection", "practice", "--at-once", "--json")
+    assert ended.status == 0
+    assert ended.json["vectors"]["repeated"] == 5
+    return str(ended.json["job"])
+
+
+def test_health_duplicates_and_clusters(terminal: Terminal, job: str) -> None:
+    shown = terminal.run("show", job).out
+    assert "Dimension   256" in shown
+    assert "(unit length)" in shown
+    assert "Near duplicates" not in shown
+    shown = terminal.run("show", job, "--duplicates", "0.99", "--clusters", "3").out
+    assert "Near duplicates from 0.99: 3 groups, 5 texts would go" in shown
+    assert "  stays          000  Desk lamp of brass" in shown
+    assert "  goes   1.0000  002  Desk lamp of brass" in shown
+    assert "3 clusters of 8 texts" in shown
+    assert "  1  4 texts, likeness 1.0000" in shown
+    found = terminal.run("show", job, "--duplicates", "0.99", "--clusters", "3", "--json").json
+    assert found["vectors"]["unit_length"] is True
+    assert found["duplicates"]["gone"] == 5
+    assert [each["id"] for each in found["duplicates"]["groups"][0]["goes"]] == ["002", "004", "006"]
+    assert [each["size"] for each in found["clusters"]["clusters"]] == [4, 2, 2]
+    assert found["clusters"]["clusters"][0]["rows"] == [2, 4, 6, 8]
+
+
+def test_what_does_not_fit_is_said(terminal: Terminal, job: str, tmp_path: Path) -> None:
+    assert terminal.run("show", job, "--duplicates", "95").status == 2
+    assert terminal.run("show", job, "--clusters", "0").status == 2
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("query,context\nlamp,a lamp\nlamp,a hose\n", encoding="utf-8")
+    ranked = terminal.run("run", pairs, "--rank", "--connection", "practice", "--at-once", "--json").json["job"]
+    ended = terminal.run("show", ranked, "--clusters", "3")
+    assert (ended.status, ended.complaint.split(";")[-1]) == (2, " this one ranks.")

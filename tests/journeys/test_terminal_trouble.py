@@ -17,8 +17,6 @@ from cfbatch_gui.core.system.paths import Paths, resource
 from tests import without_root
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import COMMAND, Terminal, read_csv
-from tests.support import faults
-from tests.support.faulty_service import ThreadedService
 from tests.support.practice import PracticeServer
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
@@ -29,16 +27,13 @@ RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")
     ("content", "arguments", "sentence"),
     [
         (None, (), "There is no file"),
-        (b"", (), "empty"),
         (b"\x89PNG\r\n\x1a\n" + bytes(100), (), "is a picture"),
-        (b"query,text\n", (), "row"),
         (b"query,text\nq,\n,t\n", (), "No row has both a query and a context"),
         (b"query,text\nq,t\n", ("--role", "txt=context"), "There is no column “txt”"),
         (b"query,text\nq,t\n", ("--role", "query=ignore"), "Use --role COLUMN=ROLE"),
         (b"query,text\nq,t\n", ("--out", "result.doc"), "*.doc"),
         (b"query,text\nq,t\n", ("--out", "nowhere/result.csv"), "There is no folder “nowhere”"),
         (b"query,text\nq,t\n", ("--out", "in.csv"), "is the file that is read"),
-        (b"query,text\nq,t\n", ("--out", "a.csv", "--out", "a.csv"), "given twice"),
         (b"query,text\nq,t\n", ("--model", "no such model"), "cannot rank"),
     ],
 )
@@ -68,16 +63,9 @@ def test_bad_input_is_said_before_anything_is_sent(
     [
         (),
         ("fly",),
-        ("run", EXAMPLE),
-        ("run", EXAMPLE, "--rank", "--embed"),
-        ("run", EXAMPLE, "--rank", "--role", "question"),
         ("run", EXAMPLE, "--rank", "--connection", "moon"),
         ("run", EXAMPLE, "--rank", "--conn", "practice"),
-        ("export", "x"),
-        ("practice", "serve", "--port", "high"),
         ("show", "nothing"),
-        ("resume", "nothing"),
-        ("export", "nothing", "--out", "a.csv"),
     ],
 )
 def test_bad_usage_ends_with_two(terminal: Terminal, arguments: tuple[object, ...]) -> None:
@@ -150,29 +138,6 @@ def test_no_network_keeps_the_job_until_there_is_one(
     assert len(read_csv(out)) == 82
 
 
-def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Terminal, tmp_path: Path) -> None:
-    with ThreadedService(tmp_path / "service", faults.reset_after_body(billed=True)).opened() as service:
-        terminal.connect(service.url)
-        ended = terminal.run(*RUN, "--out", tmp_path / "ranked.csv", "--json")
-        again = terminal.run("resume")
-    for each in (ended, again):
-        assert each.status == 3
-        assert "may have been accepted and billed" in each.err
-    assert ended.json["state"] == "outcome_unknown"
-    assert ended.json["batches"][0]["request_id"] == ""
-    assert not (tmp_path / "ranked.csv").exists()
-
-
-def test_what_the_service_refuses_fails_with_its_reason(terminal: Terminal, tmp_path: Path) -> None:
-    fault = faults.refusal(code=5007, message="No such model @cf/baai/bge-m3 or task")
-    with ThreadedService(tmp_path / "service", fault).opened() as service:
-        terminal.connect(service.url)
-        ended = terminal.run(*RUN, "--json")
-    assert ended.status == 1
-    assert ended.json["state"] == "failed"
-    assert "model" in ended.err
-
-
 @pytest.mark.skipif(not without_root.is_possible(), reason="permissions mean nothing here")
 def test_a_folder_that_may_not_be_opened_is_bad_input(terminal: Terminal, tmp_path: Path) -> None:
     folder = tmp_path / "texts"
@@ -243,18 +208,6 @@ def test_a_full_disk_under_the_file(terminal: Terminal, service: str, tmp_path: 
     assert len(read_csv(tmp_path / "vectors.csv")) == 500
 
 
-def test_a_full_disk_under_the_jobs(terminal: Terminal, service: str, tmp_path: Path, small_disk: Path) -> None:
-    terminal.connect(service)
-    terminal.data = small_disk
-    texts = tmp_path / "texts.csv"
-    with texts.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream).writerows([("id", "text"), *((number, f"text {number}" * 20) for number in range(20_000))])
-    ended = terminal.run("run", texts, "--embed", "--connection", "cloudflare")
-    assert ended.status == 1
-    assert "disk is full" in ended.complaint
-    assert terminal.jobs() == []
-
-
 def test_a_full_disk_while_answers_come_back(
     terminal: Terminal, service: str, tmp_path: Path, small_disk: Path
 ) -> None:
@@ -278,16 +231,6 @@ def test_ctrl_c_before_anything_was_sent_leaves_nothing(terminal: Terminal, tmp_
     assert ended.status == 130
     assert "Stopped. Nothing was sent." in ended.err
     assert terminal.jobs() == []
-
-
-def test_damaged_data_is_said(terminal: Terminal, service: str) -> None:
-    terminal.connect(service)
-    assert terminal.run(*RUN).status == 0
-    (job,) = terminal.jobs()
-    (terminal.data / "jobs" / job["job"] / "data.db").write_bytes(b"not a database at all" * 100)
-    ended = terminal.run("show", job["job"])
-    assert ended.status == 1
-    assert ended.complaint == "This job's data is damaged."
 
 
 def test_a_fault_of_our_own_shows_a_sentence_and_leaves_a_log(terminal: Terminal, service: str) -> None:

@@ -1,6 +1,8 @@
 """May's file and June's, in the terminal: only what is new is sent, and the index is what the job is."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from tests.screen import material
 from tests.support.practice import PracticeServer, accepted, accepted_bodies, accepted_vectors
 
 INDEX = "products"
+RUN = ("--embed", "--connection", "cloudflare", "--json")
 
 
 def texts_that_left(folder: Path, since: int) -> list[str]:
@@ -25,94 +28,99 @@ def texts_that_left(folder: Path, since: int) -> list[str]:
     return found
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
-    return material.products(tmp_path / "may.csv"), material.products(tmp_path / "june.csv", june=True)
+@dataclass
+class World:
+    """An account in which May's file is embedded: its 10,000 vectors are the tests' most expensive part."""
+
+    terminal: Terminal
+    service: Path
+    url: str
+    may: str  # the job
+    june_file: Path
 
 
-def test_what_is_new_is_sent_and_pushed_and_cloudflares_own_client_sees_the_same(
-    terminal: Terminal, tmp_path: Path, files: tuple[Path, Path]
-) -> None:
-    may, june = files
-    service = tmp_path / "service"
-    with (
-        PracticeServer(service, token=TOKEN) as server,
-        Cloudflare(api_token=TOKEN, base_url=server.url, max_retries=0) as client,
-    ):
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("versions")
+    terminal, service = Terminal(folder / "data"), folder / "service"
+    with PracticeServer(service, token=TOKEN) as server:
         terminal.connect(server.url)
-        run = ("--embed", "--connection", "cloudflare", "--json")
-        first = terminal.run("run", may, *run).json["job"]
-        push = ("vectorize", "push", "--index", INDEX, "--metadata", "department,price", "--connection", "cloudflare")
-        assert terminal.run(*push, first, "--create").status == 0
-        batches = len(accepted(service))
+        may = terminal.run("run", material.products(folder / "may.csv"), *RUN).json["job"]
+        yield World(terminal, service, server.url, may, material.products(folder / "june.csv", june=True))
 
-        checked = terminal.run("check", june, "--embed", "--connection", "cloudflare", "--json").json
-        assert (checked["reuse"]["sent_texts"], checked["reuse"]["texts"]) == (188, 9_892)
-        assert checked["reuse"]["price_without"]["high"] > 20 * checked["price"]["high"]["dollars"]
-        since_may = {name: checked["version"][name] for name in ("added", "changed", "moved", "removed")}
-        assert since_may == {"added": 120, "changed": 68, "moved": 12, "removed": 52}
 
-        ended = terminal.run("run", june, *run)
-        assert "9,892 of 10,080 texts were turned into vectors before, in “may”." in ended.err
-        second = ended.json["job"]
-        assert len(texts_that_left(service, batches)) == 188
-        assert ended.json["usage"]["total_tokens"] < 20_000
-        assert sum(each["texts"] for each in ended.json["taken_from_earlier_jobs"]) == 9_892
+def test_only_what_is_new_is_sent_pushed_and_exported_and_cloudflares_own_client_sees_the_same(
+    world: World, tmp_path: Path
+) -> None:
+    terminal, service, june = world.terminal, world.service, world.june_file
+    push = ("vectorize", "push", "--index", INDEX, "--metadata", "department,price", "--connection", "cloudflare")
+    assert terminal.run(*push, world.may, "--create").status == 0
+    batches = len(accepted(service))
 
-        assert terminal.run(*push, second, "--delete-removed").status == 0
-        pushed = accepted_vectors(service)
-        changed = sum(len(each.ids) for each in pushed if each.kind == "upsert") - 10_000
-        assert changed == 200  # new, changed, and those under another id
-        found = terminal.run("vectorize", "search", second, "a copper pan for a small kitchen", "--index", INDEX).out
-        assert "of its 10 are also among the 10 nearest by exact comparison" in found
+    checked = terminal.run("check", june, "--embed", "--connection", "cloudflare", "--json").json
+    assert (checked["reuse"]["sent_texts"], checked["reuse"]["texts"]) == (188, 9_892)
+    assert checked["reuse"]["price_without"]["high"] > 20 * checked["price"]["high"]["dollars"]
+    since_may = {name: checked["version"][name] for name in ("added", "changed", "moved", "removed")}
+    assert since_may == {"added": 120, "changed": 68, "moved": 12, "removed": 52}
 
-        exported = tmp_path / "june.npz"
-        assert terminal.run("export", second, "--out", exported).status == 0
-        with np.load(exported, allow_pickle=False) as kept:
-            vectors = dict(zip(kept["ids"].tolist(), kept["vectors"], strict=True))
+    ended = terminal.run("run", june, *RUN)
+    assert "9,892 of 10,080 texts were turned into vectors before, in “may”." in ended.err
+    second = ended.json["job"]
+    assert len(texts_that_left(service, batches)) == 188
+    assert ended.json["usage"]["total_tokens"] < 20_000
+    assert sum(each["texts"] for each in ended.json["taken_from_earlier_jobs"]) == 9_892
+
+    assert terminal.run(*push, second, "--delete-removed").status == 0
+    pushed = accepted_vectors(service)
+    changed = sum(len(each.ids) for each in pushed if each.kind == "upsert") - 10_000
+    assert changed == 200  # new, changed, and those under another id
+    found = terminal.run("vectorize", "search", second, "a copper pan for a small kitchen", "--index", INDEX).out
+    assert "of its 10 are also among the 10 nearest by exact comparison" in found
+
+    exported = tmp_path / "june.npz"
+    assert terminal.run("export", second, "--out", exported).status == 0
+    with np.load(exported, allow_pickle=False) as kept:
+        vectors = dict(zip(kept["ids"].tolist(), kept["vectors"], strict=True))
+    with Cloudflare(api_token=TOKEN, base_url=world.url, max_retries=0) as client:
         indexes: Any = client.vectorize.indexes
         assert indexes.info(INDEX, account_id=ACCOUNT).vector_count == len(vectors) == 10_080
         asked = sorted(vectors)[::560]
         read = indexes.get_by_ids(INDEX, account_id=ACCOUNT, ids=asked)
-        assert [each["id"] for each in read] == asked
-        for each in read:
-            assert np.array_equal(np.array(each["values"], np.float32), vectors[each["id"]])
-            assert set(each["metadata"]) == {"department", "price"}
+    assert [each["id"] for each in read] == asked
+    for each in read:
+        assert np.array_equal(np.array(each["values"], np.float32), vectors[each["id"]])
+        assert set(each["metadata"]) == {"department", "price"}
 
-
-def test_only_what_changed_is_exported_with_a_list_of_what_is_gone(
-    terminal: Terminal, tmp_path: Path, files: tuple[Path, Path]
-) -> None:
-    jobs = [terminal.run("run", file, "--embed", "--connection", "practice", "--json").json["job"] for file in files]
     out = tmp_path / "changed.csv"
-    ended = terminal.run("export", jobs[1], "--out", out, "--changed-since", jobs[0])
+    ended = terminal.run("export", second, "--out", out, "--changed-since", world.may)
     assert ended.status == 0 and "52 rows are gone" in ended.err
-    with out.open(encoding="utf-8", newline="") as file:
-        rows = file.read().splitlines()
+    rows = out.read_text("utf-8").splitlines()
     assert len(rows) == 201 and rows[0].startswith("id,source_job,request_id,")
     assert len((tmp_path / "changed.csv.removed.csv").read_text("utf-8").splitlines()) == 53
     manifest = json.loads((tmp_path / "changed.csv.manifest.json").read_text("utf-8"))
     assert manifest["export"]["changed_since"] == {
-        **{"id": jobs[0], "name": "may", "removed": 52},
+        **{"id": world.may, "name": "may", "removed": 52},
         "removed_list": "changed.csv.removed.csv",
     }
-    assert sum(each["texts"] for each in manifest["job"]["taken_from_earlier_jobs"]) == 9_892
 
-    compared = terminal.run("check", files[1], "--embed", "--compared-with", jobs[0]).out
-    assert "Since “may”: 120 new · 68 changed · 12 under another id · 9,880 as before · 52 gone." in compared
-    again = terminal.run("run", files[1], "--embed", "--connection", "practice", "--json")
+
+def test_what_has_not_changed_is_neither_sent_nor_written(world: World, tmp_path: Path) -> None:
+    terminal, may = world.terminal, world.terminal.data.parent / "may.csv"
+    again = terminal.run("run", may, *RUN)
     assert "Nothing is sent, and nothing is paid." in again.err and again.json["batches"] == []
-    ended = terminal.run("export", again.json["job"], "--out", out, "--changed-since", jobs[1])
-    assert (ended.status, ended.complaint) == (2, "Nothing has changed since “june”, so nothing was written.")
+    same = terminal.run("export", again.json["job"], "--out", tmp_path / "same.csv", "--changed-since", world.may)
+    assert (same.status, same.complaint) == (2, "Nothing has changed since “may”, so nothing was written.")
     fewer = tmp_path / "fewer.csv"
-    fewer.write_text("".join(files[1].read_text("utf-8").splitlines(keepends=True)[:9_000]), encoding="utf-8")
-    last = terminal.run("run", fewer, "--embed", "--connection", "practice", "--json").json["job"]
-    ended = terminal.run("export", last, "--out", tmp_path / "fewer.npy", "--changed-since", jobs[1])
+    fewer.write_text("".join(may.read_text("utf-8").splitlines(keepends=True)[:9_000]), encoding="utf-8")
+    last = terminal.run("run", fewer, *RUN).json["job"]
+    ended = terminal.run("export", last, "--out", tmp_path / "fewer.npy", "--changed-since", world.may)
     assert ended.status == 0 and "Nothing is new or changed" in ended.err and "rows are gone" in ended.err
     assert not (tmp_path / "fewer.npy").exists()
-    whole = terminal.run("run", files[1], "--embed", "--connection", "practice", "--json", "--no-reuse")
-    assert whole.json["taken_from_earlier_jobs"] == [] and len(whole.json["batches"]) > 1
-    forget_texts(JobFolder(terminal.data / "jobs" / jobs[0]), 0.0)
-    ended = terminal.run("check", files[1], "--embed", "--compared-with", jobs[0])
+
+
+def test_a_job_whose_texts_were_removed_cannot_be_compared(world: World) -> None:
+    """The last test of the module: the texts are gone after it."""
+    forget_texts(JobFolder(world.terminal.data / "jobs" / world.may), 0.0)
+    ended = world.terminal.run("check", world.june_file, "--embed", "--compared-with", world.may)
     removed = "The texts of one of both jobs were removed, so they cannot be compared."
     assert (ended.status, ended.complaint, ended.out) == (2, removed, "")

@@ -1,48 +1,108 @@
 """The window from outside: a process of its own, the mouse and the keyboard of a screen, and files."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("PySide6")
 
+import numpy as np
+from PySide6.QtCore import QPoint, QUrl
+from PySide6.QtGui import QColor, QImage
+
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.ui.theme import LIGHT
+from tests.journeys import dragging, dropping
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import Terminal, read_workbook
 
 SEND, EXPORT, SAVE = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
+OVER_SIDEBAR = (30, 580)  # where nothing stands
+PAGE = (720, 400)
+_SENTENCE = 60  # pixels from the left edge of a notice
 
 
-def test_from_the_example_to_a_file_by_mouse_alone(desktop: Desktop, tmp_path: Path) -> None:
-    desktop.start_and_wait("--example")
-    desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
-    desktop.click_main_button(SEND)
+def until_finished(desktop: Desktop) -> None:
     desktop.until(lambda: desktop.is_in(JobState.DONE))
     desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
+
+
+def notice(desktop: Desktop) -> QPoint | None:
+    picture = desktop.picture().convertToFormat(QImage.Format.Format_RGB32)
+    lines = np.frombuffer(picture.constBits(), np.uint32).reshape(picture.height(), picture.width())
+    rows, columns = np.nonzero((lines ^ QColor(LIGHT.done_back).rgb()) & 0xFFFFFF == 0)
+    if len(rows) < 1_000:
+        return None
+    return QPoint(int(columns.min()) + _SENTENCE, int(rows.min() + rows.max()) // 2)
+
+
+def test_by_mouse_from_the_example_to_a_file_that_is_dragged_to_another_program(
+    desktop: Desktop, tmp_path: Path
+) -> None:
+    desktop.start_example()
+    desktop.click_main_button(SEND)
+    until_finished(desktop)
     desktop.click_main_button(EXPORT)
     desktop.until(lambda: len(desktop.main_buttons()) == 3)
     desktop.click_main_button(SAVE)
     written = desktop.home / "Help centre ranking.xlsx"
     desktop.until(written.exists)
+    desktop.until(lambda: notice(desktop) is not None)
+    said = tmp_path / "said.txt"
+    with said.open("w", encoding="utf-8") as out:
+        desktop.start_other("tests.journeys.dropping", *OVER_SIDEBAR, out=out)
+        desktop.until(lambda: "ready" in said.read_text("utf-8"))
+        place = notice(desktop)
+        assert place is not None
+        desktop.move(place.x(), place.y())
+        desktop.press_mouse()
+        middle = dropping.SIZE // 2
+
+        def is_taken() -> bool:
+            for step in (12, 24):  # only a mouse that moves is noticed
+                desktop.move(place.x() - step, place.y())
+            for step in (0, 1):
+                desktop.move(OVER_SIDEBAR[0] + middle + step, OVER_SIDEBAR[1] + middle)
+            return "over CopyAction" in said.read_text("utf-8")
+
+        desktop.until(is_taken)
+        desktop.release_mouse()
+        desktop.until(lambda: "dropped" in said.read_text("utf-8"))
+    assert f"dropped CopyAction {QUrl.fromLocalFile(str(written)).toString()}" in said.read_text("utf-8")
     assert desktop.close() == 0
     rows = read_workbook(written)
     assert len(rows) == 82
-    first = rows[0]
-    assert (first["question"], first["sku"], first["Rank"]) == ("how do I reset my password", "A-0113", 1)
-    job = desktop.job()
-    assert job is not None
+    assert (rows[0]["question"], rows[0]["sku"], rows[0]["Rank"]) == ("how do I reset my password", "A-0113", 1)
     again = tmp_path / "again.xlsx"
-    assert Terminal(desktop.data).run("export", job.id, "--out", again).status == 0
+    assert Terminal(desktop.data).run("export", "Help centre ranking", "--out", again).status == 0
     assert rows == read_workbook(again)
     assert len(desktop.accepted()) == 1
 
 
+def test_by_keys_from_the_first_start_to_a_file(desktop: Desktop) -> None:
+    desktop.start_and_wait()
+    desktop.press("Tab", "Tab", "Tab", "Tab")  # Find a job, Notices, Settings, Start with the example
+    desktop.press("Return")
+    desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
+    desktop.press("ctrl+Return")
+    until_finished(desktop)
+    window = desktop.wait_for_front()
+    desktop.press("ctrl+e")
+    desktop.until(lambda: len(desktop.main_buttons()) == 3)
+    desktop.wait_for_front(other_than=window)
+    desktop.press("shift+Tab", "Return")  # from the form that is proposed back to Save, the last in the dialog
+    written = desktop.home / "Help centre ranking.xlsx"
+    desktop.until(written.exists)
+    assert desktop.close() == 0
+    assert len(read_workbook(written)) == 82
+
+
 def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desktop: Desktop) -> None:
     desktop.environ[PRACTICE_SECONDS_VARIABLE] = ""  # a batch is to be under way
-    desktop.start_and_wait("--example")
-    desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
+    desktop.start_example()
     desktop.press("ctrl+Return")
     desktop.until(desktop.accepted)
     assert desktop.close() == 0
@@ -55,12 +115,37 @@ def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desk
     assert desktop.close() == 0
 
 
-def test_a_second_start_raises_the_first_and_hands_it_its_file(desktop: Desktop) -> None:
+def drag_to_the_page(desktop: Desktop, said: Path, *files: Path) -> None:
+    """Take hold of the files in the other window, and let go of them over the page."""
+
+    def has_said(words: str) -> Callable[[], bool]:
+        return lambda: words in said.read_text("utf-8")
+
+    def is_taken() -> bool:
+        for step in (0, 1):  # only a mouse that moves is noticed
+            desktop.move(PAGE[0] + step, PAGE[1])
+        return has_said("over CopyAction")()
+
+    with said.open("w", encoding="utf-8") as out:
+        desktop.start_other("tests.journeys.dragging", *OVER_SIDEBAR, *files, out=out)
+        desktop.until(has_said("ready"))
+        middle = dragging.SIZE // 2
+        desktop.move(OVER_SIDEBAR[0] + middle, OVER_SIDEBAR[1] + middle)
+        desktop.press_mouse()
+        desktop.until(is_taken)
+        desktop.release_mouse()
+        desktop.until(has_said("dropped"))
+    assert "dropped CopyAction" in said.read_text("utf-8"), "nobody may think that the files have moved"
+
+
+def test_a_file_dropped_on_the_first_page_and_another_on_its_draft(desktop: Desktop, tmp_path: Path) -> None:
+    ranking, texts = (tmp_path / name for name in ("help-centre-ranking.csv", "product-texts.csv"))
+    for path in (ranking, texts):
+        path.write_bytes(resource(f"examples/{path.name}").read_bytes())
     desktop.start_and_wait()
-    second = desktop.start()
-    assert second.wait(30) == 0
-    third = desktop.start(resource("examples/product-texts.csv"))
-    assert third.wait(30) == 0
-    desktop.until(lambda: desktop.job("Product texts"))
+    drag_to_the_page(desktop, tmp_path / "first.txt", ranking)
+    desktop.until(lambda: (job := desktop.job()) is not None and job.texts == 82)
+    drag_to_the_page(desktop, tmp_path / "second.txt", texts)
     desktop.until(lambda: (job := desktop.job("Product texts")) is not None and job.texts == 60)
+    assert ranking.exists() and texts.exists()
     assert desktop.close() == 0

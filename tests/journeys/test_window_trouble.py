@@ -1,31 +1,26 @@
-"""What is wrong, and then mended, while the window runs in a process of its own: the job comes to its end, once."""
+"""What goes wrong while the window runs in a process of its own: it is said, and nothing is lost or sent twice."""
 
+import signal
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("PySide6")
 
-from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.desktop import Desktop
+from tests.screen.read_only import read_only
 from tests.screen.small_disk import fill_up, free_up, small_disk
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 from tests.support.practice import PracticeServer, accepted
 
 CARRY_ON = 1  # among the main buttons; "New job" is the first
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-def send_example(desktop: Desktop) -> None:
-    desktop.start_and_wait("--example")
-    desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
-    desktop.press("ctrl+Return")
+SLOWLY = 0.005  # seconds for each byte of the answer; all of it comes within the time that closing waits
 
 
 def said(desktop: Desktop) -> str:
@@ -34,9 +29,12 @@ def said(desktop: Desktop) -> str:
 
 
 def test_no_network_then_a_refused_token_and_both_mended(desktop: Desktop, tmp_path: Path) -> None:
-    port, service = free_port(), tmp_path / "service"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+    service = tmp_path / "service"
     desktop.connect(f"http://127.0.0.1:{port}/client/v4", token=TOKEN)
-    send_example(desktop)
+    desktop.start_example()
+    desktop.press("ctrl+Return")
     desktop.until(lambda: desktop.is_in(JobState.PAUSED))
     assert "could not be reached" in said(desktop)
     with PracticeServer(service, port=port, token=OTHER_TOKEN):
@@ -55,8 +53,7 @@ def test_no_network_then_a_refused_token_and_both_mended(desktop: Desktop, tmp_p
 def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(desktop: Desktop, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 4) as disk:
         desktop.data = disk / "data"
-        desktop.start_and_wait("--example")
-        desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
+        desktop.start_example()
         Paths(desktop.data).reserve_file.unlink()  # as if something before this had taken it
         fill_up(disk)
         desktop.press("ctrl+Return")
@@ -68,3 +65,70 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(desktop: Desktop, tmp_
         desktop.until(lambda: desktop.is_in(JobState.DONE))
         assert len(desktop.accepted()) == 1
         assert desktop.close() == 0
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_submit_whose_answer_is_on_its_way_is_recorded(
+    desktop: Desktop, tmp_path: Path, number: signal.Signals, status: int
+) -> None:
+    slow = faults.drip(on="submit", billed=True, seconds=SLOWLY)
+    with ThreadedService(tmp_path / "service", slow).opened() as service:
+        desktop.connect(service.url, token=TOKEN)
+        desktop.start_example()
+        desktop.press("ctrl+Return")
+        desktop.until(service.accepted)
+        job = desktop.job()
+        assert job is not None and job.batches[0].state is BatchState.SENDING
+        process = desktop.started[-1]
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == status and "Traceback" not in said, said
+        job = desktop.job()
+        assert job is not None and [batch.request_id for batch in job.batches] == service.accepted()
+        desktop.start_and_wait()
+        desktop.until(lambda: desktop.is_in(JobState.DONE))
+        assert desktop.close() == 0
+        assert len(service.accepted()) == 1
+
+
+def is_shown() -> bool:
+    """Whether a window of the program is on the screen; without a window manager it gets no keyboard by itself."""
+    search = ["xdotool", "search", "--onlyvisible", "--name", "^CF Batch$"]
+    return bool(subprocess.run(search, check=False, capture_output=True).stdout)
+
+
+def close_dialog(desktop: Desktop, process: "subprocess.Popen[str]") -> str:
+    """Press the button that the dialog has, and wait for the end; what stood on standard error."""
+    desktop.press("Return")
+    desktop.until(lambda: process.poll() is not None)
+    assert process.returncode == 2
+    return process.communicate()[1]
+
+
+def test_a_second_start_opens_its_file_in_the_first_and_says_when_that_hangs(desktop: Desktop, tmp_path: Path) -> None:
+    file = tmp_path / "orange clouds.csv"
+    file.write_text("query,text\nclouds,an orange cloud\nclouds,a grey one\n")
+    desktop.start_and_wait()
+    assert desktop.start().wait(30) == 0
+    assert desktop.start(file).wait(30) == 0
+    desktop.until(lambda: desktop.is_in(JobState.DRAFT, "Orange clouds"))
+    desktop.until(lambda: len(desktop.main_buttons()) == 2)  # its page, with what can be sent
+    desktop.press("ctrl+Return")
+    desktop.until(lambda: desktop.is_in(JobState.DONE, "Orange clouds"))
+    window = desktop.started[0]
+    window.send_signal(signal.SIGSTOP)
+    second = desktop.start(file)
+    desktop.wait_for_front(other_than=desktop.front())
+    assert "does not answer, so “orange clouds.csv” was not opened" in close_dialog(desktop, second)
+    window.send_signal(signal.SIGCONT)
+    desktop.press("ctrl+n")
+    assert desktop.close() == 0
+
+
+def test_a_read_only_data_folder_is_said_in_a_dialog(desktop: Desktop) -> None:
+    Paths(desktop.data).create()
+    with read_only(desktop.data):
+        process = desktop.start()
+        desktop.until(is_shown)
+        said = close_dialog(desktop, process)
+        assert f"“{desktop.data}”, is read-only here" in said and "Traceback" not in said

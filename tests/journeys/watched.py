@@ -41,7 +41,6 @@ def watch(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def import_everything() -> int:
-    """Every module of the program, and the model of the practice service."""
     import pkgutil
 
     import cfbatch_gui
@@ -54,7 +53,6 @@ def import_everything() -> int:
 
 
 def main() -> int:
-    """Status of what was done."""
     out, wish, *arguments = sys.argv[1:]
     sys.addaudithook(watch)
     try:

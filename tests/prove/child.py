@@ -5,6 +5,8 @@ that a job takes a tenth of a second, and what a step or a variant changes on pu
 """
 
 import asyncio
+import functools
+import inspect
 import os
 import random
 import signal
@@ -133,6 +135,38 @@ def put(owner: Any, name: str, new: object) -> None:
     """Replace an attribute of the program. An unknown name is a defect of the harness."""
     assert hasattr(owner, name), f"{owner} has no {name}"
     setattr(owner, name, new)
+
+
+def wrap(
+    owner: Any,
+    name: str,
+    *,
+    before: Callable[..., object] | None = None,
+    after: Callable[..., object] | None = None,
+) -> None:
+    """Replace a function by one that calls `before` with its arguments and `after` with its result and arguments."""
+    original = getattr(owner, name)
+
+    def started(*arguments: Any, **named: Any) -> None:
+        if before is not None:
+            before(*arguments, **named)
+
+    def ended(result: Any, *arguments: Any, **named: Any) -> Any:
+        if after is not None:
+            after(result, *arguments, **named)
+        return result
+
+    @functools.wraps(original)
+    async def wrapped_coroutine(*arguments: Any, **named: Any) -> Any:
+        started(*arguments, **named)
+        return ended(await original(*arguments, **named), *arguments, **named)
+
+    @functools.wraps(original)
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        started(*arguments, **named)
+        return ended(original(*arguments, **named), *arguments, **named)
+
+    put(owner, name, wrapped_coroutine if inspect.iscoroutinefunction(original) else wrapped)
 
 
 def cfbatch(*arguments: object) -> Command:

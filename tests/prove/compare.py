@@ -50,6 +50,7 @@ class Finding:
 _UNSENT = frozenset({BatchState.PLANNED, BatchState.FAILED, BatchState.GONE})
 _UNKNOWN = frozenset({BatchState.SENDING, BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED})
 _KNOWN = frozenset({BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING, BatchState.DONE})
+_IN_FLIGHT = frozenset({BatchState.SENDING, BatchState.OUTCOME_UNKNOWN})
 _SETTLED = frozenset({BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED})
 _REFUSED = frozenset({BatchState.FAILED, BatchState.GONE})
 
@@ -61,9 +62,8 @@ class Comparison:
     """The comparison of one data folder, to which no process may write meanwhile.
 
     `told_again` is the number of times that the user asked to send a batch again. With `may_fail` the service refuses
-    some batches. With `lacked_room` the disk was full at times, so that a request id may be in only one of its two
-    files. With `was_put_back` the folder was copied, or an older one was put in its place: it cannot know all, but
-    must send nothing twice and show nothing wrong.
+    some batches. With `was_put_back` the folder was copied, or an older one was put in its place: it cannot know all,
+    but must send nothing twice and show nothing wrong.
     """
 
     paths: Paths
@@ -72,7 +72,6 @@ class Comparison:
     truth: Truth
     told_again: Mapping[Key, int]
     may_fail: bool = False
-    lacked_room: bool = False
     was_put_back: bool = False
 
     def run(self, *, settled: bool) -> list[Finding]:
@@ -96,6 +95,8 @@ class Comparison:
                 if batch.at_once:
                     yield from self._synchronous(batch, synchronous.pop(body, 0))
                     continue
+                if batch.state in _IN_FLIGHT and not _is_body(self._folder(job).body(batch.number), batch.sha256):
+                    yield Finding(Breach.LOST, f"batch {job.id}/{batch.number} may have left, and is not on disk")
                 times = by_hash.pop(body, 0)
                 yield from self._batch(batch, times, ids.get(batch.request_id) == body)
         for unknown, times in (by_hash + synchronous).items():
@@ -129,8 +130,6 @@ class Comparison:
 
     def _ids(self, jobs: list[Job]) -> Iterator[Finding]:
         """Findings for request ids in the ledger that are not in submissions.jsonl."""
-        if self.lacked_room:
-            return
         written = {(each.attempt, each.request_id, each.sha256) for each in submissions(self.paths.submissions)}
         for batch in _batches_of(jobs):
             if batch.at_once:
@@ -202,6 +201,10 @@ def written_tokens(folder: Path) -> list[Finding]:
 
 def _batches_of(jobs: list[Job]) -> Iterator[Batch]:
     return (batch for job in jobs for batch in job.batches)
+
+
+def _is_body(path: Path, digest: str) -> bool:
+    return path.exists() and sha256(path.read_bytes()).hexdigest() == digest
 
 
 def _is_whole_reply(path: Path) -> bool:

@@ -1,38 +1,29 @@
 """A disk behind a volatile cache: what is on it for certain after a sequence of operations, and what may be.
 
-The rules, in two models. Everything not named here is not promised by either.
-
-STRICT: what POSIX says of fsync(), and nothing that a particular file system adds.
+The rules are what POSIX says of fsync(), and nothing that a particular file system adds:
 - Bytes and the size of a file are certain once fsync() or fdatasync() of that file, begun after the write had ended,
   has returned. Until then each write may be there, be missing, or be there in part, in pieces of 512 bytes, whatever
-  became of writes before or after it, in this file or in others (POSIX, fsync(): "all data for the open file descriptor
-  ... is to be transferred to the storage device"; nothing is said of any order without it).
-- A file may have grown without its bytes: then they are zeros (the size and the data are written separately).
+  became of others, in this file or elsewhere (POSIX, fsync()). A file may have grown without its bytes: zeros.
 - A name (made, removed or moved) is certain once fsync() of its folder, begun afterwards, has returned; fsync() of the
   file does not make its name certain (Linux, fsync(2), NOTES). The name of a new folder is an entry of its own parent.
-- Changes of one name are not swapped with one another. Changes of different names are.
-- A rename is one step: after it there is the old state of both names or the new one (POSIX, rename(); every file
-  system with a journal keeps this over a power cut). It is certain once either of the two folders has been flushed.
+- Changes of one name are not swapped with one another; changes of different names are.
+- A rename is one step, and certain once either of the two folders has been flushed (POSIX, rename()).
 - 512 bytes that are written together are not torn, and bytes beside a write are not harmed (SQLite's "powersafe
   overwrite", sqlite.org/psow.html).
-
-JOURNALLED: ext4 with data=ordered and delayed allocation, as most Linux systems have it (kernel documentation,
-filesystems/ext4; fs/ext4/namei.c, ext4_alloc_da_blocks).
-- Changes of names and sizes reach the disk in their order: what is there is a beginning of the sequence, at least as
-  far as the last change of any file or folder that was flushed.
-- A file never shows bytes that were not written: it has grown only as far as its data, in order. Bytes written over
-  older ones may be there or not, in any order.
-- A file that is renamed over another is written out before the rename is (auto_da_alloc).
-
-What is left out: a disk that says it has flushed and has not, and one that changes bytes that nobody writes.
+What a file system with a journal may leave is among these states. Left out is a disk that says it has flushed and has
+not, and one that changes bytes that nobody writes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import random
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from itertools import pairwise
+from typing import TypeVar
 
+T = TypeVar("T")
 SECTOR = 512  # bytes
 ROOT = 0  # number of the recorded folder
+_SINGLE = 6  # pending operations that are lost alone and kept alone, at one place
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +33,6 @@ class Write:
     file: int
     offset: int
     data: bytes
-
-    @property
-    def end(self) -> int:
-        """Where the write ends."""
-        return self.offset + len(self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +63,13 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A rename; the target's former file loses its name. `replaced` says whether there was one."""
+    """A rename; the target's former file loses its name."""
 
     folder: int
     name: str
     to_folder: int
     to_name: str
     node: int
-    replaced: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,115 +82,93 @@ class Mark:
 Data = Write | Resize
 Entry = Name | Move
 Operation = Data | Flush | Entry | Mark
-Slot = tuple[int, str]  # a name in a folder
 Tree = dict[str, bytes | None]  # by path; None for a folder
 
 
-def slots(entry: Entry) -> tuple[Slot, ...]:
+def _slots(entry: Entry) -> set[tuple[int, str]]:
     """The names that an operation changes."""
-    if isinstance(entry, Name):
-        return ((entry.folder, entry.name),)
-    return (entry.folder, entry.name), (entry.to_folder, entry.to_name)
-
-
-@dataclass
-class Pending:
-    """An operation that is not certain, with its number in the sequence."""
-
-    number: int
-    operation: Data | Entry
+    found = {(entry.folder, entry.name)}
+    return found | {(entry.to_folder, entry.to_name)} if isinstance(entry, Move) else found
 
 
 @dataclass
 class Disk:
-    """`files` and `entries` are what is certain. `data` and `names` are what is pending, in order."""
+    """`files` and `entries` are what is certain; `pending` are the operations that are not, with their numbers."""
 
     files: dict[int, bytes] = field(default_factory=dict)
     entries: dict[int, dict[str, int]] = field(default_factory=lambda: {ROOT: {}})
-    data: dict[int, list[Pending]] = field(default_factory=dict)
-    names: list[Pending] = field(default_factory=list)
-    committed: int = 0  # JOURNALLED: changes of names and sizes with numbers below are on the disk
-    _sizes: dict[int, int] = field(default_factory=dict)  # with everything pending
-    _last_change: dict[int, int] = field(default_factory=dict)  # JOURNALLED: number after the last change of a node
+    pending: list[tuple[int, Data | Entry]] = field(default_factory=list)
+
+    @staticmethod
+    def of(tree: Tree) -> "tuple[Disk, dict[str, int]]":
+        """A disk on which all of this is certain, and the numbers of its files and folders by path."""
+        disk, nodes = Disk(), {"": ROOT}
+        for path, content in sorted(tree.items()):
+            parent, _, name = path.rpartition("/")
+            node = nodes[path] = len(nodes)
+            disk.entries[nodes[parent]][name] = node
+            if content is None:
+                disk.entries[node] = {}
+            else:
+                disk.files[node] = content
+        return disk, nodes
 
     def take(self, number: int, operation: Operation) -> None:
         """The next operation of the sequence."""
-        match operation:
-            case Write() | Resize():
-                self._take_data(number, operation)
-            case Name():
-                if operation.node is not None:
-                    if operation.is_folder:
-                        self.entries.setdefault(operation.node, {})
-                    else:
-                        self.files.setdefault(operation.node, b"")
-                    self._last_change[operation.node] = number + 1
-                self._take_entry(number, operation)
-            case Move():
-                self._last_change[operation.node] = number + 1
-                self._last_change[operation.to_folder] = number + 1
-                self._take_entry(number, operation)
-            case Flush():
-                self._flush(operation)
-
-    def _take_data(self, number: int, operation: Data) -> None:
-        self.data.setdefault(operation.file, []).append(Pending(number, operation))
-        size = self.size(operation.file)
-        new = operation.size if isinstance(operation, Resize) else max(size, operation.end)
-        if new != size:
-            self._sizes[operation.file] = new
-            self._last_change[operation.file] = number + 1
-
-    def _take_entry(self, number: int, operation: Entry) -> None:
-        self.names.append(Pending(number, operation))
-        self._last_change[operation.folder] = number + 1
-
-    def size(self, file: int) -> int:
-        """The size of a file as the program sees it."""
-        return self._sizes.get(file, len(self.files.get(file, b"")))
+        if isinstance(operation, Flush):
+            self._flush(operation)
+        elif not isinstance(operation, Mark):
+            if isinstance(operation, Name) and operation.node is not None:
+                new: dict[int, dict[str, int]] | dict[int, bytes] = self.entries if operation.is_folder else self.files
+                new.setdefault(operation.node, {} if operation.is_folder else b"")  # type: ignore[arg-type]
+            self.pending.append((number, operation))
 
     def _flush(self, flush: Flush) -> None:
-        last = self._last_change.get(flush.node, 0)
-        if last <= flush.since:
-            self.committed = max(self.committed, last)
-        covered = [each for each in self.data.get(flush.node, ()) if each.number < flush.since]
-        if covered:
-            self.files[flush.node] = applied(self.files[flush.node], [data_of(each) for each in covered])
-            self.data[flush.node] = [each for each in self.data[flush.node] if each.number >= flush.since]
-        wanted = {
-            each.number
-            for each in self.names
-            if each.number < flush.since and flush.node in {folder for folder, _ in slots(_entry(each))}
-        }
-        if wanted:
-            certain = self.with_needed(wanted)
-            for each in self.names:
-                if each.number in certain:
-                    apply_entry(self.entries, _entry(each))
-            self.names = [each for each in self.names if each.number not in certain]
+        covered = [(number, each) for number, each in self.pending if number < flush.since]
+        data = [each for _, each in covered if isinstance(each, Data) and each.file == flush.node]
+        if data:
+            self.files[flush.node] = applied(self.files[flush.node], data)
+        names = self.with_needed(
+            number
+            for number, each in covered
+            if isinstance(each, Entry) and flush.node in {folder for folder, _ in _slots(each)}
+        )
+        done = set(map(id, data))
+        for number, each in self.pending:
+            if number in names and isinstance(each, Entry):
+                _change(self.entries, each)
+                done.add(id(each))
+        self.pending = [(number, each) for number, each in self.pending if id(each) not in done]
 
     def with_needed(self, numbers: Iterable[int]) -> set[int]:
         """These pending changes of names, with the earlier ones of the same names."""
-        kept = set(numbers)
-        touched: set[Slot] = set()
-        for each in reversed(self.names):
-            own = slots(_entry(each))
-            if each.number in kept or touched.intersection(own):
-                kept.add(each.number)
-                touched.update(own)
+        kept, touched = set(numbers), set[tuple[int, str]]()
+        for number, each in reversed(self.pending):
+            if isinstance(each, Entry) and (number in kept or touched & _slots(each)):
+                kept.add(number)
+                touched |= _slots(each)
         return kept
 
-    def tree(self, names: set[int], contents: Mapping[int, bytes]) -> Tree:
-        """What is there after a crash, with the pending changes of names of these numbers.
+    def tree(self, kept: set[int], torn: Mapping[int, Sequence[Data]] | None = None, *, is_long: bool = False) -> Tree:
+        """What is there after a crash, with the pending operations of these numbers, and `torn` ones in their place.
 
-        `contents` are the files that differ from what is certain.
+        With `is_long` files have grown to their full size, whatever became of their bytes.
         """
-        entries = self.entries
-        if names:
-            entries = {folder: dict(found) for folder, found in self.entries.items()}
-            for each in self.names:
-                if each.number in names:
-                    apply_entry(entries, _entry(each))
+        entries = {folder: dict(found) for folder, found in self.entries.items()}
+        data: dict[int, list[Data]] = {}
+        sizes: dict[int, int] = {}
+        for number, each in self.pending:
+            if isinstance(each, Entry):
+                if number in kept:
+                    _change(entries, each)
+                continue
+            size = sizes.get(each.file, len(self.files[each.file]))
+            sizes[each.file] = each.size if isinstance(each, Resize) else max(size, each.offset + len(each.data))
+            parts = (torn or {}).get(number, [each] if number in kept else [])
+            data.setdefault(each.file, []).extend(parts)
+        contents = {file: applied(self.files[file], parts) for file, parts in data.items()}
+        if is_long:
+            contents = {file: content.ljust(sizes[file], b"\0") for file, content in contents.items()}
         tree: Tree = {}
         waiting = [(ROOT, "")]
         while waiting:
@@ -218,60 +181,105 @@ class Disk:
                     tree[path + name] = contents.get(node, self.files[node])
         return tree
 
-
-def data_of(pending: Pending) -> Data:
-    """A pending operation that is known to change a file's bytes or size."""
-    assert isinstance(pending.operation, Write | Resize)
-    return pending.operation
-
-
-def _entry(pending: Pending) -> Entry:
-    assert isinstance(pending.operation, Name | Move)
-    return pending.operation
+    def within_reach(self) -> list[tuple[int, Data | Entry]]:
+        """The pending operations without bytes of files that have no name any more."""
+        named = {node for found in self.entries.values() for node in found.values()}
+        named |= {each.node for _, each in self.pending if isinstance(each, Entry) and each.node is not None}
+        return [(number, each) for number, each in self.pending if isinstance(each, Entry) or each.file in named]
 
 
-def apply_entry(entries: dict[int, dict[str, int]], entry: Entry) -> None:
-    """Make a change of names."""
+def _change(entries: dict[int, dict[str, int]], entry: Entry) -> None:
+    entries[entry.folder].pop(entry.name, None)
     if isinstance(entry, Move):
-        entries[entry.folder].pop(entry.name, None)
         entries[entry.to_folder][entry.to_name] = entry.node
-    elif entry.node is None:
-        entries[entry.folder].pop(entry.name, None)
-    else:
+    elif entry.node is not None:
         entries[entry.folder][entry.name] = entry.node
 
 
-def applied(content: bytes, operations: Sequence[Data], *, size: int | None = None) -> bytes:
-    """A file's bytes after these operations; with `size` it is at least that long, with zeros at the end."""
+def applied(content: bytes, operations: Sequence[Data]) -> bytes:
+    """A file's bytes after these operations."""
+    if not operations:
+        return content
     result = bytearray(content)
-    for operation in operations:
-        if isinstance(operation, Resize):
-            _stretch(result, operation.size)
-            del result[operation.size :]
+    for each in operations:
+        start = each.size if isinstance(each, Resize) else each.offset
+        result.extend(bytes(max(0, start - len(result))))
+        if isinstance(each, Resize):
+            del result[start:]
         else:
-            _stretch(result, operation.offset)
-            result[operation.offset : operation.end] = operation.data
-    if size is not None:
-        _stretch(result, size)
+            result[start : start + len(each.data)] = each.data
     return bytes(result)
 
 
-def _stretch(content: bytearray, size: int) -> None:
-    if len(content) < size:
-        content.extend(bytes(size - len(content)))
+def states(
+    operations: Sequence[Operation],
+    disk: Disk,
+    rng: random.Random,
+    *,
+    draws: int = 4,
+    places: Container[int] | None = None,
+    is_short: bool = False,
+) -> Iterator[tuple[int, str, Tree]]:
+    """The states in which a power cut may leave the disk behind each operation: its number, how it was chosen, and it.
+
+    `places` are the numbers of operations behind which the power is cut. In short, only what is made in every case.
+    """
+    for number, operation in enumerate(operations):
+        disk.take(number, operation)
+        if places is None or number in places:
+            for how, tree in _choices(disk, rng, 0 if is_short or isinstance(operation, Mark) else draws):
+                yield number, how, tree
 
 
-def pieces(write: Write) -> list[Write]:
-    """A write in the parts that reach the disk whole."""
-    found = []
-    start = write.offset
-    while start < write.end:
-        stop = min(write.end, (start // SECTOR + 1) * SECTOR)
-        found.append(Write(write.file, start, write.data[start - write.offset : stop - write.offset]))
-        start = stop
-    return found
+def _choices(disk: Disk, rng: random.Random, draws: int) -> Iterator[tuple[str, Tree]]:
+    pending = disk.within_reach()
+    yield "all that is not flushed is lost", disk.tree(set())
+    if not pending:
+        return
+    every = {number for number, _ in pending}
+    names = {number for number, each in pending if isinstance(each, Entry)}
+    yield "all is there", disk.tree(every)
+    yield "names without bytes", disk.tree(names)
+    yield "names and sizes without bytes", disk.tree(names, is_long=True)
+    yield "bytes without names", disk.tree(every - names)
+    first = rng.choice(sorted(every))
+    yield f"all before operation {first}", disk.tree({number for number in every if number < first})
+    if not draws:
+        return
+    for number, each in _some(pending, rng):
+        if isinstance(each, Entry):
+            later = {other for other in names if number in disk.with_needed({other})}
+            yield f"without operation {number}", disk.tree(every - later)
+            yield f"with operation {number} alone", disk.tree(disk.with_needed({number}))
+        else:
+            yield f"without operation {number}", disk.tree(every - {number})
+            yield f"with names and operation {number}", disk.tree(names | {number})
+            yield f"operation {number} torn", disk.tree(every, {number: _torn(each, rng)})
+            yield f"operation {number} with a hole", disk.tree(every, {number: _torn(each, rng, is_hole=True)})
+    for _ in range(draws):
+        share = rng.choice((0.15, 0.5, 0.85))
+        kept = disk.with_needed(number for number in every if rng.random() < share)
+        torn = {number: _torn(each, rng) for number, each in pending if isinstance(each, Data) and rng.random() < 0.2}
+        yield "at random", disk.tree(kept, torn, is_long=rng.random() < 0.3)
 
 
-def digest_of(content: bytes) -> bytes:
-    """A short hash of a file's bytes."""
-    return blake2b(content, digest_size=12).digest()
+def _some(found: Sequence[T], rng: random.Random) -> Sequence[T]:
+    """The last ones, and some of the others."""
+    half = _SINGLE // 2
+    return found if len(found) <= _SINGLE else [*rng.sample(found[:-half], half), *found[-half:]]
+
+
+def _torn(operation: Data, rng: random.Random, *, is_hole: bool = False) -> list[Data]:
+    """A write of which a beginning, an end, or some of its pieces are there; or all but one."""
+    if isinstance(operation, Resize):
+        return []
+    cuts = range((operation.offset // SECTOR + 1) * SECTOR, operation.offset + len(operation.data), SECTOR)
+    edges = [operation.offset, *cuts, operation.offset + len(operation.data)]
+    parts: list[Data] = [
+        Write(operation.file, start, operation.data[start - operation.offset : end - operation.offset])
+        for start, end in pairwise(edges)
+    ]
+    cut = rng.randrange(len(parts))
+    if is_hole:
+        return [*parts[:cut], *parts[cut + 1 :]]
+    return rng.choice((parts[:cut], parts[cut:], [each for each in parts if rng.random() < 0.5]))

@@ -1,310 +1,212 @@
-"""A recording: the operations on a folder that a run of the program made, in order, from the calls it was seen to make.
+"""A recording: the operations on a folder that a run of the program made, in order, as `strace` saw its calls.
 
-Descriptors, their places in files and their folders are followed from call to call, so that each write is known by file
-and place. What cannot be followed (memory maps that are written to, writes of other processes' data) is an error and
-never left out in silence.
+Places in files are followed from call to call. What cannot be followed (a memory map that is written to, a copy within
+the system) is noticed at the end, when the operations do not give the files that are there.
 """
 
+import ctypes
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
+import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tests.prove.power_disk import ROOT, Disk, Flush, Mark, Move, Name, Operation, Resize, Tree, Write
-from tests.prove.power_trace import Call
+from tests.prove import child
+from tests.prove.power_disk import Disk, Flush, Mark, Move, Name, Operation, Resize, Tree, Write
 
-_HEAD_END = b"\r\n\r\n"
+CALLS = (
+    "open,openat,lseek,read,write,writev,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,"
+    "unlink,unlinkat,mkdir,mkdirat,rmdir,sendto,sendmsg"
+)
+_LONGEST = 1 << 26  # bytes of a buffer that are written out
+_TRACE = ("strace", "-f", "-y", "-xx", "-s", str(_LONGEST), "-e", f"trace={CALLS}", "-e", "raw=read")
+_PATIENCE = 60.0  # seconds for strace to attach
+_SET_PTRACER, _ANY_TRACER = 0x59616D61, ctypes.c_ulong(-1)
+
+_LINE = re.compile(r"(\d+) +(.*)", re.DOTALL)
+_ENDED = re.compile(r"\) += (-?\d+)(?:<([^>]*)>)?.*$", re.DOTALL)
+_RESUMED = re.compile(r"<\.\.\. (\w+) resumed>")
+_PATHS = re.compile(r'(?:<([^>]*)>, )?"([^"]*)"')
+_DATA = re.compile(r'(?:iov_base=|, )"([^"]*)"')
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class CannotBeRecorded(Exception):
-    """The program changed a file in a way that is not seen in its calls."""
+    """The program changed a file in a way that is not seen in its calls, or did not end as it should."""
 
 
-@dataclass
-class _Open:
-    """An open file description, which duplicated descriptors share."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that succeeded: `text` are its arguments. `began` and `number` count the log's lines at its two ends."""
 
-    node: int
-    path: str
-    place: int = 0
-    appends: bool = False
+    name: str
+    text: str
+    result: int
+    opened: str
+    began: int
+    number: int
+
+    @property
+    def descriptor(self) -> int:
+        return int(re.split(r"[<,]", self.text, maxsplit=1)[0], 0)
+
+    @property
+    def place(self) -> str:
+        """The path of the descriptor."""
+        return _text(self.text.partition("<")[2].partition(">")[0])
+
+    @property
+    def last_number(self) -> int:
+        return int(self.text.rpartition(", ")[2])
+
+    def data(self) -> bytes:
+        return b"".join(_bytes(text) for text in _DATA.findall(self.text))[: max(self.result, 0) or None]
+
+    def paths(self) -> list[str]:
+        """The arguments that are paths, each in the folder that stands before it."""
+        return [str(Path(_text(folder), _text(name))) for folder, name in _PATHS.findall(self.text)]
 
 
-@dataclass
-class Recording:
-    """The tree as it was at the start, and what was done to it."""
-
-    before: Tree
-    operations: list[Operation] = field(default_factory=list)
-
-    def disk(self) -> tuple[Disk, dict[str, int]]:
-        """The disk at the start, on which all is certain, and the numbers of its files and folders by path."""
-        disk, nodes = Disk(), {"": ROOT}
-        for path, content in sorted(self.before.items()):
-            parent, _, name = path.rpartition("/")
-            nodes[path] = len(nodes)
-            disk.entries[nodes[parent]][name] = nodes[path]
-            if content is None:
-                disk.entries[nodes[path]] = {}
-            else:
-                disk.files[nodes[path]] = content
-        return disk, nodes
+def _bytes(text: str) -> bytes:
+    return bytes.fromhex(text.replace("\\x", ""))
 
 
-def tree_of(root: Path, is_left_out: Callable[[str], bool]) -> Tree:
-    """The files and folders below a folder, as they are now."""
-    found: Tree = {}
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root).as_posix()
-        if not is_left_out(name):
-            found[name] = None if path.is_dir() else path.read_bytes()
-    return found
+def _text(text: str) -> str:
+    return os.fsdecode(_bytes(text)) if text.startswith("\\x") else text
+
+
+def calls(log: Path) -> Iterator[Call]:
+    """The calls that succeeded and the marks, in the order in which they ended."""
+    halves: dict[str, tuple[int, str]] = {}
+    with log.open(encoding="ascii") as lines:
+        for number, line in enumerate(lines):
+            found = _LINE.match(line.rstrip("\n"))
+            if found is None or found[2].startswith(("+++", "---")):
+                continue
+            process, text, began = found[1], found[2], number
+            if text.endswith("<unfinished ...>"):
+                halves[process] = number, text.removesuffix("<unfinished ...>")
+                continue
+            if resumed := _RESUMED.match(text):
+                began, first = halves.pop(process, (number, f"{resumed[1]}("))
+                text = first + text[resumed.end() :]
+            ended = _ENDED.search(text)
+            name, _, rest = text[: ended.start() if ended else 0].partition("(")
+            if ended and (int(ended[1]) >= 0 or rest.startswith("-1,")):
+                yield Call(name, rest.strip(), int(ended[1]), ended[2] or "", began, number)
 
 
 class Recorder:
     """Reads calls and writes operations. Paths below `root` for which `is_left_out` is true are not followed."""
 
-    def __init__(self, root: Path, before: Tree, is_left_out: Callable[[str], bool]) -> None:
-        self.recording = Recording(before)
-        self._root, self._is_left_out = f"{root}/", is_left_out
-        disk, self._nodes = self.recording.disk()
+    def __init__(self, root: Path, before: Tree) -> None:
+        self.operations: list[Operation] = []
+        self._root = f"{root}/"
+        self._nodes = Disk.of(before)[1]
         self._count = len(self._nodes)
-        self._live = {node: bytearray(content) for node, content in disk.files.items()}
-        self._folders = set(disk.entries)
-        self._tables: dict[int, dict[int, _Open]] = {}  # by process or thread
-        self._streams: dict[str, bytes] = {}  # what was sent by socket, as far as no request is complete
+        self._sizes = {self._nodes[path]: len(content) for path, content in before.items() if content is not None}
+        self._places: dict[int, int | None] = {}  # by descriptor; None: what is written is appended
+        self._streams: dict[str, bytes] = {}  # sent by socket, as far as no request is complete
         self._ends: list[int] = []  # for each operation, the line of the log at which it ended
 
-    def read(self, calls: Iterable[Call]) -> Recording:
-        """All calls of a run."""
-        for call in calls:
-            handler: Callable[[Call], None] | None = getattr(self, f"_{_NAMES.get(call.name, call.name)}", None)
-            if handler is not None:
-                handler(call)
-        return self.recording
+    def read(self, log: Path) -> list[Operation]:
+        """All operations of a run."""
+        for call in calls(log):
+            self._take(call)
+        return self.operations
 
     def _add(self, call: Call, operation: Operation) -> None:
         self._ends.append(call.number)
-        self.recording.operations.append(operation)
-
-    def _since(self, call: Call) -> int:
-        """The number of the first operation that had not ended when the call began."""
-        return bisect_right(self._ends, call.began)
-
-    def _table(self, call: Call) -> dict[int, _Open]:
-        # A thread may be seen before the call that made it ends: it shares the descriptors of the others.
-        if call.process not in self._tables:
-            self._tables[call.process] = next(iter(self._tables.values()), {})
-        return self._tables[call.process]
+        self.operations.append(operation)
 
     def _name(self, path: str) -> str | None:
         """A path relative to the root, None when it is not followed."""
-        clean = os.path.normpath(path)
-        if not f"{clean}/".startswith(self._root):
-            return None
-        name = f"{clean}/"[len(self._root) :].rstrip("/")
-        return None if self._is_left_out(name) else name
+        name = path.removeprefix(self._root)
+        return None if name == path or is_left_out(name.rstrip("/")) else name
 
-    def _path(self, call: Call, index: int, folder: int | None = None) -> str | None:
-        path = call.path(index)
-        return self._name(path if folder is None or path.startswith("/") else os.path.join(call.path(folder), path))  # noqa: PTH118
+    def _take(self, call: Call) -> None:
+        match call.name:
+            case "open" | "openat":
+                self._opened(call)
+            case "lseek" if self._places.get(call.descriptor, 0) is not None:
+                self._places[call.descriptor] = call.result
+            case "read":
+                self._move(call.descriptor, call.result)
+            case "write" | "writev" | "pwrite64" | "sendto" | "sendmsg":
+                self._written(call)
+            case "ftruncate" if (node := self._node(call)) is not None:
+                self._resize(call, node, call.last_number)
+            case "fsync" | "fdatasync" if (node := self._node(call)) is not None:
+                self._add(call, Flush(node, bisect_right(self._ends, call.began)))
+            case "mkdir" | "mkdirat" if (name := self._name(call.paths()[0])) is not None:
+                self._make(call, name, is_folder=True)
+            case "unlink" | "unlinkat" | "rmdir" if (name := self._name(call.paths()[0])) is not None:
+                del self._nodes[name]
+                self._add(call, Name(*self._slot(name), None))
+            case "rename" | "renameat" | "renameat2":
+                self._renamed(call)
 
-    def _found(self, call: Call, index: int = 0) -> _Open | None:
-        found = self._table(call).get(call.descriptor(index))
-        if found is None and call.arguments[index].endswith(">"):  # else it is closed, or its file has no name
-            name = self._name(call.path(index))
-            if name is not None and name in self._nodes:
-                raise CannotBeRecorded(f"{call.name} of {name}, which was not seen to be opened")
-        return found
+    def _node(self, call: Call) -> int | None:
+        name = self._name(f"{call.place}/")
+        return None if name is None else self._nodes.get(name.rstrip("/"))
 
-    # Descriptors
+    def _slot(self, name: str) -> tuple[int, str]:
+        parent, _, last = name.rpartition("/")
+        return self._nodes[parent], last
 
-    def _open(self, call: Call) -> None:
-        self._opened(call, self._path(call, 0), call.arguments[1])
-
-    def _openat(self, call: Call) -> None:
-        self._opened(call, self._path(call, 1, 0), call.arguments[2])
-
-    def _opened(self, call: Call, name: str | None, flags: str) -> None:
-        table = self._table(call)
-        table.pop(call.result, None)
+    def _opened(self, call: Call) -> None:
+        name = self._name(_text(call.opened))
+        self._places[call.result] = None if "O_APPEND" in call.text else 0
         if name is None:
             return
-        if "O_TMPFILE" in flags or "O_PATH" in flags:
-            raise CannotBeRecorded(f"{name} was opened with {flags}")
         if name not in self._nodes:
             self._make(call, name, is_folder=False)
-        node = self._nodes[name]
-        if "O_TRUNC" in flags and self._live[node]:
-            self._resize(call, node, 0)
-        table[call.result] = _Open(node, name, appends="O_APPEND" in flags)
-
-    def _close(self, call: Call) -> None:
-        self._table(call).pop(call.descriptor(), None)
-
-    def _dup(self, call: Call) -> None:
-        if call.name == "fcntl" and "F_DUPFD" not in call.arguments[1]:
-            return
-        found, table = self._found(call), self._table(call)
-        table.pop(call.result, None)
-        if found is not None:
-            table[call.result] = found
-
-    def _clone(self, call: Call) -> None:
-        own = self._table(call)
-        shares = "CLONE_FILES" in ",".join(call.arguments)
-        self._tables[call.result] = own if shares else dict(own)
-
-    def _lseek(self, call: Call) -> None:
-        if (found := self._found(call)) is not None:
-            found.place = call.result
-
-    def _read(self, call: Call) -> None:
-        if (found := self._found(call)) is not None:
-            found.place += call.result
-
-    # Bytes
-
-    def _write(self, call: Call) -> None:
-        if call.descriptor() == -1:
-            self._add(call, Mark(call.data().decode()))
-            return
-        found = self._found(call)
-        if found is None:
-            self._sent(call)
-            return
-        if found.appends:
-            found.place = len(self._live[found.node])
-        self._put(call, found.node, found.place, call.data()[: call.result])
-        found.place += call.result
-
-    def _pwrite(self, call: Call) -> None:
-        if (found := self._found(call)) is not None:
-            self._put(call, found.node, call.number_at(3), call.data()[: call.result])
-
-    def _copied(self, call: Call) -> None:
-        """sendfile and copy_file_range, of a file from its beginning, as shutil makes copies."""
-        target, source = (0, 1) if call.name == "sendfile" else (2, 0)
-        found, read = self._found(call, target), self._found(call, source)
-        if found is None:
-            return
-        if read is None or not call.result:
-            if call.result:
-                raise CannotBeRecorded(f"{found.path} is a copy of what was not recorded")
-            return
-        place = read.place if "NULL" in call.arguments[source + 1] else _in_brackets(call.arguments[2])
-        self._put(call, found.node, found.place, bytes(self._live[read.node][place : place + call.result]))
-        found.place += call.result
-        if "NULL" in call.arguments[source + 1]:
-            read.place += call.result
-
-    def _put(self, call: Call, node: int, place: int, data: bytes) -> None:
-        live = self._live[node]
-        live.extend(bytes(max(0, place - len(live))))
-        live[place : place + len(data)] = data
-        self._add(call, Write(node, place, data))
-
-    def _resize(self, call: Call, node: int, size: int) -> None:
-        live = self._live[node]
-        live.extend(bytes(max(0, size - len(live))))
-        del live[size:]
-        self._add(call, Resize(node, size))
-
-    def _truncate(self, call: Call) -> None:
-        if call.name == "truncate":
-            name = self._path(call, 0)
-            if name is not None:
-                self._resize(call, self._nodes[name], call.number_at(1))
-        elif (found := self._found(call)) is not None:
-            self._resize(call, found.node, call.number_at(1))
-
-    def _fallocate(self, call: Call) -> None:
-        found = self._found(call)
-        if found is None:
-            return
-        end = call.number_at(2) + call.number_at(3)
-        if call.arguments[1] != "0":
-            raise CannotBeRecorded(f"fallocate of {found.path} with {call.arguments[1]}")
-        if end > len(self._live[found.node]):
-            self._resize(call, found.node, end)
-
-    def _mmap(self, call: Call) -> None:
-        if "MAP_SHARED" not in call.arguments[3] or "PROT_WRITE" not in call.arguments[2]:
-            return
-        if (found := self._found(call, 4)) is not None:
-            raise CannotBeRecorded(f"{found.path} is written to through a memory map")
-
-    def _fsync(self, call: Call) -> None:
-        if (found := self._found(call)) is not None:
-            self._add(call, Flush(found.node, self._since(call)))
-
-    def _sync(self, call: Call) -> None:
-        raise CannotBeRecorded(f"{call.name} flushes every file")
-
-    # Names
+        if "O_TRUNC" in call.text and self._sizes[self._nodes[name]]:
+            self._resize(call, self._nodes[name], 0)
 
     def _make(self, call: Call, name: str, *, is_folder: bool) -> None:
-        node = self._count
-        self._count += 1
-        parent, _, last = name.rpartition("/")
+        node, self._count = self._count, self._count + 1
         self._nodes[name] = node
-        if is_folder:
-            self._folders.add(node)
-        else:
-            self._live[node] = bytearray()
-        self._add(call, Name(self._nodes[parent], last, node, is_folder))
+        self._sizes[node] = 0
+        self._add(call, Name(*self._slot(name), node, is_folder))
 
-    def _mkdir(self, call: Call) -> None:
-        name = self._path(call, 0) if call.name == "mkdir" else self._path(call, 1, 0)
-        if name is not None:
-            self._make(call, name, is_folder=True)
+    def _resize(self, call: Call, node: int, size: int) -> None:
+        self._sizes[node] = size
+        self._add(call, Resize(node, size))
 
-    def _unlink(self, call: Call) -> None:
-        name = self._path(call, 1, 0) if call.name == "unlinkat" else self._path(call, 0)
-        if name is not None:
-            parent, _, last = name.rpartition("/")
-            del self._nodes[name]
-            self._add(call, Name(self._nodes[parent], last, None))
+    def _move(self, descriptor: int, by: int) -> None:
+        place = self._places.get(descriptor)
+        if place is not None:
+            self._places[descriptor] = place + by
 
-    def _rename(self, call: Call) -> None:
-        is_at = call.name != "rename"
-        old = self._path(call, 1, 0) if is_at else self._path(call, 0)
-        new = self._path(call, 3, 2) if is_at else self._path(call, 1)
-        if old is None and new is None:
-            return
-        if old is None or new is None or "RENAME_EXCHANGE" in ",".join(call.arguments):
-            raise CannotBeRecorded(f"{old} was renamed to {new}, across the edge of what is recorded")
-        replaced = new in self._nodes
-        for path in [path for path in self._nodes if f"{path}/".startswith(f"{old}/")]:
-            self._nodes[new + path[len(old) :]] = self._nodes.pop(path)
-        (parent, _, last), (to_parent, _, to_last) = old.rpartition("/"), new.rpartition("/")
-        self._add(
-            call, Move(self._nodes[parent], last, self._nodes[to_parent], to_last, self._nodes[new], replaced=replaced)
-        )
-
-    def _link(self, call: Call) -> None:
-        names = [self._path(call, index) for index, text in enumerate(call.arguments) if text.startswith('"')]
-        if any(name is not None for name in names):
-            raise CannotBeRecorded(f"{names} were linked")
-
-    # The network
-
-    def _sendto(self, call: Call) -> None:
-        self._sent(call)
+    def _written(self, call: Call) -> None:
+        if call.descriptor == -1:
+            self._add(call, Mark(call.data().decode()))
+        elif call.place.startswith("socket:"):
+            self._sent(call)
+        elif (node := self._node(call)) is not None:
+            if call.name == "pwrite64":
+                place = call.last_number
+            else:
+                known = self._places.get(call.descriptor)
+                place = self._sizes[node] if known is None else known
+                self._move(call.descriptor, call.result)
+            self._sizes[node] = max(self._sizes[node], place + call.result)
+            self._add(call, Write(node, place, call.data()))
 
     def _sent(self, call: Call) -> None:
-        """Note each whole request that has left; that the service has accepted it is possible from then on."""
-        path = call.path(0) if "<" in call.arguments[0] else ""
-        if not path.startswith("socket:"):
-            return
-        sent = self._streams.get(path, b"") + call.data()[: call.result]
-        while _HEAD_END in sent:
-            head, _, rest = sent.partition(_HEAD_END)
+        """Note each whole request that has left: that the service has accepted it is possible from then on."""
+        sent = self._streams.get(call.place, b"") + call.data()
+        while b"\r\n\r\n" in sent:
+            head, _, rest = sent.partition(b"\r\n\r\n")
             length = _LENGTH.search(head)
             size = int(length[1]) if length else 0
             if len(rest) < size:
@@ -312,45 +214,76 @@ class Recorder:
             sent = rest[size:]
             if size:
                 self._add(call, Mark(json.dumps({"left": sha256(rest[:size]).hexdigest()})))
-        self._streams[path] = sent
+        self._streams[call.place] = sent
+
+    def _renamed(self, call: Call) -> None:
+        old, new = (self._name(path) for path in call.paths())
+        if old is None or new is None:
+            if old != new:
+                raise CannotBeRecorded(f"{old} was renamed to {new}, across the edge of what is recorded")
+            return
+        slot = self._slot(old)
+        for path in [path for path in self._nodes if f"{path}/".startswith(f"{old}/")]:
+            self._nodes[new + path[len(old) :]] = self._nodes.pop(path)
+        self._add(call, Move(*slot, *self._slot(new), self._nodes[new]))
 
 
-def _in_brackets(text: str) -> int:
-    """The offset before the call, as of `[0] => [4096]`; an unchanged one stands alone."""
-    found = re.search(r"\[(\d+)", text)
-    assert found, text
-    return int(found[1])
+def is_left_out(name: str) -> bool:
+    """Paths that are not recorded: logs, the file that only takes up room, input files, and the child's output."""
+    is_input = "/" not in name and name.endswith(".csv")
+    return name in ("child.log", "data/ballast") or name.startswith("data/logs/") or is_input
 
 
-_NAMES = {
-    "openat2": "openat",
-    "creat": "sync",
-    "dup2": "dup",
-    "dup3": "dup",
-    "fcntl": "dup",
-    "clone3": "clone",
-    "fork": "clone",
-    "vfork": "clone",
-    "readv": "read",
-    "writev": "write",
-    "pwrite64": "pwrite",
-    "pwritev": "pwrite",
-    "pwritev2": "pwrite",
-    "sendfile": "copied",
-    "copy_file_range": "copied",
-    "splice": "copied",
-    "ftruncate": "truncate",
-    "fdatasync": "fsync",
-    "syncfs": "sync",
-    "msync": "ignored",
-    "mkdirat": "mkdir",
-    "rmdir": "unlink",
-    "unlinkat": "unlink",
-    "renameat": "rename",
-    "renameat2": "rename",
-    "linkat": "link",
-    "symlink": "link",
-    "symlinkat": "link",
-    "sendmsg": "sendto",
-    "io_uring_enter": "sync",
-}
+def tree_of(root: Path) -> Tree:
+    """The files and folders below a folder, as they are now."""
+    paths = ((path, path.relative_to(root).as_posix()) for path in sorted(root.rglob("*")))
+    return {name: None if path.is_dir() else path.read_bytes() for path, name in paths if not is_left_out(name)}
+
+
+def record(root: Path, begin: Callable[[], int], before: Tree) -> list[Operation]:
+    """Record a child, begun by `begin`, that calls `wait_to_be_traced` first. Raises CannotBeRecorded."""
+    process = begin()
+    log = root.with_name(f"{root.name}.trace")
+    with log.with_suffix(".err").open("wb") as errors:
+        tracer = subprocess.Popen([*_TRACE, "-o", log, "-p", str(process)], stdin=subprocess.DEVNULL, stderr=errors)
+        ended = child.end(process, patience=300.0)
+        tracer.wait()
+    if ended.status:
+        raise CannotBeRecorded(f"the run ended with {ended}: {(root / 'child.log').read_text()[-2000:]}")
+    operations = Recorder(root, before).read(log)
+    disk, _ = Disk.of(before)
+    for number, operation in enumerate(operations):
+        disk.take(number, operation)
+    differing = {name for name, _ in tree_of(root).items() ^ disk.tree({each for each, _ in disk.pending}).items()}
+    if differing:
+        raise CannotBeRecorded(f"files are not as the recorded calls would have left them: {sorted(differing)}")
+    log.unlink()
+    log.with_suffix(".err").unlink()
+    return operations
+
+
+def wait_to_be_traced() -> None:
+    """To be called in the child: return when strace has attached to it."""
+    with suppress(OSError, AttributeError):  # systems that let only ancestors trace, unless told so
+        ctypes.CDLL(None).prctl(_SET_PTRACER, _ANY_TRACER, 0, 0, 0)
+    due = time.monotonic() + _PATIENCE
+    while "TracerPid:\t0\n" in Path("/proc/self/status").read_text():
+        if time.monotonic() > due:
+            raise TimeoutError("strace did not attach")
+        time.sleep(0.001)
+
+
+def mark(words: object) -> None:
+    """Leave words in the log, at this place in the order of calls: a write to a descriptor that no process has."""
+    with suppress(OSError):
+        os.write(-1, json.dumps(words).encode())
+
+
+def why_not() -> str:
+    """Why nothing can be traced here, as a sentence; "" if it can."""
+    if sys.platform != "linux":
+        return "Calls are recorded with strace, which is a program for Linux."
+    if not shutil.which("strace"):
+        return "strace is missing; scripts/system-packages.sh tests installs it."
+    tried = subprocess.run(["strace", "-qq", "-e", "trace=none", "true"], capture_output=True, check=False)
+    return "" if tried.returncode == 0 else "This system does not let strace trace a process."

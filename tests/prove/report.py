@@ -1,6 +1,6 @@
 """Counts of kills and findings, saved as JSON by the worker processes and printed as tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,54 +13,47 @@ MOST_WORDS = 30  # findings that are printed individually
 
 @dataclass
 class Part:
-    """One process's results of one part of the proof. `tried` counts what is tried without a kill: distinct
-    states after a power cut, starts, answers, damages; of what is killed in rounds, the rounds. `counts` are by what
-    was counted besides; `seconds` is its duration.
-    """
+    """One process's results of one scene. `tried` counts states after a power cut, and rounds in the account."""
 
     name: str
     kills: int = 0
     tried: int = 0
     breaches: dict[str, int] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def add(self, where: str, found: Iterable[Finding]) -> None:
+    def add(self, where: str, found: Sequence[Finding]) -> None:
         """Add findings; `where` is the folder in which they can be inspected."""
+        self.count(found)
+        self.words += [f"{finding.breach.value}: {finding.words} ({where})" for finding in found]
+
+    def count(self, found: Iterable[Finding]) -> None:
         for finding in found:
             self.breaches[finding.breach.value] = self.breaches.get(finding.breach.value, 0) + 1
-            self.words.append(f"{finding.breach.value}: {finding.words} ({where})")
-
-    def count(self, more: Mapping[str, int]) -> None:
-        """Add to the counts."""
-        for what, times in more.items():
-            self.counts[what] = self.counts.get(what, 0) + times
 
     def take_in(self, other: "Part") -> None:
-        """Add another process's results of the same part."""
+        """Add another process's results of the same scene."""
         self.kills += other.kills
         self.tried += other.tried
         for breach, times in other.breaches.items():
             self.breaches[breach] = self.breaches.get(breach, 0) + times
         self.words += other.words
-        self.count(other.counts)
         self.seconds = max(self.seconds, other.seconds)
 
 
 @dataclass
 class Catch:
-    """A broken variant, and in `how` the breach as which it was caught, or "". `words` describe the first finding."""
+    """A mutant, and in `how` the breach as which it was caught, or "". `words` describe the first finding."""
 
-    variant: str
+    mutant: str
     step: str
     how: str
-    words: str = ""
+    words: str
 
 
 @dataclass
 class Report:
-    """The results of all parts and all broken variants; `seconds` is the duration of the whole run."""
+    """The results of all scenes and all mutants; `seconds` is the duration of the whole run."""
 
     parts: list[Part] = field(default_factory=list)
     catches: list[Catch] = field(default_factory=list)
@@ -74,6 +67,10 @@ class Report:
             self.parts.append(found)
         return found
 
+    def add_catch(self, mutant: str, step: str, found: Finding | None) -> None:
+        """Add how a mutant was caught; None: it was not."""
+        self.catches.append(Catch(mutant, step, found.breach.value if found else "", found.words if found else ""))
+
     def take_in(self, other: "Report") -> None:
         """Add another process's results."""
         for part in other.parts:
@@ -82,18 +79,13 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found in the unchanged program, and every broken variant was caught."""
+        """Whether nothing was found in the unchanged program, and every mutant was caught."""
         return not any(part.breaches for part in self.parts) and all(catch.how for catch in self.catches)
 
     @property
     def kills(self) -> int:
-        """The number of kills in all parts."""
+        """The number of kills in all scenes."""
         return sum(part.kills for part in self.parts)
-
-    @property
-    def tried(self) -> int:
-        """The number of states, starts, answers and damages in all parts."""
-        return sum(part.tried for part in self.parts)
 
     def save(self, path: Path) -> None:
         """Save the report as JSON."""
@@ -105,50 +97,32 @@ class Report:
         return msgspec.json.decode(path.read_bytes(), type=Report)
 
     def lines(self) -> list[str]:
-        """The report as lines of text: tables of parts and variants, and findings."""
-        return [*self._parts(), *self._counts(), *self._catches(), *self._words()]
-
-    def _parts(self) -> list[str]:
-        columns = ["kills", "tried", *(breach.value for breach in Breach)]
-        total = Part("all")
-        for part in self.parts:
-            total.take_in(part)
+        """The report as lines of text: tables of scenes and mutants, and findings."""
         rows = [
-            [part.name, str(part.kills), str(part.tried), *(str(part.breaches.get(each.value, 0)) for each in Breach)]
-            for part in (*self.parts, total)
+            [
+                each.name,
+                each.kills,
+                each.tried,
+                *(each.breaches.get(breach, 0) for breach in Breach),
+                round(each.seconds),
+            ]
+            for each in self.parts
         ]
-        return table(["", *columns], rows)
-
-    def _counts(self) -> list[str]:
-        lines = [f"{part.name}: {_listed(part.counts)}" for part in self.parts if part.counts]
-        return ["", *lines] if lines else []
-
-    def _catches(self) -> list[str]:
-        if not self.catches:
-            return []
-        rows = [[each.variant, each.how or "NOT CAUGHT", each.step] for each in self.catches]
-        return ["", *table(["broken on purpose", "caught as", "at"], rows)]
-
-    def _words(self) -> list[str]:
+        caught = [[each.mutant, each.how or "NOT CAUGHT", each.step] for each in self.catches]
         words = [f"{part.name}: {each}" for part in self.parts for each in part.words]
-        left = len(words) - MOST_WORDS
-        return ["", *words[:MOST_WORDS], *([f"… and {left} more"] if left > 0 else [])] if words else []
+        return [
+            *table(["", "kills", "tried", *(breach.value for breach in Breach), "seconds"], rows),
+            *(["", *table(["mutant", "caught as", "at"], caught)] if caught else []),
+            *(["", *words[:MOST_WORDS], f"{len(words)} findings"] if words else []),
+        ]
 
 
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{times:,} {what}" for what, times in sorted(counts.items()))
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """The lines of a table; the first column is left-aligned, and so is what is no number."""
+    texts = [head, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in texts) for column in range(len(head))]
+    return ["  ".join(map(_padded, row, widths)).rstrip() for row in texts]
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table; columns of numbers are right-aligned."""
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    is_number = [all(row[column].isdigit() for row in rows) for column in range(len(head))]
-
-    def line(row: Sequence[str]) -> str:
-        cells = (
-            cell.rjust(width) if number else cell.ljust(width)
-            for cell, width, number in zip(row, widths, is_number, strict=True)
-        )
-        return "  ".join(cells).rstrip()
-
-    return [line(head), "  ".join("-" * width for width in widths), *map(line, rows)]
+def _padded(cell: str, width: int) -> str:
+    return cell.rjust(width) if cell.isdigit() else cell.ljust(width)

@@ -3,8 +3,6 @@
 The program has no hooks for this. A step is counted: with `turn` 2 the child is killed in the second batch or file.
 """
 
-import functools
-import inspect
 import io
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,10 +19,11 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission
 from cfbatch_gui.core.workers_ai import transport
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
-from tests.prove.child import die, put
+from tests.prove.child import die, put, wrap
 
-Hit = Callable[[], None]
+Hit = Callable[[], object]
 
+AT_SERVICE = (BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING, BatchState.DONE)
 _submitting: ContextVar[bool] = ContextVar("submitting", default=False)
 
 
@@ -32,12 +31,14 @@ _submitting: ContextVar[bool] = ContextVar("submitting", default=False)
 class Step:
     """A step. `unknown` is the number of batches whose outcome is unknown after the next start.
 
-    It is None where that number varies: while one batch is collected, another may be in transit.
+    It is None where that number varies: while one batch is collected, another may be in transit. `shown` are the states
+    that a batch which was shown may have in the ledger.
     """
 
     name: str
     install: Callable[[Hit], None]
     unknown: int | None = None
+    shown: tuple[BatchState, ...] = ()
 
     def arm(self, turn: int = 1) -> None:
         """Make this process kill itself when it reaches the step for the `turn`th time."""
@@ -50,38 +51,6 @@ class Step:
                 die()
 
         self.install(hit)
-
-
-def wrap(
-    owner: Any,
-    name: str,
-    *,
-    before: Callable[..., None] | None = None,
-    after: Callable[..., None] | None = None,
-) -> None:
-    """Replace a function by one that calls `before` with its arguments and `after` with its result and arguments."""
-    original = getattr(owner, name)
-
-    def started(*arguments: Any, **named: Any) -> None:
-        if before is not None:
-            before(*arguments, **named)
-
-    def ended(result: Any, *arguments: Any, **named: Any) -> Any:
-        if after is not None:
-            after(result, *arguments, **named)
-        return result
-
-    @functools.wraps(original)
-    async def wrapped_coroutine(*arguments: Any, **named: Any) -> Any:
-        started(*arguments, **named)
-        return ended(await original(*arguments, **named), *arguments, **named)
-
-    @functools.wraps(original)
-    def wrapped(*arguments: Any, **named: Any) -> Any:
-        started(*arguments, **named)
-        return ended(original(*arguments, **named), *arguments, **named)
-
-    put(owner, name, wrapped_coroutine if inspect.iscoroutinefunction(original) else wrapped)
 
 
 def after_call(owner: Any, name: str) -> Callable[[Hit], None]:
@@ -253,7 +222,7 @@ SUBMIT = (
     Step("id written to submissions.jsonl", _written_line(Event.ACCEPTED), unknown=0),
     Step("queued about to be committed", _commit(BatchState.QUEUED, before=True), unknown=0),
     Step("queued committed", _commit(BatchState.QUEUED), unknown=0),
-    Step("queued shown", _shown_as(BatchState.QUEUED), unknown=0),
+    Step("queued shown", _shown_as(BatchState.QUEUED), unknown=0, shown=AT_SERVICE),
 )
 
 COLLECT = (
@@ -270,7 +239,7 @@ COLLECT = (
     Step("data stored", after_call(watching, "collect")),
     Step("done about to be committed", _commit(BatchState.DONE, before=True)),
     Step("done committed", _commit(BatchState.DONE)),
-    Step("done shown", _shown_as(BatchState.DONE)),
+    Step("done shown", _shown_as(BatchState.DONE), shown=(BatchState.DONE,)),
 )
 
 # A job of one call: the calls of a larger job run concurrently.

@@ -16,30 +16,14 @@ from tests.journeys.terminal import ACCOUNT
 
 MODEL = "@cf/baai/bge-m3"
 
-_SUBJECTS = [
-    "cat",
-    "train",
-    "cloud",
-    "llama",
-    "orange",
-    "violin",
-    "river",
-    "bakery",
-    "comet",
-    "ledger",
-    "harbour",
-    "cactus",
-]
-_VERBS = [
-    "sleeps under",
-    "argues with",
-    "was painted by",
-    "outran",
-    "once belonged to",
-    "waits behind",
-    "melted near",
-    "sings about",
-]
+_SUBJECTS = (
+    *("cat", "train", "cloud", "llama", "orange", "violin"),
+    *("river", "bakery", "comet", "ledger", "harbour", "cactus"),
+)
+_VERBS = (
+    *("sleeps under", "argues with", "was painted by", "outran"),
+    *("once belonged to", "waits behind", "melted near", "sings about"),
+)
 QUERIES = tuple(f"Which {subject} is meant?" for subject in _SUBJECTS[:6])
 _PAIRS = tuple((first, second) for first in _SUBJECTS[:8] for second in _SUBJECTS[8:])
 TEXTS = tuple(f"The {first} {verb} the {second}." for (first, second), verb in zip(_PAIRS, _VERBS * 4, strict=True))

@@ -4,7 +4,7 @@ import random
 import secrets
 import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +38,6 @@ class World:
     truth: Truth
     rng: random.Random
     prepare: Prepare = child.nothing
-    on_kill: Callable[[], None] = child.nothing
     account: str = field(default_factory=lambda: secrets.token_hex(16))
     kills: int = 0
     told_again: Counter[Key] = field(default_factory=Counter)
@@ -78,7 +77,6 @@ class World:
         ended = child.end(process, kill_after=kill_after)
         if ended.was_killed:
             self.kills += 1
-            self.on_kill()
         return ended
 
     def new_job(self, kind: Kind, *, rows: int, with_output: bool = False, synchronous: bool = False) -> Command:

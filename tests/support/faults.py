@@ -69,16 +69,12 @@ class Fault:
 
 
 class When(TypedDict, total=False):
-    """Which exchanges a fault affects."""
-
     on: Literal["any"] | Kind
     number: int
     times: int
 
 
 class Twin(When, total=False):
-    """The same, for a fault with two forms."""
-
     billed: bool
 
 
@@ -132,12 +128,10 @@ async def _end(plain: socket.socket, *, rst: bool, hears: bool = False, says: by
 
 
 def reset_after_headers(*, rst: bool = True, **when: Unpack[When]) -> Fault:
-    """The connection is ended when the headers have come."""
     return Fault("reset_after_headers", stops_at=0, send=lambda line, _: line.end(rst=rst), billed=None, **when)
 
 
 def reset_in_body(*, byte: int = 1, rst: bool = True, **when: Unpack[When]) -> Fault:
-    """The connection is ended at a byte of the request's body."""
     return Fault("reset_in_body", stops_at=byte, send=lambda line, _: line.end(rst=rst), billed=None, **when)
 
 
@@ -155,13 +149,10 @@ def stall_in_body(*, byte: int = 1, seconds: float = LONG, **when: Unpack[When])
 
 
 def reset_after_body(*, rst: bool = True, **when: Unpack[Twin]) -> Fault:
-    """The connection is ended in place of a reply."""
     return Fault("reset_after_body", send=lambda line, _: line.end(rst=rst), **when)
 
 
 def reset_in_reply_headers(*, byte: int = 20, rst: bool = True, **when: Unpack[Twin]) -> Fault:
-    """The connection is ended at a byte of the reply's head."""
-
     async def send(line: Line, answer: Answer) -> None:
         await line.send(answer.head(close=line.close)[:-1][:byte])
         await line.end(rst=rst)
@@ -170,8 +161,6 @@ def reset_in_reply_headers(*, byte: int = 20, rst: bool = True, **when: Unpack[T
 
 
 def reset_in_reply(*, byte: int = 20, rst: bool = True, **when: Unpack[Twin]) -> Fault:
-    """The connection is ended at a byte of the reply's body."""
-
     async def send(line: Line, answer: Answer) -> None:
         await line.send(answer.head(close=line.close) + answer.body[:-1][:byte])
         await line.end(rst=rst)
@@ -240,7 +229,6 @@ def break_tls(**when: Unpack[Twin]) -> Fault:
 
 
 def cut_reply(*, byte: int = 20, **when: Unpack[Twin]) -> Fault:
-    """The reply's body ends at a byte, and its head says that this is all."""
     return Fault("cut_reply", change=lambda answer: replace(answer, body=answer.body[:byte]), **when)
 
 
@@ -250,13 +238,10 @@ def garbage_body(**when: Unpack[Twin]) -> Fault:
 
 
 def bad_gzip(**when: Unpack[Twin]) -> Fault:
-    """The reply says that it is compressed, and is not."""
     return Fault("bad_gzip", change=lambda answer: _encoded(answer, "gzip", answer.body), **when)
 
 
 def cut_gzip(**when: Unpack[Twin]) -> Fault:
-    """The reply is compressed, and cut in the middle."""
-
     def change(answer: Answer) -> Answer:
         packed = gzip.compress(answer.body)
         return _encoded(answer, "gzip", packed[: len(packed) // 2])
@@ -265,7 +250,6 @@ def cut_gzip(**when: Unpack[Twin]) -> Fault:
 
 
 def unknown_encoding(**when: Unpack[Twin]) -> Fault:
-    """The reply is encoded in a way that nobody asked for."""
     return Fault("unknown_encoding", change=lambda answer: _encoded(answer, "br", answer.body), **when)
 
 
@@ -285,13 +269,11 @@ def large_reply(*, megabytes: int = 300, **when: Unpack[Twin]) -> Fault:
 
 
 def page(*, status: int = 200, **when: Unpack[Twin]) -> Fault:
-    """A page for people, as a proxy or a hotel's network shows it."""
     answer = Answer(status, (("content-type", "text/html; charset=utf-8"),), _PAGE)
     return Fault("page", change=lambda _: answer, **when)
 
 
 def redirect(*, status: int = 302, location: str = "http://elsewhere.invalid/", **when: Unpack[Twin]) -> Fault:
-    """The client is sent elsewhere."""
     answer = Answer(status, (("content-type", "text/html"), ("location", location)), b"")
     return Fault("redirect", change=lambda _: answer, **when)
 
@@ -323,7 +305,6 @@ def block(*, seconds: float = 300.0, told: bool = False, **when: Unpack[Twin]) -
 def any_reply(
     *, status: int = 200, content_type: str = "application/json", body: str = "", **when: Unpack[Twin]
 ) -> Fault:
-    """Any reply at all."""
     answer = Answer(status, (("content-type", content_type),), body.encode())
     return Fault("any_reply", change=lambda _: answer, **when)
 
@@ -342,7 +323,6 @@ def wrong_type(**when: Unpack[When]) -> Fault:
 
 
 def compressed(**when: Unpack[When]) -> Fault:
-    """The true reply, compressed; no fault."""
     return Fault(
         "compressed", change=lambda answer: _encoded(answer, "gzip", gzip.compress(answer.body)), billed=None, **when
     )
@@ -368,14 +348,12 @@ def fail_requests(
 
 
 def another_answer(**when: Unpack[When]) -> Fault:
-    """The answer of another job: other references, other values."""
     return Fault(
         "another_answer", change=lambda answer: replace(answer, body=of_another_job(answer.body)), billed=None, **when
     )
 
 
 def _noise() -> bytes:
-    """Pseudo-random bytes, the same every time."""
     return random.Random("noise").randbytes(500)
 
 

@@ -71,7 +71,6 @@ class _Waiting:
         return not self.is_used_up and (self.fault.on == "any" or self.fault.on in kinds)
 
     def takes(self, kinds: frozenset[str]) -> bool:
-        """Count an exchange if it fits, and return whether the fault affects it."""
         if not self.fits(kinds):
             return False
         self.offered += 1
@@ -125,17 +124,14 @@ class FaultyService:
 
     @property
     def submits(self) -> list[Arrival]:
-        """The exchanges that brought a batch, or a part of one."""
         return [arrival for arrival in self.arrivals if arrival.kind == "submit"]
 
     def follow(self, *faults: Fault) -> None:
-        """From now on these go wrong, in place of all others."""
         self._plan(faults)
         self.open()
         self._close_if_refusing()
 
     def open(self) -> None:
-        """Listen, at the same port as before."""
         if self._listener is not None:
             return
         self._listener = listen(self._port)
@@ -171,7 +167,6 @@ class FaultyService:
 
     @property
     def _kinds(self) -> frozenset[str]:
-        """The kinds that a new connection may be for."""
         return _OF_VECTORIZE | ({"poll"} if self._has_batch else {"submit", "check"})
 
     def _close_if_refusing(self) -> None:
@@ -288,13 +283,11 @@ async def _read_rest(line: Line, head: Head, body: bytearray, until: int) -> Non
 
 
 def _close_unless_served(plain: socket.socket, serving: asyncio.Task[None]) -> None:
-    """Close the socket of a task that was cancelled, perhaps before its first step."""
     if serving.cancelled():
         plain.close()
 
 
 def load_certificate(path: Path) -> ssl.SSLContext:
-    """TLS with the certificate and the private key in one PEM file."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path)
     return context
@@ -309,7 +302,6 @@ class Threaded:
 
     @property
     def url(self) -> str:
-        """The address of the API."""
         return self._faulty.url
 
     def follow(self, *faults: Fault) -> None:
@@ -317,7 +309,6 @@ class Threaded:
         self._in_loop(lambda: self._faulty.follow(*faults))
 
     def shut(self) -> None:
-        """Nobody listens any more."""
         self._in_loop(self._faulty.shut)
 
     def _in_loop(self, do: Callable[[], None]) -> None:
@@ -328,7 +319,6 @@ class Threaded:
 
     @contextmanager
     def opened(self) -> Iterator[Self]:
-        """Listen until the end of the block."""
         thread = threading.Thread(target=self._loop.run_forever, name="faulty service", daemon=True)
         thread.start()
         asyncio.run_coroutine_threadsafe(self._faulty.__aenter__(), self._loop).result(10)
@@ -342,8 +332,6 @@ class Threaded:
 
 
 class ThreadedService(Threaded):
-    """The practice service on a port."""
-
     def __init__(self, folder: Path, *faults: Fault, clock: Callable[[], float] = time.time) -> None:
         super().__init__(practice_app(folder, seconds_queued=0.0, seconds_running=0.0, clock=clock), *faults)
         self._folder = folder

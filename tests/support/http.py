@@ -26,7 +26,6 @@ class Head:
     length: int
 
     def header(self, name: str) -> str:
-        """The value of a header, "" without it."""
         return next((value for found, value in self.headers if found == name), "")
 
 
@@ -40,7 +39,6 @@ class Answer:
     repeated: int = 1
 
     def head(self, *, close: bool) -> bytes:
-        """The status line and all headers, with the body's length."""
         phrase = HTTPStatus(self.status).phrase if self.status in set(HTTPStatus) else "Unknown"
         lines = [f"HTTP/1.1 {self.status} {phrase}", *(f"{name}: {value}" for name, value in self.headers)]
         lines.append(f"content-length: {len(self.body) * self.repeated}")
@@ -86,7 +84,6 @@ class Line:
 
 
 def reset_on_close(plain: socket.socket) -> None:
-    """Make the next close of the socket a TCP reset."""
     with suppress(OSError):
         linger = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
@@ -110,7 +107,6 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 async def ask(application: Application, head: Head, body: bytes | bytearray) -> Answer:
-    """Call the application and return its reply."""
     path, _, query = head.target.partition("?")
     scope = {
         "type": "http",

@@ -13,7 +13,6 @@ _INFINITE: Final = "9" * 40  # stands for 1e999, which json cannot write
 
 
 def mutate(data: bytes, how: str) -> bytes:
-    """Return the answer with one change, a name in OF_BATCHES or OF_VECTORIZE."""
     if how in _OF_BYTES:
         return _OF_BYTES[how](data)
     try:
@@ -70,7 +69,6 @@ def _elements(answer: Json) -> list[Json]:
 
 
 def _rows(element: Json) -> list[Any]:
-    """The scores of an element, which are objects, or its vectors, which are lists."""
     result = element.get("result") or {}
     found: list[Any] = result.get("data") or result.get("response") or []
     return found
@@ -93,7 +91,6 @@ def _refuse(element: Json, error: object = None) -> None:
 
 
 def _change_value(elements: list[Json], change: Callable[[Any], object]) -> None:
-    """Change the first score, or the first number of the first vector."""
     for row in _rows(elements[0])[:1]:
         key: Any = "score" if isinstance(row, dict) else 0
         row[key] = change(row[key])
@@ -197,7 +194,6 @@ def _vectors_of_vectorize(result: object) -> list[Json]:
 
 
 def _unprocess(result: Json) -> None:
-    """As if no change had been processed yet, and there were no vectors."""
     if "processedUpToMutation" in result:
         result.update(vectorCount=0, processedUpToMutation=None, processedUpToDatetime=None)
 

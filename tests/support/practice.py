@@ -79,7 +79,6 @@ class AnsweredSynchronously:
 
 
 def accepted(folder: Path) -> list[Accepted]:
-    """Every batch that the practice service of that folder has ever accepted, oldest first."""
     return [
         Accepted(*row) for row in _rows(folder / "practice.db", f"SELECT request_id, {_COLUMNS} is_queued {_ORDER}")
     ]
@@ -94,7 +93,6 @@ def answered_synchronously(folder: Path) -> list[AnsweredSynchronously]:
 
 
 def accepted_bodies(folder: Path) -> list[bytes]:
-    """The bodies of the batches that the service of that folder still has, oldest first."""
     question = f"SELECT body FROM accepted WHERE body NOT NULL {_ORDER}"
     return [zlib.decompress(body) for (body,) in _rows(folder / "practice.db", question)]
 

@@ -17,7 +17,7 @@ from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCO
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.widgets import Label
-from tests.core.results.folders import Pair, Table, note_sums
+from tests.core.results.folders import Pair, Table
 from tests.ui.conftest import Until
 
 FIRST = (
@@ -191,72 +191,6 @@ async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
             written = list(csv.DictReader(file))
         assert {row["query"] for row in written} == {found.comparison.queries[chosen].text}
         assert len(written) == rows
-
-
-async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compared, until: Until) -> None:
-    page, program = compared.page, compared.program
-    third = compared.job("Third", OTHER)
-    with program.folder(third.id).open() as database:
-        database.execute("UPDATE items SET score = NULL WHERE item_no = 3")
-        note_sums(database, program.folder(third.id))
-    third = program.ledger.save_batch(replace(third.batches[0], state=BatchState.RUNNING))
-    page.compare([compared.first, compared.second, third])
-    await until(lambda: page.others.count() == 2 and page.queries.texts_model.rowCount() > 0)
-    page.others.set_value(2)
-    page.others.picked.emit(2)
-    page.tops.set_value(3)
-    page.tops.picked.emit(3)
-    await until(lambda: page.top.caption() == "overlap of the first 3" and not page.tasks.running())
-    index = next(n for n in range(2) if page.queries.queries_model.text(n, 0) == "reset my password")
-    page.queries.queries.selectRow(index)
-    await until(lambda: page.queries.texts_model.rowCount() == 3)
-    page.queries.texts.selectRow(2)
-    read = page.queries.panel.text()
-    with program.folder(third.id).open() as database:
-        database.execute("UPDATE items SET score = 0.15 WHERE item_no = 3")
-        note_sums(database, program.folder(third.id))
-    program.ledger.save_batch(replace(third.batches[0], state=BatchState.DONE))
-    page.show_jobs(program.ledger.jobs())
-    await until(lambda: page.queries.texts_model.rowCount() == 4 and not page.tasks.running())
-    assert page.other() == 2
-    assert page.tops.value() == 3
-    assert page.queries.panel.text() == read
-    assert not page.partial_bar.isVisible()
-
-
-async def test_a_changed_name_a_partial_job_and_scores_that_come_later(compared: Compared, until: Until) -> None:
-    page, second = compared.page, compared.second
-    with compared.program.folder(second.id).open() as database:
-        database.execute("UPDATE items SET score = NULL WHERE query_no = 1")
-        note_sums(database, compared.program.folder(second.id))
-    page.compare([compared.first, second])
-    await until(page.partial_bar.isVisible)
-    assert page.partial_bar.text().startswith("Partial: “Second” has ")
-    assert page.queries.queries_model.rowCount() == 1
-
-    page, program = compared.page, compared.program
-    with program.folder(compared.second.id).open() as database:
-        database.execute("UPDATE items SET score = NULL")
-        note_sums(database, program.folder(compared.second.id))
-    program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.RUNNING))
-    page.compare([compared.first, program.ledger.job(compared.second.id)])
-    await until(lambda: "has no scores yet" in page.message())
-    with program.folder(compared.second.id).open() as database:
-        database.execute("UPDATE items SET score = item_no")
-        note_sums(database, program.folder(compared.second.id))
-    program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.DONE))
-    page.show_jobs(program.ledger.jobs())
-    await until(lambda: page.header.facts().startswith("A: First · B: Second · 2 queries"))
-    assert page.message() == ""
-    await until(lambda: not page.tasks.running())
-
-    shown = page.queries.queries_model
-    program.drafts.rename(compared.second.id, "Large model")
-    page.show_jobs(program.ledger.jobs())
-    assert page.header.facts().startswith("A: First · B: Large model · 2 queries")
-    assert "Large model" in page.job_lines.texts()
-    assert not page.tasks.running()
-    assert page.queries.queries_model is shown
 
 
 async def test_a_deleted_job_leaves_the_comparison_and_comes_back(compared: Compared, until: Until) -> None:

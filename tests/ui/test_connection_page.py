@@ -13,22 +13,19 @@ from keyring.backend import KeyringBackend
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMessageBox, QWidget
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
-from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, TITLES, WORKER_TITLES, CheckResult
 from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.connections.tested_card import CheckList
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import TOKEN
 from tests.support.practice import PracticeServer
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
-NOWHERE = "http://127.0.0.1:9/client/v4"
 
 Until = Callable[..., Awaitable[None]]
 Open = Callable[..., Awaitable[ConnectionPage]]
@@ -186,32 +183,6 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     assert states(page) == ["Not tested yet"] * 4
 
 
-async def test_a_connection_whose_test_failed_is_free_of_it_once_a_request_was_accepted(
-    open_page: Open, until: Until
-) -> None:
-    page = await open_page(NOWHERE)
-    await save(page, until)
-    assert page.cloudflare.has_failed() and page._program.settings.connection == ""
-    assert states(page) == ["No", "Not asked", "Not asked", "Not asked"]
-    page.has_worked("another")
-    assert page.cloudflare.has_failed()
-    page.has_worked("cloudflare")
-    assert not page.cloudflare.has_failed() and page.cloudflare.state.text() == "Set up, not tested yet"
-
-
-async def test_enter_in_a_field_saves_and_the_test_can_be_repeated(open_page: Open, service: str, until: Until) -> None:
-    page = await open_page(service)
-    paste(page.cloudflare.account, ACCOUNT)
-    paste(page.cloudflare.token_block.field, f" Bearer {TOKEN} ")
-    QTest.keyClick(page.cloudflare.token_block.field, Qt.Key.Key_Return)
-    await until(lambda: states(page) == ["Yes"] * 4)
-    await until(page.cloudflare.test_button.isEnabled)
-    click(page.cloudflare.test_button)
-    await until(lambda: states(page) == ["Asking…"] * 4)
-    assert not page.cloudflare.test_button.isEnabled() and page.cloudflare.test_button.toolTip()
-    await until(lambda: states(page) == ["Yes"] * 4)
-
-
 async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
     open_page: Open, service: str, until: Until
 ) -> None:
@@ -342,65 +313,3 @@ async def test_the_links_lead_to_the_right_pages_and_without_a_browser_the_addre
 
     for address in (ACCOUNT_PAGE, TOKEN_PAGE):
         assert bytes(url_of(address).toEncoded().data()).decode() == address
-
-
-async def test_the_keyboard_goes_from_top_to_bottom(open_page: Open, until: Until) -> None:
-    page = await open_page()
-    page.activateWindow()
-    page.practice.choice.setFocus()
-    await until(page.practice.choice.hasFocus)
-    card, seen = page.cloudflare, []
-    for _ in range(7):
-        focused = QApplication.focusWidget()
-        seen.append(focused)
-        assert focused is not None
-        QTest.keyClick(focused, Qt.Key.Key_Tab)
-    assert seen == [
-        page.practice.choice,
-        card.account,
-        card.account_block.link,
-        card.token_block.field,
-        card.token_block.link,
-        card.save_button,
-        page.paste_button,
-    ]
-
-
-def test_what_the_service_leaves_open_is_told_from_what_was_not_asked(qtbot: Any) -> None:
-    checks = CheckList()
-    qtbot.addWidget(checks)
-    answers = [CheckResult(title, True, "") for title in TITLES[:3]]
-    checks.show_results([*answers, CheckResult(TITLES[3], None, "It may work all the same.")])
-    assert [row.state() for row in checks.rows] == ["Yes", "Yes", "Yes", "Not certain"]
-    assert checks.rows[3].accessibleName() == "Model takes batches: Not certain: It may work all the same."
-    assert checks.outcome.text() == "Not certain"
-
-    checks.show_results([CheckResult(TITLES[0], True, ""), CheckResult(TITLES[1], None, "Too often."), *_unasked()])
-    assert [row.state() for row in checks.rows] == ["Yes", "Not certain", "Not asked", "Not asked"]
-
-    checks.reset()
-    assert [row.reason() for row in checks.rows] == [""] * 4 and checks.outcome.isHidden()
-
-
-def _unasked() -> list[CheckResult]:
-    return [CheckResult(title, None, "") for title in TITLES[2:]]
-
-
-def test_a_worker_that_does_not_collect_works_and_says_what_is_missing() -> None:
-    checks = CheckList(WORKER_TITLES, COLLECTING_TITLE)
-    good = [CheckResult(title, True, "") for title in WORKER_TITLES]
-    checks.show_results(good)
-    assert checks.optional.isHidden() and checks.outcome.text() == "Everything works"
-    checks.reset()
-    assert checks.foot().startswith("Four questions")
-    checks.show_optional(True)
-    assert not checks.optional.isHidden() and checks.foot().startswith("Five questions")
-    checks.show_results([*good, CheckResult(COLLECTING_TITLE, False, "Deploy the room.", is_needed=False)])
-    assert [row.state() for row in (*checks.rows, checks.optional)] == ["Yes"] * 4 + ["No"]
-    assert checks.optional.accessibleName() == "Collects answers: No: Deploy the room."
-    assert checks.outcome.text() == "Does not collect"
-    checks.show_results([CheckResult(WORKER_TITLES[0], False, "Not reached."), *good[1:]])
-    assert checks.optional.state() == "Not asked" and checks.outcome.text() == "Failed"
-    checks.show_optional(False)
-    checks.show_results([*good, CheckResult(COLLECTING_TITLE, True, "It can.", is_needed=False)])
-    assert not checks.optional.isHidden() and checks.optional.reason() == "It can."

@@ -62,14 +62,6 @@ async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Un
     await stage.person.until_sees("Texts that were removed cannot be judged.")
 
 
-async def test_the_question_can_be_answered_with_no(stage: Stage, until: Until) -> None:
-    stage.workspace._job._forget.trigger()
-    await stage.person.click("Cancel")
-    await until(lambda: not stage.person.sees("Remove the texts of this job?"))
-    assert not stage.job(JOB).texts_forgotten_at
-    assert rows_say(stage, SHOWN)
-
-
 @pytest.mark.parametrize("is_whole", [True, False])
 async def test_after_an_export_of_everything_if_the_settings_say_so(
     stage: Stage, tmp_path: Path, until: Until, is_whole: bool
@@ -88,13 +80,3 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
     else:
         await until(lambda: not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}"))
         assert not stage.job(JOB).texts_forgotten_at
-
-
-async def test_nothing_goes_after_an_export_unless_the_settings_say_so(
-    stage: Stage, tmp_path: Path, until: Until
-) -> None:
-    stage.workspace._export(stage.job(JOB).id)
-    export = await export_dialog(until)
-    await export.write([(tmp_path / "all.xlsx", export.forms.chosen()[0])])
-    assert not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}")
-    assert rows_say(stage, SHOWN)

@@ -45,7 +45,6 @@ CODE = {
     "Copy as Worker code": ("env.AI.run", "queueRequest"),
     "Copy as curl": ("curl ", "$CLOUDFLARE_API_TOKEN", "batch-0001.json"),
 }
-FILE = "query,context\n" + "".join(f"{query},{text}\n" for query, contexts in QUERIES.items() for text in contexts)
 
 
 @pytest.fixture
@@ -116,18 +115,6 @@ async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: 
     await driver.idle()
 
 
-async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    lost = replace(
-        job.batches[0], state=BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came."
-    )
-    await driver.show(driver.pretend(replace(job, finished_at=0.0), [lost]))
-    (card,) = driver.page.progress.cards.values()
-    assert not card.id_field.isVisible() and not card.adopt_button.isVisible()
-    assert card.again_button.isVisible() and card.dismiss_button.isVisible()
-    await driver.idle()
-
-
 async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     await driver.show(job)
@@ -176,64 +163,6 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     await until(lambda: stage.person.sees("Query 1"))
     assert not stage.workspace._job._duplicate.isEnabled()
     await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
-
-
-async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
-    stage: Stage, service: FaultyService, until: Until, tmp_path: Path
-) -> None:
-    shared = ("Choose a new password", "Invoices")
-    body = {"requests": [{"query": query, "contexts": [{"text": text} for text in shared]} for query in QUERIES]}
-    queries, contexts, folder = tmp_path / "queries.csv", tmp_path / "answers.csv", tmp_path / "texts"
-    queries.write_text("question\n" + "".join(f"{query}\n" for query in QUERIES), encoding="utf-8")
-    contexts.write_text("answer\n" + "".join(f"{text}\n" for text in shared), encoding="utf-8")
-    folder.mkdir()
-    for number, text in enumerate(shared):
-        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
-    request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
-    stage.workspace.window.attach.emit()
-    dialog = await attach_dialog(until)
-    await until(lambda: dialog.connection.count() == 2)
-    dialog.text.setPlainText(request_id)
-    files = dialog.files
-    files.open(folder)
-    await until(files.inputs)
-    assert files.kind.value() == Kind.EMBED and files.names[0].whole_text() == "texts"
-    click(files.removes[0])
-    assert files.choose_folder.isVisible() and files.inputs() is None and dialog.add_button.isEnabled()
-    files.open(queries)
-    await until(files.inputs)
-    files.kind.set_value(Kind.RANK)
-    files.kind.picked.emit(Kind.RANK)
-    await until(files.missing)
-    await until(lambda: not dialog.tasks.is_running("choose"))
-    assert files.missing() and not dialog.add_button.isEnabled() and files.add_second.isVisible()
-    files.open(queries, contexts)
-    await until(files.inputs)
-    assert [name.whole_text() for name in files.names] == ["queries.csv", "answers.csv"]
-    click(dialog.add_button)
-    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
-    (job,) = stage.program.ledger.jobs()
-    assert (job.queries, job.texts) == (2, 4)
-    await until(lambda: stage.person.sees("cancel an order"))
-    await until(lambda: not stage.workspace._results.ranking.view.tasks.running())
-
-
-async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
-    stage: Stage, service: FaultyService, until: Until
-) -> None:
-    request_id = json.loads(await by_curl(service))["result"]["request_id"]
-    await stage.program.attach("cloudflare", request_id, model=MODEL)
-    stage.workspace.window.attach.emit()
-    dialog = await attach_dialog(until)
-    await until(lambda: dialog.connection.count() == 2)
-    dialog.text.setPlainText(request_id)
-    click(dialog.add_button)
-    await until(dialog.problem.isVisible, timeout=10)
-    assert dialog.problem.text().endswith(".") and dialog.add_button.isEnabled()
-    dialog.text.setPlainText(request_id + " ")
-    assert not dialog.problem.isVisible()
-    dialog.reject()
-    assert len(stage.program.ledger.jobs()) == 1
 
 
 async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:

@@ -1,11 +1,7 @@
 """The page of a job that was sent: its head, its tabs, its details."""
 
-import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -13,12 +9,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import Kind, ReadOptions
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page
@@ -58,14 +50,6 @@ async def test_a_job_at_work_shows_its_progress_and_then_its_ranking(slow_desk: 
     await slow_desk.idle()
 
 
-async def test_a_tab_that_was_chosen_stays_when_the_job_finishes(slow_desk: JobPageDriver, until: Until) -> None:
-    job = await send(slow_desk, TIED, Kind.RANK)
-    slow_desk.page.tabs.choose("details")
-    await until(lambda: slow_desk.program.ledger.job(job.id).state is JobState.DONE)
-    assert slow_desk.page.tabs.current() == "details"
-    await slow_desk.idle()
-
-
 async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     driver: JobPageDriver, until: Until
 ) -> None:
@@ -81,17 +65,6 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     assert driver.page.tabs.current() == "vectors"
     assert not driver.page.tabs.is_shown("ranking")
     await until(lambda: driver.vectors.rows.rowCount() == 4)
-    await driver.idle()
-
-
-async def test_at_cloudflare_a_job_costs_what_was_counted(driver: JobPageDriver, until: Until) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    batches = [replace(batch, tokens=4_000_000) for batch in job.batches]
-    await driver.show(driver.pretend(replace(job, connection="cloudflare"), batches))
-    assert driver.page.header.facts().endswith("· $0.048")
-    unfinished = [replace(batch, state=BatchState.QUEUED, tokens=0) for batch in job.batches]
-    await driver.show(driver.pretend(replace(job, connection="cloudflare", finished_at=0.0), unfinished))
-    assert driver.page.header.facts() == "2 queries · 6 contexts · bge-m3 · under $0.001"
     await driver.idle()
 
 
@@ -144,54 +117,4 @@ async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(
     await until(lambda: '"success":true' in dialog.text.toPlainText().replace(" ", ""))
     assert dialog.text.isReadOnly()
     dialog.accept()
-    await driver.idle()
-
-
-@pytest.mark.parametrize(
-    ("sends", "name", "words"),
-    [
-        (False, "Rows left out", "2, which may have been misread"),
-        (True, "Doubtful rows", "2, sent as they were read"),
-    ],
-)
-async def test_details_say_what_became_of_doubtful_rows(
-    driver: JobPageDriver, until: Until, sends: bool, name: str, words: str
-) -> None:
-    job = await driver.draft('id,text\n1,one\n2,"two" and more\n3,three\n4,5" screen\n5,six\n', Kind.EMBED, "Texts")
-    source = open_source(Path(job.source_path), ReadOptions(sends_doubtful=sends))
-    driver.program.drafts.load(job.id, source, suggest_mapping(source, Kind.EMBED, preview(source)))
-    await driver.program.actions.send(job.id)
-    await driver.show(job)
-    driver.page.tabs.choose("details")
-    await until(lambda: dict(driver.page.details.lines()).get(name) == words)
-    await driver.idle()
-
-
-async def test_the_window_stays_live_while_a_large_ranking_is_read(
-    driver: JobPageDriver, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever takes long over many scores runs in a thread of its own, never in that of the window."""
-    rows = [f"query {query},text {text} of {query},S-{text},1" for query in range(60) for text in range(20)]
-    job = await driver.finished("query,context,sku,label\n" + "\n".join(rows) + "\n", Kind.RANK)
-    in_window: dict[str, bool] = {}
-
-    def noted(name: str) -> Callable[..., Any]:
-        read = getattr(Rankings, name)
-
-        def call(*arguments: Any) -> Any:
-            in_window[name] = in_window.get(name, False) or threading.current_thread() is threading.main_thread()
-            return read(*arguments)
-
-        return call
-
-    for name in ("queries", "contexts", "counts"):
-        monkeypatch.setattr(Rankings, name, noted(name))
-    await driver.show(job)
-    await until(lambda: driver.ranking.contexts_model.rowCount() == 20)
-    for index in range(1, 20):
-        driver.ranking.queries.selectRow(index)
-        await asyncio.sleep(0)
-    driver.ranking.limits_bar.set_top(3)
-    await until(lambda: driver.ranking.kept.text().endswith(" of 1,200"))
-    assert in_window == {"queries": False, "contexts": False, "counts": False}
     await driver.idle()

@@ -8,10 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu, QMessageBox
+from PySide6.QtWidgets import QMessageBox
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import FREE_BATCHES, FREE_SHARDS
 from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions, JobState
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, worker
@@ -24,7 +23,6 @@ from cfbatch_gui.ui.jobs.job_summary import (
     usual_words,
 )
 from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard, batch_row
-from cfbatch_gui.ui.state_names import library_words, words_of_job
 from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
@@ -111,17 +109,6 @@ async def test_sending_again_asks_a_second_time(driver: JobPageDriver, until: Un
     await driver.idle()
 
 
-async def test_a_note_has_its_place_in_the_smallest_window(driver: JobPageDriver, until: Until) -> None:
-    await job_with(driver, BatchState.FAILED)
-    driver.window.resize(700, 560)  # what the library leaves of 920
-    table = driver.page.progress.table
-    note = next(place for place, column in enumerate(table.columns()) if column.key == "note")
-    await until(lambda: table.isVisible() and table.width() < 700)
-    await until(lambda: table.columnWidth(note) >= 90)
-    assert table.horizontalScrollBar().maximum() == 0
-    await driver.idle()
-
-
 async def test_a_failed_batch_says_why_and_is_sent_again(driver: JobPageDriver, until: Until) -> None:
     sentence = "The model reads at most 8,192 tokens of a text, and one is longer."
     job = await job_with(driver, BatchState.FAILED, error=sentence, error_detail="code 5023", request_id="")
@@ -147,20 +134,6 @@ async def test_batches_with_the_same_reason_are_one_line(driver: JobPageDriver) 
     await driver.idle()
 
 
-async def test_a_request_id_is_copied_from_the_details_and_shown_nowhere_else(driver: JobPageDriver) -> None:
-    job = await job_with(driver, BatchState.QUEUED)
-    request_id = job.batches[0].request_id
-    rows = driver.page.progress.table.model()
-    shown = [str(rows.index(0, column).data()) for column in range(rows.columnCount())]
-    assert request_id and not any(request_id in cell for cell in shown)
-    driver.page.tabs.choose("details")
-    menu = QMenu()
-    driver.page.details._add_to_menu(menu, 0)
-    next(action for action in menu.actions() if action.text() == "Copy request ID").trigger()
-    assert QGuiApplication.clipboard().text() == request_id
-    await driver.idle()
-
-
 def made(state: BatchState, **known: object) -> Batch:
     return Batch("job", 4, state, 26, 2600, 9_500_000, **known)  # type: ignore[arg-type]
 
@@ -173,12 +146,6 @@ def test_the_next_check_counts_down_and_is_still_while_paused() -> None:
     assert batch_row(running, paused=False, now=1480.0).time == "4 min"
     done = made(BatchState.DONE, sent_at=1000.0, changed_at=1362.0)
     assert batch_row(done, paused=False, now=9000.0).time == "took 6 min 02 s"
-
-
-def test_a_word_of_the_service_that_we_do_not_know_is_shown() -> None:
-    assert batch_row(made(BatchState.QUEUED, service_word="paused"), paused=False, now=0.0).note == (
-        "The service says: paused"
-    )
 
 
 def past(seconds: float, number: int, texts: int = 18_000) -> Job:
@@ -228,17 +195,6 @@ async def test_refused_requests_are_sent_again_and_nothing_else(driver: JobPageD
     await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
     sent = [batch.texts for batch in driver.program.ledger.job(job.id).batches]
     assert sent == [5, 2]  # a text that stands twice was sent once
-    await driver.idle()
-
-
-async def test_a_pause_is_said_beside_an_unknown_outcome_too(driver: JobPageDriver) -> None:
-    job = await job_with(driver, BatchState.OUTCOME_UNKNOWN, error=SEEN)
-    reason = "Cloudflare refused the token. Sending has stopped; nothing was lost."
-    waiting = replace(job.batches[0], number=2, state=BatchState.QUEUED, error="")
-    await driver.show(driver.pretend(replace(job, paused_because=reason), [*job.batches, waiting]))
-    assert driver.page.progress.pause_bar.text() == reason
-    assert driver.page.carry_on_button.isVisible()
-    assert driver.page.progress.cards
     await driver.idle()
 
 
@@ -306,35 +262,6 @@ def test_each_moment_has_its_sentence(known: Job, line: str) -> None:
     assert words.may_close is line.endswith(("open again.",))
 
 
-def test_the_figures_count_every_batch_and_the_bytes_that_wait() -> None:
-    words = account_words(job("here", "account", "account", "service", "direct", "planned"), WORKER)
-    assert words is not None
-    assert [text for _, text in words.figures] == [
-        "1 waiting to be sent",
-        "2 at the service",
-        "2 waiting in your account · 18.8 MB",
-        "1 here",
-    ]
-    words = account_words(job("service"), WORKER)
-    assert words is not None
-    assert words.figures == ((0, ""), (1, "1 at the service"), (0, "0 waiting in your account"), (0, "0 here"))
-
-
-def test_what_the_free_plan_does_not_take_is_said() -> None:
-    count = FREE_SHARDS * FREE_BATCHES
-    handed = [replace(batch(n, "service"), shard=1 + n % FREE_SHARDS) for n in range(1, count + 1)]
-    known = replace(job(), batches=(*handed, batch(count + 1, "direct"), batch(count + 2, "direct")))
-    words = account_words(known, WORKER)
-    assert words is not None and words.line == (
-        "On the Workers Free plan your account collects 500 batches of a job. CF Batch asks for the other 2 itself,"
-        " while it is open."
-    )
-    words = account_words(
-        known, worker(WORKER.base_url, connection_id="worker", title="Mine", paid_plan=True, collects=True)
-    )
-    assert words is not None and "not handed over yet" in words.line
-
-
 @pytest.mark.parametrize(
     ("known", "connection"),
     [
@@ -348,40 +275,6 @@ def test_what_the_free_plan_does_not_take_is_said() -> None:
 )
 def test_nothing_is_said_where_the_account_has_nothing_to_do(known: Job, connection: Connection | None) -> None:
     assert account_words(known, connection) is None
-
-
-def test_a_job_that_only_the_account_works_on_says_so_in_the_list() -> None:
-    assert library_words(job("service", "here"), NOW).text == "At the service · 1 of 2 here · 16 min"
-    assert library_words(job("account", "service"), NOW).text == "Waiting in your account · 0 of 2 here · 16 min"
-    assert library_words(job("service", "direct"), NOW).text == "Running · 0 of 2 here · 16 min"
-    assert library_words(job("direct", "direct"), NOW).text == "Running · 0 of 2 batches · 16 min"
-    assert words_of_job(job("here", finished_at=NOW)).text == "Finished"
-    assert words_of_job(job("service", paused_because="No room.")).text == "Paused"
-
-
-def test_rows_of_batches_say_where_the_answer_is_and_when_it_is_looked_for() -> None:
-    rows = {
-        where: batch_row(batch(1, where), paused=False, now=NOW, in_collected_job=True, next_look=NOW + 30)
-        for where in ("direct", "service", "account", "collecting", "here")
-    }
-    assert {where: (row.state.text, row.note, row.next_check) for where, row in rows.items()} == {
-        "direct": ("Queued", "", "in 12 s"),
-        "service": ("At the service", "", "in 30 s"),
-        "account": ("Waiting in your account", "9.4 MB", "now"),
-        "collecting": ("Collecting", "", "in 30 s"),
-        "here": ("Here", "", "–"),
-    }
-    assert rows["account"].note_role == "quiet"
-    assert batch_row(batch(1, "here"), paused=False, now=NOW).state.text == "Done"
-    unknown = batch_row(batch(1, "service"), paused=False, now=NOW, next_look=None)
-    assert unknown.next_check == ""
-
-
-def test_the_header_says_what_waits_and_what_is_kept() -> None:
-    assert summary_words(job("account", "service"), Planned())[-1] == "1 in your account, 9.4 MB"
-    assert summary_words(job("here", finished_at=NOW), Planned())[-1] == "copies in your account"
-    cleared = job("here", finished_at=NOW, account_cleared_at=NOW)
-    assert "copies in your account" not in summary_words(cleared, Planned())
 
 
 def test_what_can_be_done_goes_by_the_job() -> None:

@@ -1,6 +1,5 @@
 """The page of judging: by keys alone, each answer in the book before the next text."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.judgements.tables import newest, verdicts
-from cfbatch_gui.core.judgements.values import THREE
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 from cfbatch_gui.ui.notices import Notices
@@ -161,26 +159,6 @@ async def test_the_end_says_how_steady_the_judge_was_and_leads_to_the_comparison
     assert not judging.page.start.begin_button.isEnabled()
 
 
-async def test_a_new_book_has_the_chosen_scale_and_an_old_one_keeps_its_own(judging: Judging) -> None:
-    page = judging.page
-    page.judge(judging.jobs)
-    await judging.until(page.start.begin_button.isVisible)
-    page.start.book.setText("Support, 2026")
-    page.start.scales.set_value(THREE)
-    page.start.changed.emit()
-    await judging.until(lambda: not page.tasks.running())
-    QTest.keyClick(page.start.begin_button, Qt.Key.Key_Return)
-    await judging.until(page.view.isVisible)
-    await judging.press("3")  # not on this scale
-    await judging.press("2")
-    assert sorted(judging.grades().values()) == [2]
-    assert judging.program.settings.judgement_book == "Support, 2026"
-    page.judge(judging.jobs)
-    await judging.until(page.start.begin_button.isVisible)
-    assert page.start.book.text() == "Support, 2026"
-    assert not page.start.scales.isVisible()
-
-
 async def test_a_second_judge_settles_what_both_see_differently(judging: Judging) -> None:
     session = await judging.begin()
     while not session.is_done:
@@ -212,21 +190,6 @@ async def test_a_second_judge_settles_what_both_see_differently(judging: Judging
     assert sorted(judging.grades().values()) == [0] * (QUERIES * TEXTS - len(last)) + [2] * len(last)
 
 
-async def test_words_of_ones_own_are_asked_for_until_they_make_a_scale(judging: Judging) -> None:
-    page = judging.page
-    page.judge(judging.jobs)
-    await judging.until(page.start.begin_button.isVisible)
-    page.start.scales.set_value("own")
-    page.start.scales.picked.emit("own")
-    await judging.until(page.start.trouble.isVisible)
-    assert "the least relevant first" in page.start.trouble.text()
-    page.start.words.setText("bad, fine, great")
-    page.start.changed.emit()
-    await judging.until(page.start.begin_button.isEnabled)
-    await asyncio.sleep(0)
-    assert page.start.asked().scale.name_of(2) == "great"
-
-
 async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_path: Path) -> None:
     page = judging.page
     page.judge(judging.jobs)
@@ -241,12 +204,4 @@ async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_pat
     file.write_text("query,text,grade\nquestion 2,answer 2.3,perhaps\n", "utf-8")
     with pytest.raises(InputError, match="Nothing was imported"):
         await page.files.take_in(file)
-    assert len(judging.grades()) == 2
-
-
-async def test_deleting_a_job_keeps_its_labels(judging: Judging) -> None:
-    job = finished(judging.program, "Labelled", [Pair("q", "a", 0.5, label="2"), Pair("q", "b", 0.4, label="0")])
-    judging.program.keep_labels(job.id)
-    assert judging.grades() == {"a": 2, "b": 0}
-    judging.program.keep_labels(judging.jobs[0].id)  # without labels
     assert len(judging.grades()) == 2

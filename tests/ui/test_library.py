@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QLineEdit, QMenu
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui.jobs.library import Library, TagDialog
-from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, LINES, Group, GroupEntry, JobGroups, arrange
-from cfbatch_gui.ui.state_names import DraftPhase, batch_words, draft_words, job_words, library_words
+from cfbatch_gui.ui.jobs.library_list import LINES, Group, GroupEntry, JobGroups, arrange
+from cfbatch_gui.ui.state_names import library_words
 
 NOW = 1_750_000_000.0
 
@@ -92,15 +92,6 @@ def test_a_click_opens_and_arrow_keys_move_on(qtbot: Any, library: Library) -> N
     assert library.opened_job() == "2"
 
 
-def test_marking_says_nothing_and_an_update_keeps_the_mark(qtbot: Any, library: Library) -> None:
-    opened = QSignalSpy(library.opened)
-    library.open_job("2")
-    library.show_jobs((DONE, DRAFT, replace(WORKING, batches=(replace(WORKING.batches[0]),)), UNKNOWN))
-    assert library.list.currentIndex().row() == library.rows.line_of("2")
-    library.show_jobs((UNKNOWN, job(7)))
-    assert opened.count() == 0
-
-
 def test_an_update_touches_only_what_changed(library: Library) -> None:
     changed, inserted, removed = (
         QSignalSpy(signal) for signal in (library.rows.dataChanged, library.rows.rowsInserted, library.rows.rowsRemoved)
@@ -149,34 +140,6 @@ def test_finding_shows_only_names_that_fit(qtbot: Any, library: Library) -> None
     assert len(lines(library)) == 8
 
 
-def test_the_title_of_a_group_is_seen_with_its_first_job(library: Library) -> None:
-    library.show_jobs([job(number, BatchState.DONE) for number in range(60)])
-    bar = library.list.verticalScrollBar()
-    bar.setValue(bar.maximum())
-    library.open_job("0")
-    assert library.rows.line_of("0") == 1 and bar.value() == 0
-
-
-def test_finding_marks_no_job_that_is_not_open(qtbot: Any, library: Library) -> None:
-    library.show_jobs([job(number, BatchState.DONE) for number in range(60)])
-    library.open_job("7")
-    qtbot.keyClicks(library.find_field, "job 4")
-    qtbot.waitUntil(lambda: library.rows.line_of("7") < 0)
-    assert not library.list.currentIndex().isValid() and not library.list.selectedIndexes()
-    assert library.list.verticalScrollBar().value() == 0
-    library.find_field.clear()
-    qtbot.waitUntil(lambda: library.rows.line_of("7") >= 0)
-    assert library.list.currentIndex().row() == library.rows.line_of("7")
-
-
-def test_the_foot_opens_the_connection(qtbot: Any, library: Library) -> None:
-    wanted = QSignalSpy(library.connection_opened)
-    library.show_connection("Practice", "on this computer", "practice")
-    qtbot.mouseClick(library.foot, Qt.MouseButton.LeftButton)
-    qtbot.mouseClick(library.foot._gear, Qt.MouseButton.LeftButton)
-    assert wanted.count() == 2
-
-
 MANY = tuple(job(number, BatchState.DONE, queries=number) for number in range(10, 1_010))
 
 
@@ -190,40 +153,6 @@ def test_the_list_of_a_thousand_jobs_grows_as_it_is_scrolled(library: Library) -
         assert library.rows.rowCount() == pages * LINES
     names = [name for name in lines(library) if name.startswith("Job")]
     assert names == [f"Job {number}" for number in range(10, 10 + 4 * LINES - 1)]
-
-
-def test_the_end_key_goes_to_the_last_of_a_thousand_jobs(qtbot: Any, library: Library) -> None:
-    library.show_jobs(MANY)
-    library.list.setFocus()
-    qtbot.keyClick(library.list, Qt.Key.Key_End)
-    assert library.opened_job() == "1009" and library.list.currentIndex().row() == 1_000
-
-
-def test_a_job_far_down_is_marked_when_it_is_opened(library: Library) -> None:
-    library.show_jobs(MANY)
-    library.open_job("700")
-    assert library.list.currentIndex().data(ENTRY_ROLE).id == "700"
-    assert library.list.visualRect(library.list.currentIndex()).intersects(library.list.viewport().rect())
-    assert library.rows.rowCount() < 1_001
-
-
-def test_a_new_job_above_many_is_one_line_more(library: Library) -> None:
-    library.show_jobs(MANY)
-    library.open_job("20")
-    inserted, removed = QSignalSpy(library.rows.rowsInserted), QSignalSpy(library.rows.rowsRemoved)
-    library.show_jobs((job(5, BatchState.DONE), *MANY))
-    assert (inserted.count(), removed.count()) == (1, 0)
-    assert inserted.at(0)[1:] == [1, 1]
-    assert library.list.currentIndex().data(ENTRY_ROLE).id == "20"
-    assert library.rows.rowCount() == LINES + 1
-
-
-def test_every_state_has_words_and_an_icon(library: Library) -> None:
-    from cfbatch_gui.core.jobs.states import JobState
-    from cfbatch_gui.core.system.paths import resource
-
-    for words in [*map(batch_words, BatchState), *map(job_words, JobState), *map(draft_words, DraftPhase)]:
-        assert words.text and resource(f"icons/{words.icon}.svg").exists()
 
 
 def test_the_second_line_says_where_it_stands() -> None:
@@ -267,16 +196,6 @@ def test_ctrl_and_shift_select_and_the_open_job_stays(qtbot: Any, library: Libra
     assert selected(library) == [] and library.opened_job() == "2"
 
 
-def test_shift_and_arrows_select_and_an_arrow_alone_opens(qtbot: Any, library: Library) -> None:
-    click(qtbot, library, "1")
-    library.list.setFocus()
-    for _ in range(2):
-        qtbot.keyClick(library.list, Qt.Key.Key_Down, SHIFT)
-    assert selected(library) == ["1", "2", "3"] and library.opened_job() == "1"
-    qtbot.keyClick(library.list, Qt.Key.Key_Down)
-    assert selected(library) == [] and library.opened_job() == "4"
-
-
 def test_a_selection_outlasts_changes_of_its_jobs(qtbot: Any, library: Library) -> None:
     click(qtbot, library, "2")
     click(qtbot, library, "4", CTRL)
@@ -301,30 +220,6 @@ def test_the_menu_counts_the_jobs_that_each_entry_concerns(qtbot: Any, library: 
     assert [spy.at(0)[0] for spy in (compared, archived)] == [["2", "4"]] * 2, "a draft has no results, and stays"
     assert [spy.at(0)[0] for spy in (tagged, deleted)] == [["2", "3", "4"]] * 2
     assert "Rename" in entries(library, "1"), "the menu of a job that is not selected is its own"
-
-
-def test_the_right_button_keeps_a_selection(qtbot: Any, library: Library) -> None:
-    click(qtbot, library, "1")
-    click(qtbot, library, "3", CTRL)
-    place = library.list.visualRect(library.rows.index_of("3")).center()
-    qtbot.mouseClick(library.list.viewport(), Qt.MouseButton.RightButton, pos=place)
-    assert selected(library) == ["1", "3"]
-
-
-def test_the_delete_key_concerns_the_whole_selection(qtbot: Any, library: Library) -> None:
-    deleted = QSignalSpy(library.deleted)
-    click(qtbot, library, "1")
-    click(qtbot, library, "4", CTRL)
-    qtbot.keyClick(library.list, Qt.Key.Key_Delete)
-    assert deleted.at(0)[0] == ["1", "4"]
-
-
-def test_all_of_a_thousand_jobs_are_selected_also_those_not_scrolled_to(qtbot: Any, library: Library) -> None:
-    library.show_jobs(MANY)
-    library.list.selectAll()
-    assert len(library.selection()) == len(MANY)
-    library.show_jobs((*MANY, WORKING))
-    assert len(library.selection()) == len(MANY)
 
 
 def test_the_archive_is_shown_by_a_click_and_left_by_another(qtbot: Any, library: Library) -> None:

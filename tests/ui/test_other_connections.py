@@ -162,27 +162,6 @@ async def test_collecting_is_switched_on_tested_and_kept(
     assert wanted == [saved.id] * 2
 
 
-async def test_what_has_the_wrong_form_is_said_beside_its_field(open_page: Open, backend: MemoryKeyring) -> None:
-    page = await open_page()
-    worker = begin(page, "Your own Worker")
-    click(worker.save_button)
-    assert worker.blocks[worker.url].hint() == "Enter the Worker’s address."
-    QTest.keyClicks(worker.url, "http://example.org")
-    click(worker.save_button)
-    assert "over http" in worker.blocks[worker.url].hint()
-    gateway = begin(page, "AI Gateway")
-    click(gateway.save_button)
-    assert gateway.blocks[gateway.account].hint() == "Enter your account ID."
-    assert gateway.blocks[gateway.gateway].hint() == "Enter the gateway’s ID."
-    assert gateway.token_block.hint().startswith("There is no API token yet.")
-    QTest.keyClicks(gateway.gateway, "no name!")
-    QTest.keyClicks(gateway.token_block.field, "cfk_0123456789abcdefghijklmnop")
-    click(gateway.save_button)
-    assert gateway.blocks[gateway.gateway].hint().startswith("That is not the name of a gateway.")
-    assert gateway.token_block.hint().startswith("This is a global API key")
-    assert backend.stored == {} and len(page._program.address_book.saved()) == 1
-
-
 async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
     open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until
 ) -> None:
@@ -207,33 +186,6 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
     press(page, "Remove")
     await until(lambda: not is_busy(page, card))
     assert backend.stored == {("CF Batch", saved.id): TOKEN} and card.gateway_block.takes_text()
-
-
-async def test_a_second_account_has_its_own_token(
-    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until
-) -> None:
-    page = await open_page(endpoints.rest.url)
-    card = begin(page, "Cloudflare account")
-    assert card.title() == "Cloudflare 2"
-    paste(card.account, f"https://dash.cloudflare.com/{ACCOUNT}/ai")
-    assert card.account.text() == ACCOUNT
-    QTest.keyClicks(card.token_block.field, TOKEN)
-    await save(page, card, until)
-    assert states(card) == ["Yes"] * 4
-    assert [key[1] for key in backend.stored] == [page._program.address_book.saved()[1].id]
-    assert page.cloudflare.account.text() == ""
-
-
-async def test_a_pasted_line_of_curl_fills_the_right_fields(open_page: Open) -> None:
-    page = await open_page()
-    QGuiApplication.clipboard().setText(
-        f"curl https://api.cloudflare.com/client/v4/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3"
-        f' -H "Authorization: Bearer {TOKEN}"'
-    )
-    click(page.paste_button)
-    assert (page.cloudflare.account.text(), page.cloudflare.token_block.field.text()) == (ACCOUNT, TOKEN)
-    assert page.cloudflare.found.text() == "Found in what you pasted: the account ID and an API token."
-    assert page.cloudflare.found.isVisible()
 
 
 async def test_more_than_a_field_can_hold_is_understood_wherever_it_is_pasted(open_page: Open) -> None:
@@ -308,20 +260,6 @@ async def test_rename_and_remove(
     assert backend.stored == {} and page.others.cards == [] and program.settings.connection == "practice"
     await until(page.practice.choice.isChecked)
     assert program.ledger.job(job.id).state is JobState.DRAFT
-
-
-async def test_one_that_was_begun_is_not_for_new_jobs_and_goes_without_a_question(
-    open_page: Open, until: Until
-) -> None:
-    page = await open_page()
-    begin(page, "Your own Worker")
-    page.refresh()
-    await until(lambda: not page.tasks.is_running("refresh"))
-    assert page.header.state.text() == "New jobs use the practice service"
-    card = begin(page, "Your own Worker")
-    assert page.others.cards == [card]
-    entry(card, "Remove…")
-    await until(lambda: not page.others.cards)
 
 
 async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, until: Until, tmp_path: Path) -> None:

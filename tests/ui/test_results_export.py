@@ -5,7 +5,6 @@ import csv
 import json
 import threading
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
@@ -15,12 +14,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import targets_for
-from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog
-from cfbatch_gui.ui.results.export_plan import Extent, missing_words, paths_for
+from cfbatch_gui.ui.results.export_plan import paths_for
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.ui.conftest import Until
@@ -124,19 +122,6 @@ async def test_columns_are_chosen_once_for_all_forms(driver: JobPageDriver, tmp_
     assert list(read(tmp_path / "a.csv")[0]) == ["query", "score"]
 
 
-async def test_offers_only_what_fits(driver: JobPageDriver, until: Until) -> None:
-    dialog = opened(driver, await driver.finished(TEXTS, Kind.EMBED, "Catalogue"))
-    await until(lambda: [what[:10] for _, what in lines(dialog)] == ["4 rows of "])
-    dialog.forms.choose("npy")
-    assert [what.rpartition(", ")[2] for _, what in lines(dialog)] == ["about 4 kB"]
-    assert not dialog.forms.boxes["failed"].isEnabled()
-    assert not dialog.columns_button.isVisible()
-    assert not dialog.limits_bar.isVisible()
-    dialog.forms.choose()
-    assert not dialog.save_button.isEnabled()
-    dialog.reject()
-
-
 async def test_a_folder_that_cannot_be_written_is_reported_in_the_dialog(
     driver: JobPageDriver, tmp_path: Path, until: Until
 ) -> None:
@@ -177,47 +162,6 @@ async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver
     assert not driver.notices.texts()
 
 
-async def test_the_next_command_can_be_read_before_it_is_copied(
-    driver: JobPageDriver, home: Path, until: Until
-) -> None:
-    dialog = opened(driver, await driver.finished(TEXTS, Kind.EMBED, "Catalogue"))
-    await until(lambda: not dialog.tasks.is_running("count"))
-    dialog.set_folder(home)
-    dialog.forms.choose("vectorize")
-    dialog.tasks.start("write", dialog.write(dialog.outputs()))
-    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 4 rows to “"))
-    show, copy = driver.notices.bars()[0].links()
-    assert (show.text(), copy.text()) == ("Show file", "Copy the next command")
-    create, upsert = copy.toolTip().split("\n")
-    assert create.startswith("wrangler vectorize create catalogue --dimensions=")
-    assert upsert.startswith("wrangler vectorize upsert catalogue ") and "vectors-0001.ndjson" in upsert
-
-
-async def test_what_is_here_of_a_job_at_work_is_exported_from_its_menu(driver: JobPageDriver) -> None:
-    job = await driver.finished(TEXTS, Kind.EMBED)
-    await driver.show(job)
-    (entry,) = (each for each in driver.page.header.more.menu().actions() if each.text() == "Export what is here…")
-    assert not entry.isVisible(), "there is a button for all of it"
-    waiting = replace(job.batches[0], number=2, state=BatchState.QUEUED)
-    await driver.show(driver.pretend(replace(job, finished_at=0.0), [job.batches[0], waiting]))
-    assert entry.isVisible() and not driver.page.export_button.isVisible()
-    wanted: list[str] = []
-    driver.page.export_wanted.connect(wanted.append)
-    entry.trigger()
-    assert wanted == [job.id]
-
-
-def test_what_may_still_come_is_distinguished_from_what_will_not() -> None:
-    def said(counts: OutcomeCounts, kind: Kind) -> str:
-        return missing_words(Extent(counts, 0, (), 0), kind)
-
-    assert said(OutcomeCounts(5, 0, 0, 0, 0), Kind.EMBED) == ""
-    assert said(OutcomeCounts(5, 0, 2, 0, 0), Kind.EMBED).startswith("2 rows have no vector yet and are left out")
-    assert said(OutcomeCounts(5, 1, 2, 0, 0), Kind.EMBED).startswith("3 rows have no vector and are left out")
-    assert said(OutcomeCounts(5, 0, 1, 0, 0), Kind.RANK).startswith("1 row has no score yet.")
-    assert said(OutcomeCounts(5, 0, 0, 1, 1), Kind.RANK).endswith("They are written too, with their reasons.")
-
-
 async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
     driver: JobPageDriver, home: Path, until: Until
 ) -> None:
@@ -238,29 +182,6 @@ async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
     QTest.mouseClick(dialog.save_button, LEFT)
     await until(lambda: driver.notices.texts() == ["Wrote 2 rows to “Catalogue.csv”."])
     assert len(read(home / "Catalogue.csv")) == 2
-
-
-async def test_the_note_with_the_job_can_be_switched_off_for_people_and_stays_so(
-    driver: JobPageDriver, home: Path, until: Until
-) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    notes = driver.program.folder(job.id).path / "exports"
-    for number, wanted in enumerate((False, False, True), 1):
-        dialog = ExportDialog(driver.program, driver.notices, job, parent=driver.window)
-        dialog.open()
-        dialog.set_folder(home)
-        if dialog.manifest_box.isChecked() is not wanted:
-            dialog.manifest_box.click()
-        await until(lambda dialog=dialog: not dialog.tasks.is_running("count"))
-        dialog.tasks.start("write", dialog.write(dialog.outputs()))
-        await until(lambda number=number: len(list(home.iterdir())) == number)
-        await until(lambda dialog=dialog: not dialog.is_writing())
-        assert notes.exists() is wanted
-        assert driver.program.settings.keeps_manifests is wanted
-    dialog = opened(driver, job)
-    assert dialog.manifest_box.isHidden(), "a file for programs has it beside it"
-    dialog.reject()
-    await driver.idle()
 
 
 async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form(

@@ -78,15 +78,6 @@ async def test_figures_and_queries_the_worst_first_whose_texts_can_be_exported(s
     assert view.row_choices() == (RowChoice("selected queries", frozenset(range(1, 25))),)
 
 
-async def test_without_judgements_there_is_one_button(shown: Shown) -> None:
-    wanted: list[str] = []
-    shown.view.judge_wanted.connect(wanted.append)
-    job_id = await shown.show(PLAIN)
-    assert shown.view.empty.isVisible()
-    QTest.mouseClick(shown.view.empty.button, Qt.MouseButton.LeftButton)
-    assert wanted == [job_id]
-
-
 async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) -> None:
     job_id = await shown.show(PLAIN)
     book = shown.program.judgements.book_for("Support, 2026")

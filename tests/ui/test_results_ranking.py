@@ -11,7 +11,6 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState
-from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
@@ -166,32 +165,6 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
     sentence = "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why."
     await until(lambda: sentence in sentences(driver))
     await driver.idle()
-
-
-async def test_what_is_typed_before_the_ranking_is_read_is_found(tmp_path: Path, until: Until) -> None:
-    async with open_job_page(tmp_path) as driver:
-        job = await driver.finished(TIED, Kind.RANK)
-        view = driver.ranking
-        view.resize(1_004, 700)
-        view.show()
-        view.show_job(job)
-        assert view.find_field.isVisible()
-        QTest.keyClicks(view.find_field, "packed")
-        await until(lambda: view.kept.text() == "1 query" and view.queries_model.rowCount() == 1)
-        await driver.idle()
-
-
-async def test_thousands_of_ranks_are_set_apart_and_have_room(tmp_path: Path, until: Until) -> None:
-    async with open_job_page(tmp_path) as driver:
-        texts = "".join(f"which one,text number {number}\n" for number in range(1_200))
-        await driver.show(await driver.finished(f"query,context\n{texts}", Kind.RANK))
-        await until(lambda: driver.ranking.contexts_model.rowCount() == 1_200)
-        table, font = driver.ranking.contexts, driver.ranking.contexts.fontMetrics()
-        for column in (RANK, WAS, MOVED):
-            longest = max(column_of(driver, column), key=len)
-            assert "," in longest
-            assert font.horizontalAdvance(longest) + 2 * CELL_MARGIN <= table.columnWidth(column)
-        await driver.idle()
 
 
 async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDriver, until: Until) -> None:

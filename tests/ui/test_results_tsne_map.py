@@ -155,29 +155,3 @@ async def test_the_choice_is_remembered_and_the_map_is_there_at_once(show: Opene
     third._layout_picked(Layout.DIRECTION)
     await at_rest(third, until)
     assert shown(third) is Layout.DIRECTION
-
-
-async def test_it_can_be_stopped_and_does_not_come_again(show: Opened, begin: threading.Event, until: Until) -> None:
-    page = show()
-    await until(page.stop_link.isVisible)
-    page.stop_link.click()
-    begin.set()
-    await at_rest(page, until)
-    assert shown(page) is Layout.DIRECTION
-    assert "Similar texts are near" in page.foot.text()
-    second = show()
-    await at_rest(second, until)
-    assert shown(second) is Layout.DIRECTION
-
-
-async def test_many_texts_wait_until_they_are_asked_for(
-    show: Opened, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(map_view, "_BY_ITSELF", 39)
-    page = show()
-    await at_rest(page, until)
-    assert shown(page) is Layout.DIRECTION
-    page.dots.zoom(2)
-    page._layout_picked(Layout.NEIGHBOURS)
-    await at_rest(page, until)
-    assert shown(page) is Layout.NEIGHBOURS

@@ -208,21 +208,6 @@ async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
     assert offered(pages.views.clusters) == {"selected clusters": 80}
 
 
-async def test_what_has_come_back_so_far_is_shown_and_said(pages: Pages) -> None:
-    with pages.driver.program.folder(pages.job.id).open() as database:
-        database.execute(
-            "INSERT INTO requests(request_no, reference, batch, position, state) VALUES(9, 'x', 1, 9, 'waiting')"
-        )
-        database.execute("UPDATE items SET request_no = 9 WHERE item_no > 50")
-    made = (await pages.open(pages.views.map)).map()
-    await pages.open(pages.views.clusters)
-    await pages.open(pages.views.duplicates)
-    for page in (pages.views.map.view, pages.views.clusters.view, pages.views.duplicates.view):
-        assert "So far: 50 of 80 texts have a vector." in page.foot.text()
-    assert made is not None
-    assert len(made.points) == 50
-
-
 async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
     assert not pages.views.versus.has_something(pages.job)
     first, second = "Desk lamp of brass, number 0", "Garden hose with a nozzle, number 0"

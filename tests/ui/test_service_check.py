@@ -108,28 +108,6 @@ async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk)
     assert desk.program.connections.learned("cloudflare", "@cf/baai/bge-m3").references is False
 
 
-async def test_a_refused_token_is_said_and_the_check_can_be_made_again(desk: Desk) -> None:
-    desk.faulty.follow(faults.refusal(status=401, code=10000, message="Authentication error"))
-    dialog = desk.open()
-    await desk.check(dialog)
-    assert "refused the API token" in dialog.problem.text() and not desk.faulty.submits
-    assert dialog.start_button.isVisible() and not dialog.doing.isVisible()
-    desk.faulty.follow()
-    click(dialog.start_button)
-    await desk.until(dialog.save_button.isVisible)
-    assert not dialog.problem.isVisible()
-
-
-async def test_the_practice_service_is_checked_for_nothing(desk: Desk) -> None:
-    (action,) = [each for each in desk.page.practice.more.menu().actions() if each.text() == "Check the service…"]
-    action.trigger()
-    dialog = desk.dialog()
-    assert dialog.price.text() == "It costs nothing, and nothing leaves this computer."
-    await desk.check(dialog)
-    assert dialog.outcome.text() == "All that a check can see is as assumed"
-    assert not desk.faulty.arrivals
-
-
 async def save_as(desk: Desk, dialog: ServiceCheck, path: Path | None) -> str:
     """Press “Save report…” and choose a file, or none; the name that was offered."""
     click(dialog.save_button)
@@ -176,10 +154,3 @@ async def test_closing_ends_the_check_and_what_was_sent_is_written_down(desk: De
     await desk.until(lambda: "service check" not in desk.page.tasks.running())
     assert len([each for each in desk.submissions if each["request_id"]]) == 3
     assert len(desk.faulty.submits) == 3 and not desk.changes
-
-
-async def test_a_connection_that_is_not_ready_offers_no_check(desk: Desk) -> None:
-    await desk.program.connections.forget_cloudflare()
-    desk.page.refresh()
-    await desk.until(lambda: not desk.page.cloudflare.check_button.isVisible())
-    assert desk.page.cloudflare.save_button.isVisible()

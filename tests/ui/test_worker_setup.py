@@ -13,14 +13,13 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import State
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
 from cfbatch_gui.ui.notices import Notices
-from tests.account_service import ACCOUNT, SCRIPTS, AccountService
-from tests.canary import OTHER_TOKEN, TOKEN
+from tests.account_service import ACCOUNT, AccountService
+from tests.canary import TOKEN
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
@@ -123,19 +122,6 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     assert not card.has_news()
 
 
-async def test_a_worker_at_a_domain_of_ones_own_is_asked_for_its_name(desk: Desk) -> None:
-    await desk.program.connections.save(SavedConnection("", "Own", "worker", url="https://door.example.com"))
-    desk.page.refresh()
-    await desk.until(lambda: not desk.page.tasks.is_running("refresh"))
-    entry(desk.page.others.cards[0], "Remove from my account…")
-    (dialog,) = desk.page.window().findChildren(WorkerRemovalDialog)
-    assert dialog.worker.text() == "" and not dialog.calls.isVisible()
-    assert "Workers Scripts Write" in dialog.token_block.hint()
-    QTest.keyClicks(dialog.worker, "mine")
-    assert dialog.calls.isVisible() and "“mine”" in dialog.calls.rows[0].sentence()
-    await desk.close(dialog)
-
-
 async def test_before_anything_is_sent_hints_calls_and_the_link_follow_the_fields(desk: Desk) -> None:
     dialog = desk.set_up()
     dialog.worker.setText("My Worker")
@@ -189,34 +175,6 @@ async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(de
     assert "index.js" in desk.account.scripts["cf-batch-door"].modules
     await desk.close(dialog)
     assert len(desk.page.others.cards) == 2
-
-
-async def test_storage_that_is_not_activated_leads_to_the_dashboard_and_goes_on(desk: Desk) -> None:
-    desk.account.r2_active = False
-    dialog = desk.set_up()
-    dialog.account.setText(ACCOUNT)
-    await desk.do(dialog)
-    assert dialog.problem.text().startswith("R2 is not activated in this account.")
-    assert dialog.problem.text().endswith("Nothing was changed in the account.")
-    assert "10042" in dialog.details.text() and dialog.calls.rows[3].state is State.FAILED
-    click(dialog.page_link)
-    assert desk.opened_pages == ["https://dash.cloudflare.com/?to=/:account/r2/overview"]
-    desk.account.r2_active = True
-    await desk.do(dialog, token="")
-    assert dialog.outcome.text().startswith("Done") and not dialog.problem.isVisible()
-    await desk.close(dialog)
-
-
-async def test_a_refused_token_is_taken_out_of_its_field(desk: Desk) -> None:
-    dialog = desk.set_up()
-    dialog.account.setText(ACCOUNT)
-    await desk.do(dialog, OTHER_TOKEN)
-    assert "does not know this token for this account" in dialog.problem.text() and dialog.token.text() == ""
-    desk.account.permissions = frozenset((SCRIPTS,))
-    await desk.do(dialog)
-    assert "it needs the permission Workers R2 Storage Write" in dialog.problem.text() and dialog.token.text() == ""
-    assert not desk.account.changes
-    await desk.close(dialog)
 
 
 async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again(desk: Desk) -> None:
@@ -296,16 +254,3 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     assert again.calls.rows[3].state is State.NOT_NEEDED and again.calls.rows[3].note() == "It is not there."
     await desk.close(again)
     assert desk.page.others.cards == [] and desk.program.settings.connections == ()
-
-
-async def test_the_bucket_is_kept_when_the_user_says_so_and_what_others_have_in_it_is_named(desk: Desk) -> None:
-    dialog = await removal(desk)
-    desk.account.store("holiday.jpg")
-    await desk.do(dialog)
-    assert "R2 deletes only empty ones" in dialog.problem.text() and "Taken away are:" in dialog.problem.text()
-    assert desk.account.buckets == {"cf-batch-answers": {"holiday.jpg": b"{}"}}
-    dialog.keep_bucket.setChecked(True)
-    assert len(dialog.calls.rows) == 6 and "R2" not in dialog.token_block.hint()
-    await desk.do(dialog, token="")
-    assert len(desk.account.buckets["cf-batch-answers"]) == 1 and desk.account.scripts == {}
-    await desk.close(dialog)

@@ -131,8 +131,7 @@ _LETTERS_A_TOKEN = 3  # of ASCII, in the estimate that counts most tokens
 def split_text(text: str, most: int, overlap: int, count: Callable[[str], int]) -> tuple[tuple[int, int], ...]:
     """The (start, stop) of the parts in characters.
 
-    None has more than `most` tokens by `count`; each ends after a paragraph, sentence or word in its second half, and
-    the next begins about `overlap` tokens before.
+    None has more than `most` tokens by `count`; each begins about `overlap` tokens before the last one's end.
     """
     if count(text) <= most:
         return ((0, len(text)),)

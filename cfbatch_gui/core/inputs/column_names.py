@@ -138,7 +138,6 @@ def _words_of(name: str) -> tuple[str, ...]:
 
 
 def _parts_of(word: str) -> tuple[str, ...]:
-    """A compound as two words: "artikelnr" is "artikel" and "nr", "商品説明" is "商品" and "説明"."""
     if word in _KNOWN:
         return (word,)
     last = next((end for end in _LAST_PARTS if word.endswith(end) and len(word) > len(end) + 1), "")

@@ -151,42 +151,25 @@ def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
 
 def _escaped(sample: bytes) -> str:
     """The variant of ISO 2022 in which a sample decodes that begins with an escape, "" for none."""
-    for codec in _ESCAPED:
-        try:
-            text = codecs.getincrementaldecoder(codec)("strict").decode(sample)
-        except UnicodeDecodeError:
-            continue
-        if not text.isascii():
-            return codec
-    return ""
+    return next((codec for codec in _ESCAPED if not (_decoded(sample, codec) or "").isascii()), "")
 
 
 def unmarked_utf16(sample: bytes) -> str:
-    """The codec if a text begins so in UTF-16 without a mark, "" if that is not sure.
-
-    A space read in the wrong order is another character.
-    """
+    """The codec if a text begins so in UTF-16 without a mark, "" if that is not sure."""
     if len(sample) < 4 or 0 not in sample or _is_utf8_with_zeros(sample):
         return ""
     plain = {}
     for codec in ("utf-16-le", "utf-16-be"):
-        try:
-            text = codecs.getincrementaldecoder(codec)("strict").decode(sample)
-        except UnicodeDecodeError:
-            continue
-        signs = set(text).difference("\t\n\r\f\x0b")
-        if not any(unicodedata.category(sign) in _NO_TEXT for sign in signs):
+        text = _decoded(sample, codec)
+        if text is not None and not any(unicodedata.category(sign) in _NO_TEXT for sign in set(text) - _SPACES):
             plain[codec] = sum(sign < "\x7f" for sign in text)
     best = max(plain, key=lambda codec: plain[codec], default="")
     return best if best and plain[best] > 8 * sum(plain[each] for each in plain if each != best) else ""
 
 
 def _is_utf8_with_zeros(sample: bytes) -> bool:
-    try:
-        if not codecs.getincrementaldecoder("utf-8")("strict").decode(sample).isascii():
-            return True
-    except UnicodeDecodeError:
-        pass
+    if not (_decoded(sample, "utf-8") or "").isascii():
+        return True
     # In UTF-16 every other byte of Latin letters is a zero, and of kana "0"; of other scripts it is no sign of ASCII.
     counts = Counter(sample)
     printable = sum(count for byte, count in counts.items() if 31 < byte < 127 or byte in b"\t\n\r")
@@ -212,11 +195,8 @@ _WITHOUT_GAPS = "mac_roman"  # every byte has a character
 # chardet's names of the encodings that are considered, each with the Python codec that it is read with: where Windows
 # has a superset, or its own variant that programs mean by the name, that one.
 _CODECS = {
-    **{
-        each: each
-        for each in ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258")
-    },
-    **{each: each for each in ("cp874", "cp932", "gb18030", "cp949", "cp850", "cp852", "cp866")},
+    **{f"cp{number}": f"cp{number}" for number in (*range(1250, 1259), 850, 852, 866, 874, 932, 949)},
+    "gb18030": "gb18030",
     **{"iso8859-1": "cp1252", "iso8859-9": "cp1254", "tis-620": "cp874", "shift_jis_2004": "cp932"},
     **{"euc_jis_2004": "euc_jp", "big5hkscs": "big5", "euc_kr": "cp949", "koi8-r": "koi8_r", "koi8-u": "koi8_u"},
     **{"mac-roman": "mac_roman", "iso8859-2": "iso8859_2", "iso8859-5": "iso8859_5", "iso8859-6": "iso8859_6"},
@@ -252,10 +232,7 @@ class Guess:
 
 
 def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
-    """The codec of the most plausible text, `FALLBACK` where nothing decides.
-
-    With `is_cut` the sample may begin within a character. The first call loads chardet (0.2 s).
-    """
+    """The codec of the most plausible text, `FALLBACK` where nothing decides. The first call loads chardet (0.2 s)."""
     sample = _whole_characters(sample, is_cut=is_cut).translate(None, _CONTROLS)
     telling = _without_broken_lines(_telling_part(sample))
     readings = _likely_readings(telling, sample) if telling else []
@@ -362,7 +339,6 @@ def _are_few(broken: int, text: str) -> bool:
 
 
 def _without_broken_lines(sample: bytes) -> bytes:
-    """Leave out lines with half a character, for which chardet would reject an encoding altogether."""
     for codec in _WIDE:
         text = sample.decode(codec, "replace")
         broken = text.count("\ufffd")
@@ -371,17 +347,14 @@ def _without_broken_lines(sample: bytes) -> bytes:
     return sample
 
 
+_SPACES = frozenset("\t\n\r\f\x0b")
 _NO_TEXT = ("Cc", "Cn", "Co", "Cs")  # categories of characters
 _IDEOGRAPHIC = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC"})
 _WITHIN_WORDS = frozenset("’·´-\xad\xa0")
 
 
 def odd_share(text: str) -> float:
-    """The share of the characters beyond ASCII that stand where no language has them.
-
-    Letters beside those of another script, capitals after small letters, signs within words, and what is no character
-    of a text.
-    """
+    """The share of the characters beyond ASCII that stand where no language has them."""
     is_latin = _is_mostly_latin(text)
     padded = f" {text} "
     odd = seen = 0

@@ -14,9 +14,9 @@ _ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
 
 
 def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Row, None, None]:
-    """Yield the rows exactly as `source` says, in file order, without the header.
+    """Yield the rows exactly as `source` says, in file order, without the header. `progress` gets bytes or rows.
 
-    `progress` gets bytes or rows; a row that cannot be used has `problem`. Raises InputError.
+    Raises InputError.
     """
     return single_rows(_found(source, progress))
 
@@ -58,7 +58,6 @@ def preview_beyond_ascii(source: Source, limit: int = 200) -> tuple[Row, ...]:
 
 
 def _in_blocks(rows: Iterable[Block | Row]) -> Generator[Block | Row, None, None]:
-    """Collect rows without a problem into blocks of limited size; problems pass as they are."""
     numbers: list[int] = []
     cells: list[tuple[str, ...]] = []
     size = 0

@@ -140,10 +140,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class RowHabits:
-    """What is ordinary in the rows of a delimited text.
-
-    `widths` are the numbers of cells, () that of the columns alone.
-    """
+    """What is ordinary in the rows of a delimited text; `widths` are numbers of cells."""
 
     widths: tuple[int, ...] = ()
     has_line_breaks: bool = False  # within cells
@@ -154,9 +151,9 @@ class RowHabits:
 class Source:
     """A file as it was recognised.
 
-    `columns` are unique names in file order, `encoding` is a Python codec or "", the table goes from `first_line` (from
-    1) to before byte `end` (0: the file's end). From `marked` columns the apostrophes of our own export are removed.
-    Where `is_encoding_sure` is False reading may raise EncodingUnknown.
+    `columns` are unique, in file order; the table goes from `first_line` (from 1) to before byte `end` (0: the file's
+    end). From `marked` columns our own apostrophes are removed. Unless `is_encoding_sure`, reading may raise
+    EncodingUnknown.
     """
 
     path: Path
@@ -185,10 +182,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file or folder whose format is not recognised yet.
+    """A file or folder not recognised yet.
 
-    `head` is its beginning, at most 64 KB unpacked; `members` are the names in a zip archive; `text` is the decoded
-    head, "" before decoding.
+    `head` is its beginning, at most 64 KB unpacked; `members` are names in a zip archive; `text` is the decoded head.
     """
 
     path: Path
@@ -224,10 +220,9 @@ LONGEST_RAW = 20_000  # characters
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """One row: `number` is that of the user's own program, from 1, header included.
+    """One row: `number` is that of the user's own program, from 1.
 
-    `cells` are never trimmed or retyped; `raw` is how a row with a problem stands in the file, at most `LONGEST_RAW`
-    characters.
+    `cells` are never trimmed or retyped; `raw` is how a row with a problem stands in the file.
     """
 
     number: int
@@ -308,7 +303,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
 
 class Problem(msgspec.Struct, frozen=True, gc=False):
-    """A row or part that is not sent, or a doubtful one that is; `reason` is a sentence, `file` is 1 or 2."""
+    """A row or part that is not sent, or a doubtful one that is; `file` is 1 or 2."""
 
     row: int
     kind: ProblemKind

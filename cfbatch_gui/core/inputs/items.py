@@ -1,4 +1,4 @@
-"""Make what a job sends from rows and roles: texts, or queries with contexts, and a problem for what is not sent."""
+"""Make what a job sends from rows and roles, and a problem for what is not sent."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -42,9 +42,8 @@ def read_items(
 ) -> Generator[Item, None, None]:
     """Yield what a job sends, in file order, and a Problem for what is not.
 
-    `TEXTS`: a Text a row; `LONG`, `CANDIDATES`: a Query with one context; `WIDE`, `NESTED`, `JUDGED`: with all;
-    `SHARED`: every Context of the second file, then every Query. `on_row` gets the number of the file, 1 or 2, and each
-    row before its items. Raises UsageError for an incomplete mapping, InputError.
+    A Text a row, a Query with one context or all, or every Context of the second file and then every Query. `on_row`
+    gets the file's number, 1 or 2, and each row first. Raises UsageError, InputError.
     """
     if missing := check_mapping(mapping, source, second):
         raise UsageError(missing)
@@ -65,7 +64,11 @@ def read_items(
         on_row(1, row)
         if row.problem:
             yield _problem(row, source)
-        if is_sent(row, source):
+        if not is_sent(row, source):
+            continue
+        if columns.query >= 0 and _is_empty(row.cells[columns.query]):
+            yield _no_query(row, columns)
+        else:
             yield from make(row, columns)
 
 
@@ -159,8 +162,9 @@ class _Columns:
         labels = list(map(itemgetter(self.label), block.rows)) if self.label >= 0 else None
         return TextBlock(block, texts, ids, labels)
 
-    def query_id_of(self, row: Row) -> str:
-        return row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
+    def query_of(self, row: Row, contexts: tuple[Context, ...]) -> Query:
+        name = row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
+        return Query(row.number, row.cells[self.query], name, contexts)
 
     def text_name(self) -> str:
         return "" if self.template else self.names[self.texts[0]]
@@ -181,21 +185,16 @@ def _text(row: Row, columns: _Columns) -> Iterator[Item]:
 
 
 def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
-    query, text = row.cells[columns.query], columns.text_of(row)
-    if _is_empty(query):
-        yield _no_query(row, columns)
-    elif _is_empty(text):
+    text = columns.text_of(row)
+    if _is_empty(text):
         yield _no_context(row, _in_column(_NO_TEXT, columns.text_name()))
     else:
         context = Context(row.number, text, columns.id_of(row), columns.label_of(row))
-        yield Query(row.number, query, row.cells[columns.query_id] if columns.query_id >= 0 else "", (context,))
+        query_id = row.cells[columns.query_id] if columns.query_id >= 0 else ""
+        yield Query(row.number, row.cells[columns.query], query_id, (context,))
 
 
 def _judged(row: Row, columns: _Columns) -> Iterator[Item]:
-    query = row.cells[columns.query]
-    if _is_empty(query):
-        yield _no_query(row, columns)
-        return
     contexts: list[Context] = []
     for index in columns.texts:
         label = "0" if vocabulary.is_negative(columns.names[index]) else "1"
@@ -205,35 +204,28 @@ def _judged(row: Row, columns: _Columns) -> Iterator[Item]:
             return
         contexts += [Context(row.number, each.text, each.id, label) for each in found if not _is_empty(each.text)]
     if contexts:
-        yield Query(row.number, query, columns.query_id_of(row), tuple(contexts))
+        yield columns.query_of(row, tuple(contexts))
     else:
         yield _no_context(row, message("The query has no context: both its lists are empty."))
 
 
 def _wide(row: Row, columns: _Columns) -> Iterator[Item]:
-    query = row.cells[columns.query]
     cells = (row.cells[index] for index in columns.texts)
     contexts = tuple([Context(row.number, text) for text in cells if not _is_empty(text)])
-    if _is_empty(query):
-        yield _no_query(row, columns)
-    elif not contexts:
-        yield _no_context(row, message("The query has no context: all its columns are empty."))
+    if contexts:
+        yield columns.query_of(row, contexts)
     else:
-        yield Query(row.number, query, columns.query_id_of(row), contexts)
+        yield _no_context(row, message("The query has no context: all its columns are empty."))
 
 
 def _nested(row: Row, columns: _Columns) -> Iterator[Item]:
-    query, cell = row.cells[columns.query], row.cells[columns.texts[0]]
-    if _is_empty(query):
-        yield _no_query(row, columns)
-        return
-    found = split_contexts(cell, row.number)
+    found = split_contexts(row.cells[columns.texts[0]], row.number)
     if isinstance(found, str):
         yield Problem(row.number, ProblemKind.UNREADABLE_ROW, found)
         return
     contexts = tuple([context for context in found if not _is_empty(context.text)])
     if contexts:
-        yield Query(row.number, query, columns.query_id_of(row), contexts)
+        yield columns.query_of(row, contexts)
     else:
         yield _no_context(row, _in_column(_NO_CONTEXT, columns.names[columns.texts[0]]))
     for position, context in enumerate(found, 1):
@@ -243,11 +235,7 @@ def _nested(row: Row, columns: _Columns) -> Iterator[Item]:
 
 
 def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:
-    query = row.cells[columns.query]
-    if _is_empty(query):
-        yield _no_query(row, columns)
-    else:
-        yield Query(row.number, query, columns.query_id_of(row), ())
+    yield columns.query_of(row, ())
 
 
 def _shared_context(row: Row, columns: _Columns) -> Item:

@@ -12,7 +12,7 @@ _LEAST_PART = 16  # tokens
 
 
 def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False) -> Mapping:
-    """The mapping with another role for a column (from 0) of the first file, or of the second.
+    """The mapping with another role for a column (from 0).
 
     A role that only one column may have moves, and the layout follows. Raises IndexError.
     """

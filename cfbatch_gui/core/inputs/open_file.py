@@ -137,7 +137,7 @@ def open_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -
 
 
 def content_name(path: Path, head: bytes) -> str:
-    """The name of what is read: without .gz, or of the only file in a zip archive. `head` is the raw beginning."""
+    """The name of what is read: without .gz, or of the only file in a zip archive."""
     if head.startswith(GZIP):
         return path.stem if path.suffix.lower() in (".gz", ".gzip") else path.name
     if head.startswith(ZIP):
@@ -147,7 +147,6 @@ def content_name(path: Path, head: bytes) -> str:
 
 
 def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """The only file in a zip archive. Raises InputError."""
     members = members_of(archive)
     if len(members) == 1:
         return members[0]
@@ -174,10 +173,7 @@ def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 
 def unpacked_size(path: Path, head: bytes) -> tuple[int, bool]:
-    """The bytes that `open_bytes` gives, and whether that is certain: the first `MOST_TRIED` bytes are unpacked.
-
-    A longer file's size is the archive's or an estimate from `head`.
-    """
+    """The bytes that `open_bytes` gives, and whether that is certain: of a packed file `MOST_TRIED` bytes are tried."""
     if not head.startswith((GZIP, ZIP)):
         return regular_file_size(path), True
     size = 0

@@ -37,7 +37,7 @@ class FileKind:
 class Recipe:
     """Roles, layout, template and parts for files with these columns.
 
-    `options` never have an encoding or send doubtful rows; `second_columns` are () where one file is enough.
+    `options` never have an encoding or send doubtful rows.
     """
 
     name: str
@@ -54,9 +54,7 @@ def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions,
 
 
 def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, ...] = ()) -> Mapping | str:
-    """The recipe's mapping for files with these columns (by exact name, else ignoring case), or the sentence that says
-    which they lack.
-    """
+    """The recipe's mapping for files with these columns, or the sentence that says which they lack."""
     roles = _roles(recipe.columns, recipe.mapping.roles, columns)
     if isinstance(roles, str):
         return roles
@@ -93,9 +91,9 @@ class _Book:
 
 
 class RecipeBook:
-    """The stored recipes; changes are on disk when a call returns: call it in a thread.
+    """The stored recipes, on disk when a call returns: call it in a thread.
 
-    A file that cannot be read counts as empty; a copy is kept, and `damage` is a sentence.
+    Of a file that cannot be read a copy is kept, and `damage` is a sentence.
     """
 
     def __init__(self, path: Path) -> None:

@@ -75,10 +75,7 @@ def suggest_mapping(
     second: Source | None = None,
     second_sample: Sequence[Row] = (),
 ) -> Mapping:
-    """Guess layout and roles from the columns' names and first rows; `check_mapping` says what is missing.
-
-    Without a kind it is a ranking when there is a second file, or columns for queries and contexts.
-    """
+    """Guess layout and roles from the columns' names and first rows; `check_mapping` says what is missing."""
     if second is None and (known := _known_mapping(source, kind)):
         return known
     columns = _columns(source, sample)
@@ -98,7 +95,6 @@ def suggest_mapping(
 
 
 def _is_ms_marco(source: Source, columns: list[_Column]) -> bool:
-    """Whether there are four unnamed columns: the query's number, the passage's, the query, the passage."""
     if source.has_header or len(columns) != 4:
         return False
     query_id, passage_id, query, passage = columns

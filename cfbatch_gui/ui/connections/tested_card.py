@@ -162,6 +162,7 @@ class TestedCard(ConnectionCard):
         return has_failed(self._results)
 
     def has_passed(self) -> bool:
+        """Whether there was a test in which everything worked; what is asked last stays open for a gateway."""
         return has_passed(self._results)
 
     def show_tested(self) -> None:
@@ -341,6 +342,7 @@ class CheckRow(QWidget):
         self.show_state(self.tr("Not tested yet"), "circle-dashed")
 
     def show_result(self, result: CheckResult, *, asked: bool) -> None:
+        """Show a result. Without one, `asked` distinguishes an uncertain answer from a check that was not made."""
         if result.ok:
             self.show_state(self.tr("Yes"), "circle-check", "done", result.sentence)
         elif result.ok is False and not result.is_needed:

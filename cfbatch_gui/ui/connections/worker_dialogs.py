@@ -82,6 +82,7 @@ class CallList(Card):
         self.setAccessibleName(self.tr("Calls that are made"))
 
     def show_calls(self, calls: Sequence[Call]) -> None:
+        """Show calls of which none was made yet. Calls that only differ from those shown in names keep their rows."""
         if len(calls) != len(self.rows):
             for each in self.rows:
                 self.body.removeWidget(each)
@@ -225,7 +226,7 @@ class AccountDialog(TallDialog):
         raise NotImplementedError
 
     async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
-        """Raises UserError."""
+        """Make them; what is said then, and what there is to know afterwards. Raises UserError."""
         raise NotImplementedError
 
     def stopped(self, reason: UserError) -> None: ...

@@ -53,7 +53,7 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
 
 
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
-    """Blocking."""
+    """Figures with this cut-off. Blocking."""
     moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
     orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
     evaluation = evaluate(comparison.runs, comparison.joined, k=top_k, book=book)

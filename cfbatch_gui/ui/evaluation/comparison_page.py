@@ -360,7 +360,7 @@ class ComparisonPage(QWidget):
             await self.write(path, by_query=by_query, only=only)
 
     async def write(self, path: Path, *, by_query: bool, only: Collection[int] | None = None) -> None:
-        """Raises UserError."""
+        """Write a CSV of `only` these queries or of all. Raises UserError."""
         compared = self._compared
         if compared is None:
             return

@@ -337,7 +337,7 @@ class QueriesTab(QWidget):
 
 
 def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
-    """Blocking. Raises DataError."""
+    """The texts of one query, best in the first job first. Blocking. Raises DataError."""
     comparison = compared.comparison
     pairs = comparison.of_query(query)[:MOST_TEXTS]
     indices = comparison.indices[0][pairs].tolist()

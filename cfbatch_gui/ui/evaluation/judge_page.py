@@ -72,7 +72,7 @@ class JudgementFiles(QObject):
             self.button.add(name, partial(self._start_export, form))
 
     async def take_in(self, path: Path) -> None:
-        """Raises UserError; nothing is taken in part."""
+        """Import a file beside the first job. Raises UserError; nothing is taken in part."""
         found = await asyncio.to_thread(read_judgements, path)
         check_all_read(found)
         book = await asyncio.to_thread(self._program.judgements.book_for, self._book_name())
@@ -84,7 +84,7 @@ class JudgementFiles(QObject):
         self.imported.emit()
 
     async def write(self, path: Path, form: Form) -> None:
-        """Raises UserError."""
+        """Write the book, with the ids of the first job where the form has ids. Raises UserError."""
         name = self._book_name()
         if not self._program.judgements.shelf.has(name):
             raise UsageError(self.tr("There is no judgement to write yet."))

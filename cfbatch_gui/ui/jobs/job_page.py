@@ -382,6 +382,9 @@ class CodeCopier(QWidget):
         self._program, self._notices, self._tasks = program, notices, tasks
 
     def copy(self, job: Job, name: str) -> None:
+        """Copy the code to the clipboard, with a notice that offers to save the files that it reads. `name` is that
+        of a `Language` of `core.jobs.as_code`.
+        """
         from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, secret_variable
 
         language = Language(name)

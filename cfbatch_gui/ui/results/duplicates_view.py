@@ -257,7 +257,7 @@ class DuplicatesView(VectorPage):
             await self.write(path)
 
     async def write(self, path: Path) -> None:
-        """Raises UserError."""
+        """Write the list of what stays and what goes. Raises UserError."""
         embeddings, found = self.embeddings, self._found
         if embeddings is None or found is None:
             return

@@ -58,7 +58,7 @@ class Extent:
 
 
 def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[int] | None = None) -> Extent:
-    """Blocking. Raises DataError."""
+    """Count what can be written, of all rows or of `items`. Blocking. Raises DataError."""
     failed = failed_batches(job)
     names = columns_of(folder, job.kind)
     if job.kind is Kind.RANK:

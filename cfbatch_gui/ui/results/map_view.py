@@ -80,7 +80,7 @@ def read_cells(embeddings: Embeddings, key: str) -> Sequence[str] | None:
 
 
 def read_colours(embeddings: Embeddings, shown: TextMap, key: str, whole: Sequence[str] | None = None) -> MapColours:
-    """Blocking. Raises DataError."""
+    """`whole`: all cells of the key's column, if already read. Blocking. Raises DataError."""
     found = _read(embeddings, shown.item_numbers, key, whole)
     return replace(found, names=found.dots.positions_of_names(shown.points))
 

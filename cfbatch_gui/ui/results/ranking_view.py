@@ -477,7 +477,7 @@ class RankingView(ResultView):
 
 
 def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
-    """Blocking. Raises DataError."""
+    """Read all but the texts of the contexts. Blocking. Raises DataError."""
     rankings = Rankings(folder, failed)
     queries = rankings.queries()
     numbers = np.fromiter((query.query_no for query in queries), dtype=np.int32, count=len(queries))

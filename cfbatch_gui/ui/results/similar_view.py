@@ -113,6 +113,7 @@ class SimilarView(VectorPage):
     # Searching
 
     def search(self) -> None:
+        """Request the vector of the sentence, unless it was requested last, then compare."""
         text = self.sentence.text().strip()
         if not self.button.isEnabled() or self.embeddings is None:
             return

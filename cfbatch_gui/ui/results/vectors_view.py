@@ -185,6 +185,7 @@ class VectorsView(ResultView):
         self._loader.show_job(job)
 
     def show_items(self, items: tuple[int, ...], name: str) -> None:
+        """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
         if self._read is not None:
             self._clear_search()
             self._show_found(items, name)

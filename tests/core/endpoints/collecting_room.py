@@ -24,8 +24,6 @@ Order = dict[str, Any]
 
 @dataclass
 class Shard:
-    """What is kept of one."""
-
     at: float
     layout: bytes = b""
     order: Order = field(default_factory=dict)
@@ -52,7 +50,6 @@ class CollectingRoom:
         self.application = stand_ins.application(self._answer)
 
     def put(self, job: str, title: str, *, kind: str = "embed", batches: int = 1, at: float = 0.0) -> None:
-        """Have a job of another computer's, of which there is no layout."""
         ids = [[number, f"00000000-0000-4000-8000-{number:012}"] for number in range(1, batches + 1)]
         order = {"model": "@cf/baai/bge-m3", "title": title, "kind": kind, "batches": ids}
         self.shards[job, 1] = Shard(at or self._clock(), order=order)

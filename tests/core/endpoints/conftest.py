@@ -28,7 +28,6 @@ GATEWAY_TOKEN = f"{SECRET}-of-the-gateways-own"
 def service(
     folder: Path, *, token: str = TOKEN, seconds_queued: float = 0.0, seconds_running: float = 0.0
 ) -> Application:
-    """The practice service, which accepts `TOKEN` only."""
     return practice_app(
         folder,
         seconds_queued=seconds_queued,
@@ -80,8 +79,6 @@ def gateway(behind: Application, *, gateway_token: str = "") -> Application:
 
 
 def application(answer: Any) -> Application:
-    """An application of what answers a request's head and body."""
-
     async def called(scope: Scope, receive: Receive, send: Send) -> None:
         body = b""
         while True:
@@ -101,12 +98,10 @@ def application(answer: Any) -> Application:
 
 
 def as_json(status: int, value: object) -> Answer:
-    """An answer of JSON."""
     return Answer(status, (("content-type", "application/json"),), json.dumps(value).encode())
 
 
 def refused(status: int, code: int, message: str) -> Answer:
-    """A refusal as a Worker words it."""
     return as_json(status, {"error": {"code": code, "message": message}})
 
 
@@ -127,7 +122,6 @@ class Endpoints:
 
 @asynccontextmanager
 async def opened(behind: Application) -> AsyncIterator[Endpoints]:
-    """Serve all endpoints, with one practice service behind them."""
     async with (
         FaultyService(behind) as rest,
         FaultyService(worker(behind)) as workers,

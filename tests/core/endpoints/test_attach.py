@@ -21,7 +21,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.endpoints.conftest import ACCOUNT, SECRET, TOKEN, Endpoints
-from tests.support import faults
 
 MODEL = "@cf/baai/bge-m3"
 ID = "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"
@@ -72,7 +71,6 @@ async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program
 
 
 async def post(endpoints: Endpoints, body: object, *, through: str = "Account", model: str = MODEL) -> str:
-    """Post a batch as curl would, and return the answer."""
     if through == "Mine":
         url, secret = f"{endpoints.worker_url}/ai/run/{model}", SECRET
     else:
@@ -156,16 +154,6 @@ async def test_queries_and_contexts_may_stand_in_two_files(
     assert found[0][2] > found[1][2]  # type: ignore[operator]
 
 
-async def test_a_folder_of_texts(program: Program, endpoints: Endpoints, tmp_path: Path) -> None:
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    for name, text in (("a.txt", "an orange cloud"), ("b.txt", "a llama")):
-        (folder / name).write_text(text)
-    pasted = await post(endpoints, {"requests": [{"text": ["an orange cloud", "a llama"]}]})
-    job = await attached(program, pasted, inputs(folder, Kind.EMBED))
-    assert job.state is JobState.DONE and job.texts == 2 and job.source_name == "texts"
-
-
 @pytest.mark.parametrize(
     "elements",
     [
@@ -219,20 +207,6 @@ async def test_the_same_id_is_not_added_twice(program: Program, endpoints: Endpo
     with pytest.raises(UsageError, match="already"):
         await attached(program, pasted)
     assert len(program.ledger.jobs()) == 1
-
-
-async def test_a_request_that_failed_there_is_failed_here(program: Program, endpoints: Endpoints) -> None:
-    pasted = await post(endpoints, RANKED)
-    endpoints.rest.follow(faults.fail_requests(on="poll", requests=(1,)))
-    job = await attached(program, pasted)
-    assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 1
-
-
-async def test_an_answer_without_ids_is_not_guessed_at(program: Program, endpoints: Endpoints) -> None:
-    pasted = await post(endpoints, RANKED)
-    endpoints.rest.follow(faults.mutate(on="poll", times=0, how="ids_missing"))
-    job = await attached(program, pasted)
-    assert job.state is JobState.FAILED and "which request" in job.error
 
 
 async def test_a_text_that_comes_twice_was_sent_twice(program: Program, endpoints: Endpoints, tmp_path: Path) -> None:

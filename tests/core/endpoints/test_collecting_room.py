@@ -1,5 +1,6 @@
-"""The stand-in for the collecting room keeps the contract, as far as the program goes by it."""
+"""A Worker of the user's own: the answers that it collects, and the largest batch that its plan at Cloudflare takes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.app import PREFIX
@@ -15,6 +17,7 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.account.conftest import inputs_of, until
 from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import SECRET, service
+from tests.screen.past import draft
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 
@@ -61,3 +64,33 @@ async def test_a_job_is_handed_over_fetched_and_taken_over(tmp_path: Path) -> No
         finally:
             for each in programs:
                 await each.close()
+
+
+@pytest.mark.parametrize(("paid_plan", "most", "batches"), [(False, 1_000_000, 4), (True, 10_000_000, 2)])
+async def test_batches_stay_small_unless_the_plan_is_a_paid_one(
+    tmp_path: Path, paid_plan: bool, most: int, batches: int
+) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("".join(f"{number} {'orange clouds ' * 100}\n" for number in range(2_200)), encoding="utf-8")
+    program = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
+    record = SavedConnection("", "Mine", "worker", url="https://batch.example.workers.dev", paid_plan=paid_plan)
+    record = await program.connections.save(record, secret=SECRET)
+    job = await draft(program, "Clouds", texts, Kind.EMBED, record.id)
+    found = program.drafts.examine(job.id)
+    assert found.texts == 2_200
+    assert len(found.batches) == batches and all(batch.bytes < most for batch in found.batches)
+    await program.close()
+
+
+async def test_one_that_is_changed_counts_from_then_on(tmp_path: Path) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(["a very long text " * 70_000, "a short one"]), encoding="utf-8")
+    program = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
+    record = SavedConnection("", "Mine", "worker", url="https://batch.example.workers.dev")
+    record = await program.connections.save(record, secret=SECRET)
+    job = await draft(program, "Clouds", texts, Kind.EMBED, record.id)
+    assert program.drafts.examine(job.id).texts == 1
+    assert ["(1 MB)" in row.reason for row in row_problems(program.folder(job.id))] == [True]
+    await program.connections.save(replace(record, paid_plan=True))
+    assert program.drafts.examine(job.id).texts == 2 and not list(row_problems(program.folder(job.id)))
+    await program.close()

@@ -109,11 +109,6 @@ async def test_a_damaged_list_means_the_programs_own(program: Program) -> None:
     assert LISTED_ON.year == 2026
 
 
-async def test_any_name_may_be_typed(program: Program) -> None:
-    metadata = program.connections.models("practice").find("@cf/who/knows")
-    assert not metadata.is_listed and not metadata.batch and metadata.max_tokens > 0
-
-
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=5), st.lists, max_leaves=8))
 def test_no_value_of_a_property_breaks_the_list(value: object) -> None:
     if isinstance(value, float) and not abs(value) < 1e300:

@@ -189,7 +189,6 @@ def test_the_bodies_are_the_pages_own(page: str, line: str) -> None:
 
 
 def table() -> list[str]:
-    """The lines of the table in docs/protocol-coverage.md."""
     rows = [
         *(("page", title, f"{key}") for title, key in zip(PAGES, PAGE_IDS, strict=True)),
         *(

@@ -46,8 +46,6 @@ class Ring(KeyringBackend):
 
 @dataclass
 class World:
-    """Three services and one data folder."""
-
     root: Path
     one: FaultyService
     other: FaultyService

@@ -37,7 +37,6 @@ class TinyModel:
 
 @cache
 def vector_of(text: str) -> npt.NDArray[np.float32]:
-    """The vector of a text."""
     numbers = np.random.default_rng(list(text.encode())).normal(size=8)
     return (numbers / np.linalg.norm(numbers)).astype(np.float32)
 
@@ -77,7 +76,6 @@ class HastyTransport(Transport):
         most_bytes: int,
         sink: AnswerSink | None = None,
     ) -> HttpAnswer:
-        """See `Transport.send`."""
         if what == self._hasty:
             self._hasty, seconds = None, DEADLINE
         return await super().send(
@@ -94,10 +92,7 @@ class HastyTransport(Transport):
 
 
 class FaultBench(Bench):
-    """A bench with known correct results."""
-
     def write(self, kind: Kind) -> Path:
-        """Write an input file that makes three requests."""
         if kind is Kind.EMBED:
             lines = TEXTS
         else:
@@ -108,11 +103,9 @@ class FaultBench(Bench):
         return path
 
     def wrong_results(self, job_id: str) -> list[object]:
-        """See the function of this name."""
         return wrong_results(self.store.folder(job_id))
 
     def results(self, job_id: str) -> int:
-        """The number of items with a stored result."""
         with self.store.folder(job_id).open(read_only=True) as database:
             found: int = database.execute(
                 "SELECT count(*) FROM items JOIN requests r USING(request_no) WHERE r.state = 'done'"

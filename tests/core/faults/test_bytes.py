@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
+from cfbatch_gui.core.errors import OutcomeUnknown
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimits, RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
@@ -74,18 +74,6 @@ async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
         with pytest.raises(OutcomeUnknown):
             await client.submit(MODEL, BODY)
     assert accepted(tmp_path) == []
-
-
-async def test_a_question_that_breaks_does_not_break_the_others(faulty: FaultyService, client: WorkersAI) -> None:
-    """Polls share kept connections, which are closed when one of them fails."""
-    request_id = (await client.submit(MODEL, BODY)).request_id
-    faulty.follow(
-        faults.stall(on="poll", times=3, seconds=0.1, billed=True),
-        faults.reset_after_body(on="poll", times=3, billed=True),
-    )
-    answers = await asyncio.gather(*(client.ask(MODEL, request_id) for _ in range(6)), return_exceptions=True)
-    assert all(isinstance(answer, Reply | Unreachable) for answer in answers)
-    assert isinstance(await client.ask(MODEL, request_id), Reply)
 
 
 MEASURED = """

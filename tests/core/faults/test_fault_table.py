@@ -174,7 +174,6 @@ def hasty(row: Row, what: What) -> What | None:
 
 
 def check_sentences(said: set[str], row: Row) -> None:
-    """Whether something was said where something went wrong, in whole sentences."""
     assert bool(said) == (row.check is not None)
     for sentence in said:
         assert re.fullmatch(r"[A-Z][^{}]{20,}\.", sentence), sentence

@@ -17,7 +17,6 @@ from tests.support.faulty_service import Arrival
 
 NO_CAPACITY = faults.refusal(status=429, code=3040, message="No more data centers to forward the request to")
 TOO_OFTEN = faults.refusal(status=429)
-OWN_FAULT = faults.refusal(status=503)
 DAY = 86_400.0
 SLACK = DAY  # the tests' clock advances whenever something waits, regardless of the real duration
 
@@ -25,9 +24,10 @@ WAITS = [
     pytest.param(fault, how, seconds, id=f"{name} {how}")
     for name, fault, by_itself in (("no capacity", NO_CAPACITY, 15.0), ("too often", TOO_OFTEN, 300.0))
     for how, seconds in (
-        *(({"retry_after": said}, by_itself) for said in ("", "-5", "soon", "nan", "Wed, 99 Foo 2026 25:61:61 GMT")),
-        *(({"retry_after": said}, seconds) for said, seconds in (("61.5", 61.5), ("0", 0.0), ("1e400", DAY))),
-        *(({"retry_date": said}, seconds) for said, seconds in ((90.0, 90.0), (-90.0, 0.0), (400 * DAY, DAY))),
+        ({"retry_after": ""}, by_itself),
+        ({"retry_after": "61.5"}, 61.5),
+        ({"retry_date": 90.0}, 90.0),
+        ({"retry_date": -90.0}, 0.0),
     )
 ]
 
@@ -56,12 +56,6 @@ async def test_a_call_waits_as_long_as_it_is_told(
         await done(bench, replace(fault, **how, on="poll"))
         polls = [arrival for arrival in bench.faulty.arrivals[before:] if arrival.kind == "poll"]
         assert least <= gaps(polls)[0] <= seconds + SLACK
-
-
-async def test_a_fault_of_the_service_that_says_how_long_is_waited_for(open_bench: Open) -> None:
-    async with open_bench() as bench:
-        await done(bench, replace(OWN_FAULT, on="poll", retry_after="500"))
-        assert gaps([arrival for arrival in bench.faulty.arrivals if arrival.kind == "poll"])[0] >= 500
 
 
 async def test_in_a_block_nothing_asks_and_everything_is_said(open_bench: Open) -> None:

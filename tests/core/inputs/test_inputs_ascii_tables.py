@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Role, Source
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Source
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
 PSQL = """ id |      text       | label
 ----+-----------------+-------
@@ -125,13 +124,6 @@ def test_rows_without_bars_and_rules(
     assert explain(source).startswith("A table drawn with bars and lines")
 
 
-def test_roles_and_row_numbers(tmp_path: Path) -> None:
-    source = opened(tmp_path / "a.txt", MYSQL)
-    assert suggest_mapping(source, None, preview(source)).roles == (Role.ID, Role.TEXT)
-    assert [row.number for row in read_rows(source)] == [5, 6, 8, 9]
-    assert opened(tmp_path / "b.txt", PSQL_LINES).columns == ("id", "text")
-
-
 def test_a_long_one_and_what_is_no_row_of_it(tmp_path: Path) -> None:
     body = "".join(f"| {number:5} | Text number {number:5} |\n" for number in range(5_000))
     line = "+-------+-------------------+\n"
@@ -161,12 +153,6 @@ def test_other_files_stay_what_they_are(tmp_path: Path) -> None:
     path.write_text(MARKDOWN)
     assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
     assert open_source(path, ReadOptions(separator="|")).format == FileFormat.DELIMITED
-
-
-def test_a_row_that_is_never_closed_is_a_problem(tmp_path: Path) -> None:
-    line = "+----+------+\n"
-    source = opened(tmp_path / "a.txt", f"{line}| id | text |\n{line}|  1 | one  |\n|  2 | two\nmore\n{line}")
-    assert [(row.number, bool(row.problem)) for row in read_rows(source)] == [(4, False), (5, True)]
 
 
 def test_an_ascii_table_without_rows_is_refused(tmp_path: Path) -> None:

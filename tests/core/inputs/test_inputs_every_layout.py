@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Problem, Query, ReadOptions, Role, Text
+from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Problem, Query, Role, Text
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
@@ -192,11 +192,3 @@ def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path)
     assert len(rows) == 2_006
     path.write_text("text\none\ntext\ntwo\n")  # in a single column it may be part of a text
     assert not any(row.problem for row in read_rows(open_source(path)))
-
-
-def test_a_table_with_spaces_is_opened_again_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text('"id" "text"\n1 "one"\n2 "two, or ""three"""\n3 "so"\n')
-    source = open_source(path)
-    assert open_source(path, ReadOptions(separator=source.separator, has_header=True)) == source
-    assert [row.cells for row in read_rows(source)] == [("1", "one"), ("2", 'two, or "three"'), ("3", "so")]

@@ -63,12 +63,6 @@ def test_most_tables_of_others_are_understood(path: Path) -> None:
     assert len(wrong) < 0.05 * len(found), wrong
 
 
-def test_a_value_that_comes_again_far_below_is_no_name() -> None:
-    rows = [["red"], *[[f"shade {number}"] for number in range(40)], ["red"]]
-    names = [["text"], *rows[1:]]
-    assert (has_header(rows), has_header(names)) == (False, True)
-
-
 CLOSE = "Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n"
 
 

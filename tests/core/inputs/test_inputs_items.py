@@ -7,7 +7,6 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.inputs.cell_texts import split_contexts
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
     Context,
@@ -126,9 +125,3 @@ def test_every_row_yields_exactly_one_thing(tmp_path: Path, texts: list[str]) ->
             assert item.text == text.replace("\0", "\ufffd")
         else:
             assert not text.strip()
-
-
-@given(st.lists(st.text(), min_size=1))
-def test_a_json_array_of_texts_comes_back(texts: list[str]) -> None:
-    found = split_contexts(json.dumps(texts), 7)
-    assert found == [Context(7, text.replace("\0", "\ufffd")) for text in texts]

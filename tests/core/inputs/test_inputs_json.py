@@ -143,13 +143,6 @@ def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
     ]
 
 
-def test_a_hit_without_its_source_is_a_problem(tmp_path: Path) -> None:
-    path = tmp_path / "dump.jsonl"
-    path.write_text(lines(*HITS * 10, {"_index": "shop", "_id": "A-9"}))
-    problems = [row.problem for row in read_rows(open_source(path)) if row.problem]
-    assert problems == ["This object holds no record, while others of the file do."]
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -241,19 +234,6 @@ def test_lists_of_cells(tmp_path: Path) -> None:
         assert (source.columns, source.has_header, rows) == (("id", "text", "price"), True, expected), name
     source, _, rows = read(tmp_path / "none.json", json.dumps(body))
     assert (source.columns, source.has_header, rows) == (("Column 1", "Column 2", "Column 3"), False, expected)
-
-
-def test_lists_of_another_length_are_named(tmp_path: Path) -> None:
-    for name, text in (
-        ("a.json", '[["id", "text"], ["1", "one"], ["2"], ["3", "a", "b"], 7, ["4", "four"]]'),
-        ("a.jsonl", '["id", "text"]\n["1", "one"]\n["2"]\n["3", "a", "b"]\n7\n["4", "four"]\n'),
-        ("b.json", '{"columns": ["id", "text"], "data": [["1", "one"], ["2"], ["3", "a", "b"], 7, ["4", "four"]]}'),
-    ):
-        path = tmp_path / name
-        path.write_text(text)
-        rows = list(read_rows(open_source(path)))
-        assert [row.cells for row in rows if not row.problem] == [("1", "one"), ("4", "four")], name
-        assert sum(bool(row.problem) for row in rows) == 3, name
 
 
 @pytest.mark.parametrize(

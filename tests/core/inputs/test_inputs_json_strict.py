@@ -126,14 +126,6 @@ def test_what_is_too_deep_or_too_long_is_said(tmp_path: Path, value: str) -> Non
     assert rows[2][1].startswith("This line is not valid JSON: it is nested too deeply")
 
 
-def test_a_byte_order_mark_between_the_elements_is_said(tmp_path: Path) -> None:
-    source, rows = read(tmp_path / "a.json", '[{"text":"a"},\n\ufeff{"text":"b"}]')
-    assert [cells for cells, _ in rows] == [("a",), ("b",)]
-    assert source.notices == ("1 byte order mark within the file is left out: it seems to be made of several files.",)
-    _, rows = read(tmp_path / "a.json", '[{"text":"a"},\ufeff{"text":"b"}]')
-    assert rows[1][1] == f"From here on this is not valid JSON: {VALUE}, near character 15."
-
-
 HALF = "1 character is shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff)."
 
 

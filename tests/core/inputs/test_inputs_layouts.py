@@ -214,45 +214,4 @@ def test_separators(sample: str, separator: str) -> None:
     assert find_dialect(sample, is_whole=True).separator == separator
 
 
-CELLS = {
-    "s": "Desk lamp {n}",
-    "l": "This lamp is made of oak, gives a warm light and has a cable of two metres; number {n}.",
-    "d": "The same words for every second lamp, whatever its number in the shop may be.",
-    "n": "{n}.50",
-    "u": "https://shop.example/a/very/long/path/to/the/product/number/{n}?with=parameters&and=more",
-    "c": "Lamps",
-    "i": "A-{n:03}",
-    "e": "",
-    "m": '{{"source": "crawl of the shop", "lang": "en", "n": {n}, "of": [1, 2, 3, 4, 5, 6, 7, 8, 9]}}',
-    "j": "机上ライト{n}",
-    "k": "このライトはオーク材でできており、暖かい光を出します。コードは二メートルです。番号{n}",
-}
 # Column names, a row's cells, and the column that is the text.
-TITLES = """
-Title,Description|sl|Description
-Title,Description|se|Title
-Title,Link|su|Title
-Title,metadata|sm|Title
-id,title,description,link,image_link,price|isluun|description
-ID,Type,SKU,Name,Short description,Description,Regular price|iciseln|Description
-Titel,Beschreibung,Preis|sln|Beschreibung
-Artikel,Artikelbeschreibung,Preis|sln|Artikelbeschreibung
-商品名,URL,紹介文|juk|紹介文
-العنوان,الوصف|sl|الوصف
-title,selftext|sl|selftext
-text,notes|sl|text
-text,description|ls|text
-"""
-
-
-@pytest.mark.parametrize("case", TITLES.split("\n")[1:-1])
-def test_the_text_is_what_describes(tmp_path: Path, case: str) -> None:
-    header, kinds, expected = case.split("|")
-    table = io.StringIO(newline="")
-    rows = [[CELLS[kind].format(n=number) for kind in kinds] for number in range(12)]
-    csv.writer(table).writerows([header.split(","), *rows])
-    path = tmp_path / "a.csv"
-    path.write_text(table.getvalue(), encoding="utf-8", newline="")
-    source = open_source(path)
-    roles = suggest_mapping(source, None, preview(source)).roles
-    assert [name for name, role in zip(source.columns, roles, strict=True) if role is Role.TEXT] == [expected]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.readers.formats import explain
@@ -93,17 +92,6 @@ def test_paragraphs_of_one_long_line_each(tmp_path: Path, text: str) -> None:
     assert [(row.number, *row.cells) for row in read_rows(by_line)] == texts
 
 
-def test_a_header_stands_above_lines(tmp_path: Path) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_text("\n\nStory\n\n" + "\n\n".join(ENGLISH), "utf-8")
-    source = open_source(path, ReadOptions(has_header=True))
-    assert (source.format, source.columns) == (FileFormat.LINES, ("Story",))
-    assert [(row.number, *row.cells) for row in read_rows(source)] == list(zip((5, 7, 9), ENGLISH, strict=True))
-    path.write_text("Story\n\n \n", "utf-8")
-    with pytest.raises(InputError, match="has a header but no rows below it"):
-        open_source(path, ReadOptions(has_header=True))
-
-
 LISTS = {
     "words, in groups": "apple\npear\nplum\n\ncarrot\nonion\n\nbread\nroll\n",
     "questions, in groups": "where is my order?\nhow do I pay?\n\ncan I send it back?\nwho pays for that?\n",
@@ -125,12 +113,3 @@ def test_a_list_stays_a_text_a_line(tmp_path: Path, name: str) -> None:
     assert source.format == FileFormat.LINES
     texts = [(number, line) for number, line in enumerate(LISTS[name].split("\n"), 1) if line]  # no blank lines
     assert [(row.number, *row.cells) for row in read_rows(source)] == texts
-
-
-def test_the_beginning_of_a_large_file_tells(tmp_path: Path) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_text(wrapped(ENGLISH * 400, 60), encoding="utf-8")
-    assert path.stat().st_size > 100_000
-    source = open_source(path)
-    assert source.format == FileFormat.PARAGRAPHS
-    assert sum(1 for _ in read_rows(source)) == 1200

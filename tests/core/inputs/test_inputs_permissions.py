@@ -68,7 +68,7 @@ def test_files(tmp_path: Path) -> None:
     assert read(*paths) == [f"{path.name} {FILE}" for path in paths]
 
 
-@pytest.mark.parametrize("mode", [0, 0o444, 0o111])
+@pytest.mark.parametrize("mode", [0, 0o444])
 def test_a_folder(texts: Path, mode: int) -> None:
     with closed(texts, mode):
         found = read(texts, texts / "a.txt", texts / "more")
@@ -86,21 +86,6 @@ def test_what_stands_in_a_folder(texts: Path) -> None:
             (texts / name).unlink()
         assert read(texts) == [f"more {FOLDER}"]
         (texts / "b.txt").touch()
-
-
-def test_a_collection(tmp_path: Path) -> None:
-    names = ("corpus.jsonl", "queries.jsonl", "run.trec")
-    folders = []
-    for name in names:
-        folders.append(folder := tmp_path / name.partition(".")[0])
-        folder.mkdir()
-        (folder / "corpus.jsonl").write_text('{"_id":"d","text":"a document"}\n')
-        (folder / "queries.jsonl").write_text('{"_id":"q","text":"a query"}\n')
-        (folder / "run.trec").write_text("q Q0 d 1 1.5 tag\n")
-        (folder / name).chmod(0)
-    assert read(*folders) == [f"{name} {FILE}" for name in names]
-    with closed(folders[0], 0o444):
-        assert read(folders[0]) == [f"corpus {FOLDER}"]
 
 
 def test_a_folder_that_went_away(texts: Path, tmp_path: Path) -> None:

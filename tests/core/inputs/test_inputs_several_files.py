@@ -234,21 +234,6 @@ def test_a_sample_is_the_same_each_time_and_in_every_order_of_the_corpus(tmp_pat
     assert candidates(one, CandidateRule(size=6)) == DRAWN
 
 
-def test_all_texts_are_drawn_about_as_often_as_others(tmp_path: Path) -> None:
-    labels = {f"q{number}": {"d000": 1} for number in range(400)}
-    found = candidates(data_set(tmp_path / "set", labels), CandidateRule(size=31))
-    drawn = [each for several in found.values() for each in several if each != "d000"]
-    counts = [drawn.count(f"d{number:03}") for number in range(1, 120)]
-    assert sum(counts) == 400 * 30
-    assert min(counts) > 60  # 101 are expected, with a standard deviation of 9
-    assert max(counts) < 145
-
-
-def test_a_small_corpus_is_a_sample_as_a_whole(tmp_path: Path) -> None:
-    folder = data_set(tmp_path / "set", {"q1": {"d001": 1}}, texts=["a", "b", "", " ", "c"])
-    assert candidates(folder) == {"q1": ["d000", "d001", "d004"]}  # an empty text is never drawn
-
-
 def test_the_whole_corpus_is_ranked_for_each_judged_query(tmp_path: Path) -> None:
     rows = list(read_rows(opened(data_set(tmp_path / "set"), CORPUS)))
     everything = [f"d{number:03}" for number in range(120)]

@@ -101,10 +101,6 @@ def test_mysql_outfile(tmp_path: Path, separator: str) -> None:
     ]
     assert [row.number for row in rows] == [1, 3, 4, 5, 6, 7, 8, 9, 11]
     assert source.quoting is Quoting.OUTFILE
-    rows, source = read(tmp_path, "b.csv", data * 300, ReadOptions(has_header=False))
-    assert len(rows) == 300 * len(texts)
-    assert {row.cells[3] for row in rows} == {""}
-    assert source.quoting is Quoting.OUTFILE
 
 
 @pytest.mark.parametrize(
@@ -147,15 +143,6 @@ def test_comments_above_a_table_are_left_aside_but_for_the_names(tmp_path: Path)
     assert open_source(path).columns == ("#id", "text")
 
 
-def test_a_separator_at_the_end_of_every_line_makes_no_data_of_the_names(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("time,warmth,\n10:00,3.5,\n11:00,4.5,\n")
-    assert open_source(path).columns == ("time", "warmth")
-    path.write_text("id,text,note,\n1,one,a\n2,two,b\n3,three,\n")
-    rows, said = notices(tmp_path, "a.csv", path.read_text())
-    assert (rows, said) == ([("1", "one", "a"), ("2", "two", "b"), ("3", "three", "")], ())
-
-
 def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None:
     rows = "".join(f"{n},Ann,text {n},a note\n" for n in range(5))
     for names in ("idname,text", "id,na,me,text,note", "id,,name,text,note"):
@@ -166,18 +153,6 @@ def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None
     _, said = notices(tmp_path, "a.csv", f"idname,text,note\n{rows}")
     assert len(said) == 1
     assert said[0].endswith("R writes tables so, and then the first column has no name.")
-
-
-def test_the_names_of_empty_columns_at_the_end_of_short_rows_stay(tmp_path: Path) -> None:
-    """A crowd-working site writes no separators for the columns at the end that are empty."""
-    head = "id,query,answer,approve,reject\n"
-    rows, said = notices(
-        tmp_path, "a.csv", head + "".join(f'{n},"what is {n}; and why; here","an answer"\n' for n in range(1, 6))
-    )
-    assert rows == [(str(n), f"what is {n}; and why; here", "an answer", "", "") for n in range(1, 6)]
-    assert said == (
-        "The first row names 5 columns, but the rows have 3 cells. Check that each name is above its own texts.",
-    )
 
 
 @pytest.mark.parametrize(
@@ -244,19 +219,6 @@ def test_lines_that_were_taken_for_cells(tmp_path: Path, is_header_wrapped: bool
 
 
 @pytest.mark.parametrize(
-    "data",
-    [
-        '"Smith, John"\n"Byron, Ada"\n"Turing, Alan"\n',
-        '"He said ""no"", and left"\n"She said ""yes"", and stayed"\n"I said ""so"", and wrote"\n',
-    ],
-)
-def test_quoted_texts_stay_texts(tmp_path: Path, data: str) -> None:
-    rows, source = read(tmp_path, "a.csv", data, ReadOptions(has_header=False))
-    assert [row.cells for row in rows] == [tuple(cells) for cells in csv.reader(io.StringIO(data))]
-    assert source.quoting is Quoting.DOUBLED
-
-
-@pytest.mark.parametrize(
     ("data", "columns", "last"),
     [
         ('id text note\n0 "text 0" a\n1 "text 1" b\n2 "text 2" c\n', ("id", "text", "note"), ("2", "text 2", "c")),
@@ -270,10 +232,3 @@ def test_cells_may_be_separated_by_spaces(tmp_path: Path, data: str, columns: tu
     assert (source.separator, source.columns) == (" ", columns)
     assert [row.cells for row in read_rows(source)][-1] == last
     assert source.notices == ("The cells are separated by spaces.",)
-
-
-def test_a_second_table_is_noticed_without_a_blank_line_above_it(tmp_path: Path) -> None:
-    data = "id,text\n" + "".join(f"{n},text {n}\n" for n in range(5)) + "city,people\nUlm,5\nBonn,6\nOslo,7\n"
-    rows, said = notices(tmp_path, "a.csv", data)
-    assert len(rows) == 5
-    assert said[0].startswith("The file has several tables. Only the first is read, down to line 6.")

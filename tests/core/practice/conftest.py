@@ -46,8 +46,6 @@ async def practice(tmp_path: Path) -> AsyncIterator[Practice]:
 
 
 class Calls:
-    """Makes the calls of one client to one model."""
-
     def __init__(self, client: httpx.AsyncClient, model: str = BGE_M3, account: str = ACCOUNT) -> None:
         self.client = client
         self.address = f"/accounts/{account}/ai/run/{model}"

@@ -51,21 +51,6 @@ async def test_an_address_that_leads_nowhere(practice: Practice, path: str) -> N
     assert answer.status_code == 404 and {error["code"] for error in answer.json()["errors"]} == {7000, 7003}
 
 
-@pytest.mark.parametrize("prefix", ["http://practice", "http://practice/client/v4"])
-@pytest.mark.parametrize("model", [BGE_M3, "%40cf/baai/bge-m3"])
-async def test_the_prefix_may_be_left_out(practice: Practice, prefix: str, model: str) -> None:
-    answer = await practice.open().post(f"{prefix}/accounts/{ACCOUNT}/ai/run/{model}?queueRequest=true", json=BODY)
-    assert answer.json()["result"]["status"] == "queued"
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"), [("PUT", f"accounts/{ACCOUNT}/ai/run/{BGE_M3}", "POST"), ("POST", SEARCH, "GET")]
-)
-async def test_the_wrong_method(practice: Practice, method: str, path: str, allowed: str) -> None:
-    answer = await practice.open().request(method, path)
-    assert refusal(answer) == (405, 10405) and answer.headers["allow"] == allowed
-
-
 async def test_the_catalogue_says_whose_vectors_they_are_and_has_pages(practice: Practice) -> None:
     client = practice.open()
     (item,) = (await client.get(SEARCH, params={"search": "BGE-M3"})).json()["result"]
@@ -79,33 +64,19 @@ async def test_the_catalogue_says_whose_vectors_they_are_and_has_pages(practice:
     assert pages[1]["result_info"] == {"count": 1, "page": 2, "per_page": 3, "total_count": 4}
 
 
-async def test_the_schema_of_a_model(practice: Practice) -> None:
-    client = practice.open()
-    address = f"accounts/{ACCOUNT}/ai/models/schema"
-    schema = (await client.get(address, params={"model": BGE_M3})).json()["result"]
-    assert [form.get("required") for form in schema["input"]["oneOf"]] == [["contexts"], ["text"], ["requests"]]
-    assert refusal(await client.get(address, params={"model": "@cf/none"})) == (400, 5007)
-
-
 # Bodies
 
 
 @pytest.mark.parametrize(
     ("body", "place"),
     [
-        (b"", "truncated"),
-        (b"not JSON", "malformed"),
         (b'{"text":"\xff"}', "UTF-8"),
         (b'{"x":' + b"[" * 100_000, ""),
         ({}, "'/'"),
-        ({"query": "alone"}, "'/'"),
         ({**RANK, **TEXTS}, "2 matches"),
-        ({"requests": [RANK], "request_id": "x"}, "2 matches"),
         ({"request_id": 7}, "'/request_id'"),
         ({"requests": [TEXTS, {"query": "alone"}]}, "'/requests/1'"),
-        ({"requests": [{**RANK, **TEXTS}]}, "'/requests/0'"),
         ({"requests": [{"contexts": [{"text": "a"}, {"text": ""}]}]}, "'/requests/0/contexts/1/text'"),
-        ({"requests": [{"contexts": [{"text": "a"}, {}]}]}, "'/requests/0/contexts/1'"),
         ({"requests": [TEXTS, {"text": ["a"] * 101}]}, "<= 100 at '/requests/1/text'"),
     ],
 )
@@ -114,16 +85,6 @@ async def test_a_wrong_body_is_refused_with_its_place(calls: Calls, practice: Pr
         answer = await calls.post(body, queue=queue)
         assert refusal(answer) == (400, 5006) and place in answer.text
     assert accepted(practice.folder) == []
-
-
-@pytest.mark.parametrize(
-    "element",
-    [RANK, {"contexts": [{"text": "a"}]}, {"text": ["a"] * 100}, {"text": []}, {**RANK, "unknown": [1]}],
-)
-async def test_a_right_body_is_accepted(practice: Practice, calls: Calls, element: dict[str, Any]) -> None:
-    request_id = await calls.submit(element, RANK)
-    (line,) = accepted(practice.folder)
-    assert (line.request_id, line.model, line.account) == (request_id, BGE_M3, ACCOUNT.lower())
 
 
 async def test_what_a_model_does_not_take(practice: Practice) -> None:
@@ -169,18 +130,6 @@ async def test_an_id_is_known_to_its_account_and_model_alone_and_for_a_week(prac
     assert refusal(await calls.post({"request_id": request_id})) == (400, 5504)
     later = await calls.submit(TEXTS)
     assert [line.request_id for line in accepted(practice.folder)] == [request_id, later]
-
-
-async def test_a_bare_element_is_accepted_and_fails_as_a_job(practice: Practice, calls: Calls) -> None:
-    request_id = (await calls.post(TEXTS)).json()["result"]["request_id"]
-    practice.now += 30
-    assert refusal(await calls.post({"request_id": request_id})) == (500, 5001)
-
-
-async def test_a_queue_that_cannot_be_written(practice: Practice, calls: Calls) -> None:
-    practice.folder.write_text("not a folder")
-    answer = await calls.post(BODY)
-    assert refusal(answer) == (500, 10001) and str(practice.folder) not in answer.text
 
 
 async def test_what_was_taken_is_known_by_its_exact_bytes(practice: Practice, calls: Calls) -> None:

@@ -3,14 +3,12 @@
 import json
 import math
 import random
-import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import httpx
 import pytest
 
-from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_BYTES
 from tests.core.practice.conftest import ACCOUNT, Practice, refusal
 from tests.support.practice import accepted_vectors
 
@@ -31,8 +29,6 @@ def lines(vectors: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 class Index:
-    """Makes the calls of one client about the index “texts”."""
-
     def __init__(self, client: httpx.AsyncClient) -> None:
         self.client, self.base = client, f"/accounts/{ACCOUNT}/vectorize/v2/indexes"
 
@@ -135,33 +131,6 @@ async def test_changes_count_after_their_time_in_the_order_of_acceptance(practic
     assert changes[1:] == [("delete", ("a", "never-there")), ("upsert", ("b",))]
 
 
-async def test_upsert_replaces_and_insert_keeps_the_first(quick: Index) -> None:
-    one = vector("a", 0, metadata={"n": 1}, namespace="one")
-    result(await quick.put(one))
-    result(await quick.put(vector("a", 1), vector("b", 2), vector("b", 3), verb="insert"))
-    assert await quick.read("a", "b") == {"a": one, "b": vector("b", 2)}
-    result(await quick.put(vector("a", 1)))
-    assert await quick.read("a") == {"a": vector("a", 1)}
-    result(await quick.post("delete_by_ids", {"ids": ["a"]}))
-    result(await quick.put(vector("a", 4), verb="insert"))
-    assert await quick.read("a") == {"a": vector("a", 4)}
-
-
-async def test_numbers_are_kept_as_float32(quick: Index) -> None:
-    numbers = [0.1, -1 / 3, 1e-45, 3.4e38, -0.0, 16_777_217, *[0.0] * 26]
-    result(await quick.put({"id": "a", "values": numbers}))
-    assert (await quick.read("a"))["a"]["values"] == list(struct.unpack("32f", struct.pack("32f", *numbers)))
-
-
-async def test_the_forms_of_an_upload(quick: Index) -> None:
-    result(await quick.put(content=b"\r\n" + lines([vector("a")]).replace(b"\n", b"\r\n"), kind=f"{NDJSON}; charset=x"))
-    field = ("v.ndjson", lines([vector("b")]), NDJSON)
-    result(await quick.client.post(f"{quick.base}/texts/upsert", files=[("vectors", field)]))
-    assert (await quick.info())["vectorCount"] == 2
-    for kind in ("application/json", "", "application/octet-stream"):
-        assert refusal(await quick.put(vector("a"), kind=kind)) == (400, 1005)
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -177,49 +146,6 @@ async def test_a_line_that_is_no_vector_refuses_all_or_is_left_out(quick: Index,
     assert (await quick.info())["vectorCount"] == 0
     result(await quick.put(content=content, verb="upsert?unparsable-behavior=discard"))
     assert (await quick.read("first", "last")).keys() == {"first", "last"}
-
-
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        (vector("ä" * 33), 40008),
-        ({"id": "a", "values": unit(0, 33)}, 40012),
-        (vector("a", namespace="n" * 65), 40001),
-        (vector("a", metadata={"t": "x" * 10_240}), 40001),
-    ],
-)
-async def test_a_vector_over_a_limit_refuses_all(quick: Index, line: Json, code: int) -> None:
-    assert refusal(await quick.put(vector("first"), line)) == (400, code)
-    assert (await quick.info())["vectorCount"] == 0
-
-
-async def test_limits_of_an_upload_and_of_a_call(quick: Index) -> None:
-    vectors = [vector(f"{number}") for number in range(5_001)]
-    assert refusal(await quick.put(*vectors)) == (400, 40001)
-    result(await quick.put(*vectors[:5_000]))
-    line = lines([vector("a")]).rstrip()
-    most = line + b" " * (MAX_UPLOAD_BYTES - len(line) - 1) + b"\n"
-    result(await quick.put(content=most))
-    assert refusal(await quick.put(content=most + b"\n")) == (413, 40001)
-    ids = [f"{number}" for number in range(101)]
-    assert len(await quick.read(*ids[:20])) == 20
-    assert refusal(await quick.post("get_by_ids", {"ids": ids[:21]})) == (400, 40007)
-    assert refusal(await quick.post("delete_by_ids", {"ids": ids})) == (400, 40007)
-    assert refusal(await quick.post("get_by_ids", {"ids": [None]})) == (400, 40026)
-
-
-async def test_pages_of_ids(quick: Index) -> None:
-    ids = [f"id {number:03} ü/&" for number in range(7)]
-    result(await quick.put(*(vector(each) for each in reversed(ids))))
-    found: list[str] = []
-    page: Json = {"nextCursor": ""}
-    while "nextCursor" in page:
-        query = {"count": "3", "cursor": str(page["nextCursor"])}
-        page = result(await quick.client.get(f"{quick.base}/texts/list", params=query))
-        found += [each["id"] for each in page["vectors"]]
-        assert page["totalCount"] == 7 and page["isTruncated"] == ("nextCursor" in page)
-    assert found == ids
-    assert len(result(await quick.get("/list?count=many"))["vectors"]) == 7
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot-product"])
@@ -295,23 +221,3 @@ async def test_only_vectors_put_later_are_indexed(practice: Practice, index: Ind
     for number in range(10):
         result(await index.post("metadata_index/create", {"propertyName": f"p{number}", "indexType": "string"}))
     assert refusal(await index.post("metadata_index/create", new)) == (400, 40001)
-
-
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ({"vector": unit(0, 31)}, 40006),
-        ({}, 40026),
-        ({"vector": unit(0), "topK": 101}, 40025),
-        ({"vector": unit(0), "topK": 51, "returnValues": True}, 40025),
-        ({"vector": unit(0), "topK": 0}, 40026),
-    ],
-)
-async def test_a_query_that_is_refused(quick: Index, query: Json, code: int) -> None:
-    assert refusal(await quick.post("query", query)) == (400, code)
-
-
-async def test_addresses_that_are_none(quick: Index) -> None:
-    assert (await quick.client.put(f"{quick.base}/texts", json={})).status_code == 405
-    assert (await quick.get("/nothing")).status_code == 404
-    assert refusal(await quick.client.get(f"{quick.base}/none")) == (404, 3000)

@@ -30,8 +30,6 @@ def shipped_files() -> WorkerFiles:
 
 @dataclass
 class Bench:
-    """Waiting takes no time, and is recorded."""
-
     program: Program
     account: AccountService
     faulty: FaultyService
@@ -41,20 +39,17 @@ class Bench:
 
     @property
     def setup(self) -> WorkerSetup:
-        """As after a start."""
         program = self.program
         return WorkerSetup(
             program.address_book, program.credentials, program.connections, files=shipped_files, sleep=self.sleep
         )
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass at once."""
         self.waits.append(seconds)
 
     async def set_up(
         self, names: Names | None = None, *, may_replace: bool = False, paid_plan: bool = False, token: str = TOKEN
     ) -> Connected:
-        """Set up as a face does."""
         return await self.setup.set_up(
             *(ACCOUNT, Token(token), names or names_of()),
             title="My Worker",
@@ -64,18 +59,15 @@ class Bench:
         )
 
     async def take_down(self, *, keep_bucket: bool = False) -> TakenDown:
-        """Take away as a face does."""
         return await self.setup.take_down(
             ACCOUNT, Token(TOKEN), names_of(), keep_bucket=keep_bucket, show=self.shown.append
         )
 
     @property
     def saved(self) -> list[SavedConnection]:
-        """The connections to Workers."""
         return [each for each in self.program.settings.connections if each.kind == "worker"]
 
     def states(self) -> dict[str, State]:
-        """The last state of each call that was shown."""
         return {each.call.step.value: each.state for each in self.shown}
 
 

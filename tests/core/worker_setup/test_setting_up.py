@@ -1,7 +1,8 @@
 """The Worker is put into an account: whole, twice, cut at any call, and beside what others have there."""
 
-import asyncio
+import logging
 from dataclasses import replace
+from pathlib import Path
 
 import keyring.backends.fail
 import pytest
@@ -13,15 +14,12 @@ from cfbatch_gui.core.errors import (
     DataError,
     KeyringUnavailable,
     NotConnected,
-    ReplyError,
     ServiceRefused,
     TokenRefused,
 )
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
     AddressMissing,
-    Call,
-    Progress,
     State,
     Step,
     StorageNotActivated,
@@ -31,11 +29,12 @@ from cfbatch_gui.core.worker_setup.account import (
 )
 from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, SecretWouldBeLost, Stopped, TakenDown, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.traffic import entries
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
-from tests.canary import OTHER_TOKEN, SECRET, TOKEN
+from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
+from tests.canary_search import Search
 from tests.core.test_credentials import MemoryKeyring
 from tests.core.worker_setup.conftest import URL, Bench, shipped_files
+from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults
 from tests.support.faults import Fault
 
@@ -44,7 +43,6 @@ CHANGES = [call.words for call in CALLS if call.method != "GET"]
 
 
 def end_state() -> tuple[object, ...]:
-    """What an account has after a set-up that nothing disturbed."""
     metadata = {
         "main_module": "collect.js",
         "compatibility_date": shipped_files().compatibility_date,
@@ -82,13 +80,6 @@ async def test_everything_is_put_there_and_the_connection_leads_to_it(bench: Ben
     assert bench.waits == []
 
 
-async def test_it_is_in_the_log_of_what_leaves_this_computer(bench: Bench) -> None:
-    await bench.set_up()
-    noted = entries(bench.program.paths.traffic)
-    assert {each.what for each in noted} == {"setup"} and len(noted) == len(CALLS)
-    assert {each.connection for each in noted} == {"cloudflare"}
-
-
 async def test_twice_is_as_once(bench: Bench) -> None:
     first = await bench.set_up()
     secret, before = bench.account.secret(), bench.account.state
@@ -121,38 +112,6 @@ async def test_cut_at_any_call_and_done_again_it_ends_the_same(bench: Bench, num
     assert bench.account.state == end_state()
     assert bench.saved == [done.connection]
     assert bench.keyring.stored == {("CF Batch", done.connection.id): bench.account.secret()}
-
-
-@pytest.mark.parametrize("number", [1, 5, 6, len(CALLS)])
-async def test_stopped_by_the_user_at_any_call_and_done_again_it_ends_the_same(bench: Bench, number: int) -> None:
-    begun: list[Progress] = []
-
-    def stop(progress: Progress) -> None:
-        if progress.state is State.RUNNING:
-            begun.append(progress)
-            if len(begun) == number:
-                running.cancel()
-
-    running = asyncio.ensure_future(
-        bench.setup.set_up(*(ACCOUNT, Token(TOKEN), names_of()), title="My Worker", paid_plan=False, show=stop)
-    )
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    done = await bench.set_up()
-    assert bench.account.state == end_state()
-    assert bench.keyring.stored == {("CF Batch", done.connection.id): bench.account.secret()}
-
-
-async def test_what_is_there_is_named_when_it_stops_in_the_middle(bench: Bench) -> None:
-    bench.account.refuse_first["PUT workflows/cf-batch-collect"] = [Refused(400, 10021, "class not exported")]
-    with pytest.raises(Stopped) as caught:
-        await bench.set_up()
-    assert caught.value.message == (
-        "Cloudflare refused “PUT /accounts/0123456789abcdef0123456789abcdef/workflows/cf-batch-collect”. The details"
-        " hold its reason. In the account are now: the bucket “cf-batch-answers” and the Worker “cf-batch-door”. Set it"
-        " up again, and it goes on from there."
-    )
-    assert "class not exported" in caught.value.detail and isinstance(caught.value.reason, ServiceRefused)
 
 
 async def test_a_fault_that_passes_is_waited_out(bench: Bench) -> None:
@@ -266,19 +225,6 @@ async def test_models_that_the_user_has_limited_the_worker_to_stay(bench: Bench)
     assert bench.account.scripts["cf-batch-door"].binding("plain_text") == limited
 
 
-@pytest.mark.parametrize("call", CALLS[::3], ids=[call.step.value for call in CALLS[::3]])
-async def test_a_missing_permission_is_named_with_its_call(bench: Bench, call: Call) -> None:
-    short = call.words.replace("/accounts/{account}/", "")
-    bench.account.refuse_first[short] = [Refused(403, 10000, "Authentication error")]
-    with pytest.raises(Stopped) as caught:
-        await bench.set_up()
-    reason = caught.value.reason
-    assert isinstance(reason, TokenRefused)
-    assert f"“{call.words.replace('{account}', ACCOUNT)}”" in reason.message
-    assert f"it needs the permission {call.permission} for this account" in reason.message
-    assert bench.states()[call.step.value] is State.FAILED
-
-
 @pytest.mark.parametrize(
     ("given", "missing"), [({STORAGE}, SCRIPTS), ({SCRIPTS}, STORAGE), (set(), SCRIPTS)], ids=["R2", "Workers", "none"]
 )
@@ -323,13 +269,6 @@ async def test_without_an_address_at_workers_dev_nothing_is_changed(bench: Bench
     assert bench.account.changes == []
 
 
-async def test_an_address_that_is_missing_only_when_the_worker_comes_is_named_too(bench: Bench) -> None:
-    bench.account.refuse_first["PUT workers/scripts/cf-batch-door"] = [Refused(400, 10063, "subdomain_required")]
-    with pytest.raises(Stopped, match="Open Workers & Pages") as caught:
-        await bench.set_up()
-    assert isinstance(caught.value.reason, AddressMissing)
-
-
 async def test_a_bucket_that_came_meanwhile_is_used(bench: Bench) -> None:
     bench.account.refuse_first["GET r2/buckets/cf-batch-answers"] = [Refused(404, 10006, "does not exist")]
     bench.account.buckets["cf-batch-answers"] = {}
@@ -351,13 +290,6 @@ async def test_an_account_id_that_cannot_be_one_reaches_no_network(bench: Bench)
     assert bench.account.calls == []
 
 
-@pytest.mark.parametrize("garbage", [faults.garbage_body(on="any"), faults.page(on="any")], ids=["text", "page"])
-async def test_an_answer_that_is_none_is_said(bench: Bench, garbage: Fault) -> None:
-    bench.faulty.follow(garbage)
-    done = await bench.set_up()
-    assert done.is_new and bench.waits == [1.0], "tried again"
-
-
 STORED = (
     "orders/a-job/1",
     "layouts/a-job/1",
@@ -372,7 +304,6 @@ MADE = (REMOVALS - 2) + 3 * 2 + 2 + len(STORED)
 
 @pytest.fixture
 async def standing(bench: Bench) -> Bench:
-    """A Worker that was set up, with answers in its bucket."""
     await bench.set_up()
     bench.account.store(*STORED)
     bench.account.calls.clear()
@@ -408,11 +339,6 @@ async def test_the_bucket_can_stay_with_its_answers(standing: Bench) -> None:
     assert not any("/r2/" in path for _, path in standing.account.calls)
 
 
-async def test_a_deletion_that_is_answered_in_full_is_one_too(standing: Bench) -> None:
-    standing.account.deletes_barely = False
-    assert (await standing.take_down()).worker
-
-
 async def test_where_nothing_is_there_nothing_is_deleted(bench: Bench) -> None:
     assert await bench.take_down() == TakenDown()
     assert all(status is not State.FAILED for status in bench.states().values())
@@ -432,11 +358,6 @@ async def test_taking_down_that_is_cut_at_any_call_and_done_again_ends_the_same(
     standing.faulty.follow()
     await standing.take_down()
     assert standing.account.state == ({}, {}, {})
-
-
-async def test_the_number_of_calls_that_are_cut_is_that_of_all_calls(standing: Bench) -> None:
-    await standing.take_down()
-    assert len(standing.account.calls) == MADE
 
 
 async def test_a_worker_of_somebody_else_stays_with_all_that_goes_with_its_name(standing: Bench) -> None:
@@ -476,27 +397,77 @@ async def test_what_is_not_this_programs_keeps_the_bucket(standing: Bench, key: 
     assert "Taken away are: the Worker “cf-batch-door” and the Workflow “cf-batch-collect”" in caught.value.message
 
 
-async def test_a_store_that_forgets_no_key_does_not_keep_it_busy_for_ever(standing: Bench) -> None:
-    class Stubborn(dict[str, bytes]):
-        def __delitem__(self, key: str) -> None:
-            pass
-
-    standing.account.buckets["cf-batch-answers"] = Stubborn(dict.fromkeys(STORED, b"{}"))
-    with pytest.raises(Stopped, match="still lists what it said was deleted") as caught:
-        await standing.take_down()
-    assert isinstance(caught.value.reason, ReplyError)
-
-
-async def test_storage_that_was_switched_off_is_no_bucket(standing: Bench) -> None:
-    standing.account.r2_active = False
-    taken = await standing.take_down()
-    assert taken == TakenDown(worker=True, workflow=True)
-    assert {status for name, status in standing.states().items() if "bucket" in name} == {State.NOT_NEEDED}
-
-
 async def test_a_missing_permission_is_named_before_anything_is_taken_away(standing: Bench) -> None:
     standing.account.permissions = frozenset((SCRIPTS,))
     with pytest.raises(Stopped, match=r"permission Workers R2 Storage Write .* Nothing was taken away") as caught:
         await standing.take_down()
     assert isinstance(caught.value.reason, TokenRefused)
     assert Step.READ_BUCKET.value in standing.states() and standing.account.changes == []
+
+
+PUT = "PUT workers/scripts/cf-batch-door"
+FAULTS: dict[str, Fault] = {
+    "reset": faults.reset_after_body(on="any", number=6, times=0),
+    "reset in the body": faults.reset_in_body(on="any", number=6, times=0, byte=400),
+    "cut": faults.cut_reply(on="any", number=6, times=0),
+    "fault": faults.refusal(on="any", number=6, times=0, status=502, envelope=False),
+}
+
+
+@pytest.fixture
+async def known(bench: Bench, caplog: pytest.LogCaptureFixture) -> Bench:
+    """A Worker whose secret is one that the search knows; everything that any library logs is kept."""
+    for name in ("", "httpcore", "httpx", "asyncio"):
+        caplog.set_level(logging.DEBUG, name)
+    await bench.program.connections.save(SavedConnection("", "Berlin", "worker", url=URL), secret=SECRET)
+    return bench
+
+
+def is_silent(bench: Bench, error: BaseException | None, caplog: pytest.LogCaptureFixture) -> bool:
+    told = everything_told(error) if error is not None else ""
+    logged = "\n".join(f"{each.getMessage()} {each.args} {each.exc_text}" for each in caplog.records)
+    search = Search()
+    search.folder(bench.program.paths.root)
+    shown = "\n".join(repr(each) for each in bench.shown)
+    return not search.hits and not holds_token(f"{told}\n{logged}\n{shown}\n{bench.setup!r}")
+
+
+async def test_all_goes_well(known: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    await known.set_up()
+    await known.take_down()
+    assert is_silent(known, None, caplog)
+    assert known.keyring.stored.keys() == {("CF Batch", known.saved[0].id)}, "the token is not in the keyring"
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+async def test_the_upload_fails(known: Bench, fault: Fault, caplog: pytest.LogCaptureFixture) -> None:
+    known.faulty.follow(fault)
+    with pytest.raises(Stopped) as caught:
+        await known.set_up()
+    assert "worker_setup" in everything_told(caught.value)
+    assert is_silent(known, caught.value, caplog)
+
+
+@pytest.mark.parametrize("call", ["GET workers/subdomain", PUT, "POST workers/scripts/cf-batch-door/subdomain"])
+@pytest.mark.parametrize("status", [400, 403])
+async def test_the_service_repeats_both(known: Bench, call: str, status: int, caplog: pytest.LogCaptureFixture) -> None:
+    said = Refused(status, 10021, f"cannot read Bearer {TOKEN} and {SECRET} in your upload")
+    known.account.refuse_first[call] = [said] * 9
+    with pytest.raises(Stopped) as caught:
+        await known.set_up()
+    told = everything_told(caught.value)
+    assert TOKEN not in told
+    if call == PUT:
+        assert "in your upload" in caught.value.detail
+        assert is_silent(known, caught.value, caplog)
+
+
+async def test_a_token_that_is_refused(known: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(Stopped) as caught:
+        await known.set_up(token=OTHER_TOKEN)
+    assert is_silent(known, caught.value, caplog)
+
+
+async def test_a_client_that_is_made_for_it_keeps_the_token_to_itself(bench: Bench, tmp_path: Path) -> None:
+    client = bench.program.address_book.account_client(ACCOUNT, Token(TOKEN))
+    assert CORE not in repr(client) + repr(vars(client)) + repr(vars(bench.program.address_book))

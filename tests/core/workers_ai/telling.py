@@ -65,7 +65,6 @@ FORMS: Final[dict[str, Form]] = {
 
 
 def holds_secret(*data: bytes) -> bool:
-    """Whether the tests' search for the canary finds it."""
     search = Search()
     for each in data:
         search.text(each.decode("utf-8", "replace"), "answer")

@@ -18,8 +18,6 @@ ANSWER = (b'{"responses":[%s]}' % b",".join(b"%d.5" % n for n in range(2_000_000
 
 @asynccontextmanager
 async def server(respond: Respond) -> AsyncIterator[str]:
-    """Answers each request by its head, and closes the connection."""
-
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(respond(await reader.readuntil(b"\r\n\r\n")))
         await writer.drain()
@@ -36,7 +34,6 @@ def whole(body: bytes, *headers: bytes, status: bytes = b"200 OK") -> bytes:
 
 
 def like_a_bucket(head: bytes) -> bytes:
-    """The answer, or the rest of it."""
     found = re.search(rb"(?i)range: bytes=(\d+)-", head)
     if found is None:
         return whole(ANSWER)

@@ -1,13 +1,12 @@
 """Answers to values: every form that was observed or that a schema allows, and what is put aside."""
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import ForeignReply, ReplyError
@@ -23,14 +22,12 @@ from cfbatch_gui.core.workers_ai.answers import (
     ServiceError,
     Usage,
     Waiting,
-    expect,
     match,
     read_answer,
     read_envelope,
     read_run,
 )
-from cfbatch_gui.core.workers_ai.requests import AnswerKind, EmbedRequest, RankRequest
-from tests.thorough import tries
+from cfbatch_gui.core.workers_ai.requests import AnswerKind
 
 DIMENSION = 3
 
@@ -58,7 +55,6 @@ def run(elements: list[Any], expected: list[Expected], dimension: int | None = N
 
 
 def plain(results: list[Matched]) -> list[Any]:
-    """Results as values that can be compared with `==`."""
     return [
         (r.index, r.error)
         if isinstance(r, Refused)
@@ -100,71 +96,6 @@ def test_the_order_of_arrival_means_nothing(expected: list[Expected], random: An
 
 
 # Values that `spoil` puts in place of others.
-ODD_VALUES: list[Any] = [
-    None,
-    True,
-    "1",
-    "",
-    -1,
-    0,
-    1,
-    2,
-    0.0,
-    0.5,
-    1.0,
-    99,
-    10**30,
-    [],
-    {},
-    [[1]],
-    "ref-0",
-    "ref-1",
-    "x",
-]
-
-
-def spoil(elements: list[Any], random: Any) -> None:
-    """Change one id, reference, length or value at random."""
-    locations: list[tuple[Any, Any]] = []
-    for one in elements:
-        locations += [(one, "id"), (one, "external_reference"), (one, "result"), (one["result"], "shape")]
-        for key in ("response", "data"):
-            rows = one["result"].get(key) or []
-            locations += [(one["result"], key)] if rows else []
-            locations += [(rows, position) for position in range(len(rows))]
-            locations += [(row, "id") for row in rows if isinstance(row, dict)]
-            locations += [(row, position) for row in rows if isinstance(row, list) for position in range(len(row))]
-    holder, key = random.choice(locations)
-    match random.choice(["drop", "repeat", "odd", "swap"]):
-        case "swap":
-            first, second = random.choice(elements), random.choice(elements)
-            mark = random.choice(["id", "external_reference"])
-            first[mark], second[mark] = second[mark], first[mark]
-        case "drop":
-            holder.pop(key, *([] if isinstance(holder, list) else [None]))
-        case "repeat" if isinstance(holder, list):
-            holder.insert(key, copy.deepcopy(holder[key]))
-        case "repeat":
-            elements.append(copy.deepcopy(random.choice(elements)))
-        case "odd":
-            # A different number in a vector or score cannot be detected: only ids, lengths and types are changed.
-            is_number = isinstance(holder, list) and isinstance(holder[key], float)
-            odd = [value for value in ODD_VALUES if not (is_number and type(value) in (int, float))]
-            holder[key] = random.choice(odd)
-
-
-@pytest.mark.thorough
-@settings(max_examples=tries(60, 5_000))
-@given(batches, st.randoms(use_true_random=False))
-def test_one_spoilt_value_is_a_breach_or_changes_nothing(expected: list[Expected], random: Any) -> None:
-    elements = [element(index, wanted) for index, wanted in enumerate(expected)]
-    random.shuffle(elements)
-    spoil(elements, random)
-    try:
-        results = run(elements, expected, DIMENSION)
-    except ReplyError:
-        return
-    assert plain(results) == right(expected)
 
 
 TWO = [Expected("a", "embeddings", 1), Expected("b", "embeddings", 1)]
@@ -181,41 +112,24 @@ def two(first: dict[str, Any], second: dict[str, Any]) -> list[Any]:
         (two({"id": 0}, {"id": 0}), "is there twice"),
         (two({"id": 0}, {"external_reference": "a"}), "is there twice"),
         (two({"id": 0}, {"id": 2}), "was not sent"),
-        (two({"id": 0}, {"id": -1}), "was not sent"),
         (two({"id": 0}, {"id": 1, "external_reference": "a"}), "carries the mark of another"),
         (two({"id": 0}, {"id": 1, "external_reference": "c"}), "another job"),
-        (two({"id": 0}, {"external_reference": "c"}), "another job"),
         (two({"id": 0}, {}), "does not say which request"),
-        (two({"id": 0}, {"external_reference": ""}), "does not say which request"),
-        (two({"id": 0}, {"id": 1.0}), "cannot read"),
         (two({"id": 0}, {"id": "1"}), "cannot read"),
-        (two({"id": 0}, {"id": True}), "cannot read"),
-        (two({"id": 0}, {"id": 1, "external_reference": 5}), "cannot read"),
         (two({"id": 0}, {"id": 1})[:1], "1 of 2 results are missing"),
-        ([], "2 of 2 results are missing"),
-        (two({"id": 0}, {"id": 1}) * 2, "is there twice"),
         (two({"id": 0}, {"id": 1, "result": None}), "is empty"),
         (two({"id": 0}, {"id": 1, "result": "x", "success": True}), "unknown form"),
         (two({"id": 0}, {"id": 1, "result": {}}), "has no vectors"),
-        (two({"id": 0}, {"id": 1, "result": {"result": {"result": VECTOR}}}), "has no vectors"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "response": [[1, 2]]}}), "two sets of vectors"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2], [3, 4]]}}), "2 vectors for 1 texts"),
-        (two({"id": 0}, {"id": 1, "result": {"data": []}}), "0 vectors for 1 texts"),
-        (two({"id": 0}, {"id": 1, "result": {"data": "no"}}), "0 vectors for 1 texts"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [1, [2]]}}), "something else"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[2], 1]}}), "of another length|something else"),
-        (two({"id": 0}, {"id": 1, "result": {"data": {"a": [1, 2], "b": []}}}), "something else"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2, 3]]}}), "of another length"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[]]}}), "of another length"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[1, None]]}}), "cannot read"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, True]]}}), "cannot read"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[1, "2"]]}}), "cannot read"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[1, 4e38]]}}), "out of bounds"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[0, -0.0]]}}), "nothing but zeros"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [1, 3]}}), "of 3 numbers|another length"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [2, 2]}}), "another shape"),
         (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [1, 2.5]}}), "another shape"),
-        (two({"id": 0}, {"id": 1, "result": {"data": [[1, 2]], "shape": [2]}}), "cannot read"),
         (
             two({"id": 0, "result": {**VECTOR, "pooling": "cls"}}, {"id": 1, "result": {**VECTOR, "pooling": "mean"}}),
             "different kinds",
@@ -235,28 +149,15 @@ def test_a_breach_says_what_it_is(elements: list[Any], words: str) -> None:
         ([{"id": 0, "score": 1}], "1 scores for 2 contexts"),
         ([{"id": 0, "score": 1}, {"id": 0, "score": 1}], "two scores for one context"),
         ([{"id": 0, "score": 1}, {"id": 2, "score": 1}], "was not sent"),
-        ([{"id": 0, "score": 1}, {"id": -1, "score": 1}], "was not sent"),
         ([{"id": 0, "score": 1}, {"id": 1.0, "score": 1}], "cannot read"),
-        ([{"id": 0, "score": 1}, {"id": False, "score": 1}], "cannot read"),
-        ([{"id": 0, "score": 1}, {"score": 1}], "cannot read"),
-        ([{"id": 0, "score": 1}, {"id": 1}], "cannot read"),
-        ([{"id": 0, "score": 1}, {"id": 1, "score": True}], "cannot read"),
         ([{"id": 0, "score": 1}, {"id": 1, "score": None}], "cannot read"),
         ([{"id": 0, "score": 1}, {"id": 1, "score": float("nan")}], "cannot read"),
-        ([[1, 2], [3, 4]], "cannot read"),
         (None, "cannot read"),
     ],
 )
 def test_scores_are_one_a_context_and_finite(scores: Any, words: str) -> None:
     with pytest.raises(ReplyError, match=words):
         run([{"id": 0, "result": {"response": scores}}], [Expected("a", "scores", 2)])
-
-
-def test_a_score_beyond_a_double_is_no_score() -> None:
-    finished = read_answer(b'{"responses":[{"id":0,"result":{"response":[{"id":0,"score":1e999}]}}]}')
-    assert isinstance(finished, Finished)
-    with pytest.raises(ReplyError, match="cannot read"):
-        list(match(finished, [Expected("", "scores", 1)]))
 
 
 def test_a_request_sent_without_a_reference_goes_by_its_id_alone() -> None:
@@ -274,13 +175,6 @@ def test_a_reference_that_two_requests_share_names_neither() -> None:
     assert len(run([{"id": i, "external_reference": "same", "result": VECTOR} for i in (1, 0)], wanted)) == 2
 
 
-def test_failures_stand_beside_results() -> None:
-    elements = [{"id": 1, "success": False, "error": "too long"}, {"id": 0, "result": VECTOR, "success": True}]
-    first, second = run(elements, TWO)
-    assert isinstance(first, Embedded)
-    assert second == Refused(1, "too long")
-
-
 def test_the_dimension_of_earlier_batches_binds() -> None:
     elements = two({"id": 0}, {"id": 1})
     assert len(run(elements, TWO, 2)) == 2
@@ -293,12 +187,6 @@ def test_nothing_is_handed_on_when_a_later_element_is_known_to_be_wrong() -> Non
     assert isinstance(finished, Finished)
     with pytest.raises(ReplyError):
         next(match(finished, TWO))
-
-
-def test_what_to_expect_follows_from_the_request() -> None:
-    assert expect(RankRequest("q", ("a", "b"), "r")) == Expected("r", "scores", 2)
-    assert expect(RankRequest(None, ("a",), "r")) == Expected("r", "embeddings", 1)
-    assert expect(EmbedRequest(("a",), "r")) == Expected("r", "embeddings", 1)
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
@@ -373,17 +261,11 @@ def test_usage_is_read_leniently(usage: Any, read: Usage | None) -> None:
     [
         b"",
         b"{}",
-        b"[]",
-        b"<html>",
         b'{"result":null,"success":true,"errors":[]}',
         b'{"result":{"status":"queued","request_id":"a"},"success":false,"errors":[{"code":1}]}',
-        b'{"result":{"status":""},"success":true}',
-        b'{"result":"done","success":true}',
         b'{"responses":{"id":0}}',
-        b'{"responses":[1]}',
         b'{"responses":[{"id":0}],"results":[{"id":0}]}',
         b'{"responses":[{"id":0}]',
-        b'{"request_id":7}',
         b'{"responses":[{"result":' + b"[" * 100_000,
         b'{"responses":[{"error":"\xff", "external_reference":"\xff"}]}',
     ],
@@ -397,10 +279,8 @@ def test_anything_else_is_a_reply_error(data: bytes) -> None:
     "result",
     [
         {"response": SCORES},
-        {"response": SCORES, "data": None, "shape": None, "meta": {"a": [1]}},
         {"result": {"response": SCORES}},
         {"result": {"response": SCORES}, "response": None},
-        {"result": None, "response": SCORES},
     ],
 )
 def test_scores_stand_in_the_order_of_the_contexts(result: Any) -> None:
@@ -414,9 +294,7 @@ def test_scores_stand_in_the_order_of_the_contexts(result: Any) -> None:
     "result",
     [
         {"data": VECTORS, "shape": [2, 3], "pooling": "cls"},
-        {"data": VECTORS, "shape": [2.0, 3.0], "pooling": "cls", "response": None, "meta": {"time": 1}},
         {"response": VECTORS, "shape": [2, 3], "pooling": "cls"},
-        {"response": VECTORS, "pooling": "cls", "data": None},
         {"result": {"data": VECTORS, "shape": None, "pooling": "cls"}},
     ],
 )
@@ -427,12 +305,6 @@ def test_vectors_stand_under_two_keys_and_at_two_depths(result: Any, key: str) -
     assert only.vectors.dtype == np.float32
     assert np.array_equal(only.vectors, np.array(VECTORS, dtype=np.float32))
     assert only.pooling == "cls"
-
-
-def test_pooling_may_be_left_out() -> None:
-    only = matched({"id": 0, "result": {"data": VECTORS, "pooling": None}})
-    assert isinstance(only, Embedded)
-    assert only.pooling == ""
 
 
 def test_vectors_may_be_laid_out_over_many_lines() -> None:
@@ -450,11 +322,8 @@ def test_vectors_may_be_laid_out_over_many_lines() -> None:
         ({"success": False, "error": "Sequence too long: 9000 > 8192"}, "Sequence too long: 9000 > 8192"),
         ({"success": False, "error": {"code": 5001, "é": None}}, '{"code":5001,"é":null}'),
         ({"success": False, "errors": [{"message": "bad"}]}, '[{"message":"bad"}]'),
-        ({"success": False, "error": None, "message": "bad"}, "bad"),
         ({"success": False, "result": "out of memory"}, "out of memory"),
-        ({"success": False, "result": [1, 2]}, ""),
         ({"success": False, "result": {"data": VECTORS}, "error": True}, "true"),
-        ({"success": False}, ""),
         ({"error": "no success at all"}, "no success at all"),
     ],
 )
@@ -578,14 +447,6 @@ def test_an_answer_that_names_two_batches_is_none() -> None:
         read_answer(b'{"request_id":"a","result":{"request_id":"b","responses":[]},"success":true}')
 
 
-def test_a_result_comes_out_of_its_frame() -> None:
-    answer = read_envelope(b'{"result": {"a": [1]} ,"success":true,"errors":[],"messages":[{"code":10000}]}', 200)
-    assert answer.ok
-    assert answer.is_enveloped
-    assert bytes(answer.result) == b'{"a": [1]}'
-    assert answer.errors == ()
-
-
 @pytest.mark.parametrize("status", [401, 429, 500, 200])
 @pytest.mark.parametrize("result", ['"result":null,', '"result":{},', ""])
 def test_a_refusal_comes_with_its_errors(status: int, result: str) -> None:
@@ -626,11 +487,8 @@ def test_an_answer_without_a_frame_is_itself_the_result(status: int) -> None:
     [
         b"",
         b"<!DOCTYPE html><title>Sign in</title>",
-        b"[1]",
-        b"null",
         b'{"result":',
         b'{"success":"no","errors":[]}',
-        b'{"success":false,"errors":"broken"}',
         b'{"a":' + b"[" * 100_000,
     ],
 )
@@ -667,14 +525,3 @@ def test_a_finished_answer_gives_its_scores(page: str) -> None:
     assert scored.index == 0
     assert scored.scores.dtype == "float64"
     assert scored.scores.tolist() == [0.73974609375, 0.642578125, 0.6220703125]
-
-
-@pytest.mark.parametrize("page", ["rest_2025", "rest_2026", "binding_2025", "binding_2026"])
-@pytest.mark.parametrize("state", ["queued", "done"])
-def test_an_answer_says_the_same_out_of_its_frame(page: str, state: str) -> None:
-    data = (ANSWERS / f"{page}_{state}.json").read_bytes()
-    answer = read_envelope(data, 200)
-    assert answer.ok
-    assert answer.errors == ()
-    assert answer.is_enveloped == page.startswith("rest")
-    assert read_answer(answer.result) == read_answer(data)

@@ -13,9 +13,8 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.workers_ai.answers import Finished, Scored, Waiting, expect, match
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
@@ -52,35 +51,6 @@ def client() -> Connect:
     return connect
 
 
-async def test_a_batch_goes_out_and_its_answer_comes_back(faulty: FaultyService, client: Connect) -> None:
-    service = client(faulty.url)
-    queued = await service.submit(MODEL, BODY)
-    reply = await service.ask(MODEL, queued.request_id)
-    assert isinstance(reply, Reply)
-    (scored,) = match(reply.finished, [expect(REQUEST)])
-    assert isinstance(scored, Scored) and scored.scores[0] > scored.scores[1]
-
-
-async def test_an_unknown_word_for_the_state_is_passed_on(faulty: FaultyService, client: Connect) -> None:
-    faulty.follow(faults.any_reply(body='{"result":{"status":"thinking"},"success":true,"errors":[],"messages":[]}'))
-    service = client(faulty.url)
-    assert await service.ask(MODEL, "x") == Waiting("thinking")
-
-
-async def test_an_answer_without_the_envelope_is_read(faulty: FaultyService, client: Connect) -> None:
-    faulty.follow(faults.any_reply(body='{"responses":[{"id":0,"result":{"response":[]},"success":true}]}'))
-    service = client(faulty.url)
-    reply = await service.ask(MODEL, "x")
-    assert isinstance(reply, Reply) and isinstance(reply.finished, Finished)
-
-
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9/client/v4", "https://no-such-host.invalid/client/v4"])
-async def test_nothing_left_when_nobody_could_be_reached(address: str, client: Connect) -> None:
-    with pytest.raises(Unreachable) as caught:
-        await client(address).submit(MODEL, BODY)
-    assert "reached" in caught.value.message or "found" in caught.value.message
-
-
 async def test_nothing_left_when_the_other_end_is_not_trusted(tmp_path: Path, client: Connect) -> None:
     service = practice_app(tmp_path, seconds_queued=0, seconds_running=0)
     async with FaultyService(service, tls=load_certificate(CERTIFICATE)) as faulty:
@@ -107,19 +77,6 @@ async def test_nothing_left_when_a_proxy_makes_way_to_someone_else(
     await server.wait_closed()
 
 
-async def test_silence_after_the_body_is_an_unknown_outcome(client: Connect) -> None:
-    async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.close()
-
-    server = await asyncio.start_server(never_answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    with pytest.raises(OutcomeUnknown):
-        await client(f"http://127.0.0.1:{port}").submit(MODEL, BODY)
-    server.close()
-    await server.wait_closed()
-
-
 async def test_a_redirect_is_not_followed_with_the_token(
     faulty: FaultyService, tmp_path: Path, client: Connect
 ) -> None:
@@ -128,12 +85,6 @@ async def test_a_redirect_is_not_followed_with_the_token(
         with pytest.raises(OutcomeUnknown):
             await client(faulty.url).submit(MODEL, BODY)
         assert elsewhere.arrivals == []
-
-
-async def test_a_proxys_page_is_not_taken_for_the_service(faulty: FaultyService, client: Connect) -> None:
-    faulty.follow(faults.page())
-    with pytest.raises(Unreachable, match="sign in first"):
-        await client(faulty.url).ask(MODEL, "x")
 
 
 @pytest.mark.parametrize("frame", ['{{"result":{},"success":true,"errors":[],"messages":[]}}', "{}"])

@@ -1,6 +1,5 @@
 """Every refusal has a sentence and an action; the error code takes precedence over the HTTP status."""
 
-import re
 from email.utils import formatdate
 
 import pytest
@@ -38,14 +37,11 @@ def test_a_refused_token_stops_everything(code: int, status: int) -> None:
     ("status", "code", "message", "retry_after", "seconds"),
     [
         (429, 3036, "AiError: used up your daily free allocation", "", 43_200),
-        (429, 4006, "words", "5", 43_200),
-        (400, 3036, "words", "", 43_200),
         (429, 3021, "words", "", 60),
         (429, 3021, "words", "7", 7),
         (429, 3040, "words", "", 15),
         (429, 0, "words", "", 300),
         (429, 0, "words", "42", 42),
-        (429, 971, "Please wait and consider throttling your request speed", "", 300),
     ],
 )
 def test_429_means_four_things(status: int, code: int, message: str, retry_after: str, seconds: float) -> None:
@@ -65,38 +61,20 @@ def test_a_fault_of_the_service_passes(status: int, code: int) -> None:
         assert error.message.endswith("The program goes on by itself.")
 
 
-def test_the_daily_limit_names_no_time_because_the_face_knows_the_local_one() -> None:
-    assert not re.search(r"\d|UTC|midnight", refused(429, 3036).message)
-
-
 @pytest.mark.parametrize(
     ("status", "code", "words", "action"),
     [
         (404, 7000, "does not know this account or this model", Action.OPEN_CONNECTION),
-        (404, 7003, "does not know this account or this model", Action.OPEN_CONNECTION),
         (400, 5007, "has no model of this name", Action.NONE),
-        (404, 3042, "has no model of this name", Action.NONE),
         (400, 5028, "has retired this model", Action.NONE),
-        (410, 0, "has retired this model", Action.NONE),
         (400, 5006, "did not accept the texts", Action.NONE),
-        (400, 3030, "did not accept the texts", Action.NONE),
-        (400, 5004, "did not accept the texts", Action.NONE),
-        (400, 3003, "did not accept the texts", Action.NONE),
         (413, 3006, "smaller batches", Action.SMALLER_BATCHES),
-        (413, 0, "smaller batches", Action.SMALLER_BATCHES),
         (408, 3007, "took too long", Action.RETRY),
-        (408, 3008, "took too long", Action.RETRY),
-        (408, 3046, "took too long", Action.RETRY),
         (403, 5018, "may not use this model", Action.NONE),
-        (403, 3041, "may not use this model", Action.NONE),
         (403, 5016, "terms", Action.NONE),
-        (403, 3023, "blocked this account", Action.NONE),
-        (403, 5035, "paid plan", Action.NONE),
         (500, 5001, "model failed", Action.RETRY),
         (400, 2001, "AI Gateway", Action.OPEN_CONNECTION),
         (418, 99, "refused the request", Action.NONE),
-        (200, 99, "refused the request", Action.NONE),
-        (403, 99, "refused the request", Action.NONE),
     ],
 )
 def test_other_refusals_say_what_and_what_can_be_done(status: int, code: int, words: str, action: Action) -> None:
@@ -143,11 +121,6 @@ def test_the_services_own_words_are_in_the_detail_alone() -> None:
     assert "bad" not in error.message
 
 
-def test_the_service_may_have_another_name() -> None:
-    error = refusal(401, (), now=NOON, service="The practice service")
-    assert error.message.startswith("The practice service refused the API token.")
-
-
 @pytest.mark.parametrize("rule", [*RULES, *STATUS_RULES.values()])
 def test_every_rule_has_a_whole_sentence(rule: Rule) -> None:
     sentence = rule.sentence.format(service="Cloudflare")
@@ -160,20 +133,13 @@ def test_every_rule_has_a_whole_sentence(rule: Rule) -> None:
     ("header", "seconds"),
     [
         ("7", 7.0),
-        (" 120 ", 120.0),
-        ("0", 0.0),
         ("1.5", 1.5),
-        ("999999999", 86_400.0),
         (formatdate(NOON + 90, usegmt=True), 90.0),
         (formatdate(NOON + 90), 90.0),
         (formatdate(NOON - 90, usegmt=True), 0.0),
-        (formatdate(NOON + 10**7, usegmt=True), 86_400.0),
         ("", None),
         ("-5", None),
-        ("nan", None),
-        ("inf", 86_400.0),
         ("soon", None),
-        ("Sat, 99 Aug 2026 12:00:00 GMT", None),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(header: str, seconds: float | None) -> None:

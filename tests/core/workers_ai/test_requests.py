@@ -1,19 +1,21 @@
-"""The bytes of a request's body, and its computed length."""
+"""The bytes of a request's body, and what is estimated of it before it is sent."""
 
 import json
+import math
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cfbatch_gui.core.workers_ai.catalogue import MODELS, find_model, price
+from cfbatch_gui.core.workers_ai.estimate import Script, answer_bytes, script_of, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.requests import (
     EmbedRequest,
     RankRequest,
     Request,
     batch_size,
     encode_batch,
-    encode_poll,
     encode_request,
 )
 from tests.parsed_requests import parse_requests
@@ -60,10 +62,6 @@ def test_an_element_is_compact_utf8_with_only_what_was_set(request_: Request, se
     assert encode_request(request_) == sent.encode()
 
 
-def test_a_poll_asks_for_the_request_id() -> None:
-    assert encode_poll('768f"15b7') == b'{"request_id":"768f\\"15b7"}'
-
-
 @given(st.lists(requests, max_size=8))
 def test_the_size_is_known_without_building_the_body(batch: list[Request]) -> None:
     elements = [encode_request(request) for request in batch]
@@ -75,12 +73,6 @@ def test_what_is_sent_reads_back_as_it_was(batch: list[Request]) -> None:
     body = encode_batch(encode_request(request) for request in batch)
     assert len(json.loads(body)["requests"]) == len(batch)
     assert parse_requests(body) == tuple(batch)
-
-
-@pytest.mark.parametrize("request_", [RankRequest("\ud800", ("a",)), EmbedRequest(("\udfff",))])
-def test_a_lone_surrogate_is_a_bug_of_the_caller(request_: Request) -> None:
-    with pytest.raises(ValueError, match="surrogates"):
-        encode_request(request_)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +92,76 @@ def test_a_request_that_the_schema_forbids_cannot_be_built(build: Callable[[], R
         build()
 
 
-def test_what_the_answer_must_hold() -> None:
-    assert (RankRequest("q", ("a", "b")).answer_kind, RankRequest("q", ("a", "b")).count) == ("scores", 2)
-    assert RankRequest(None, ("a",)).answer_kind == "embeddings"
-    assert (EmbedRequest(("a",)).answer_kind, EmbedRequest(("a",)).count) == ("embeddings", 1)
+characters = st.characters(codec=None)  # includes lone surrogates
+
+
+@given(st.text(characters))
+def test_the_upper_estimate_is_its_rule(text: str) -> None:
+    ascii_count = sum(character < "\x80" for character in text)
+    assert tokens_upper(text) == math.ceil(ascii_count / 3) + len(text) - ascii_count + 2
+
+
+@given(st.text(characters))
+def test_the_lower_estimate_is_below_the_upper_one(text: str) -> None:
+    assert 0 <= tokens_lower(text) <= tokens_upper(text)
+    assert (tokens_lower(text) > 0) == (text != "")
+
+
+@pytest.mark.parametrize(
+    ("text", "lower", "upper"),
+    [
+        ("", 0, 2),
+        ("This is a story about an orange cloud", 10, 15),
+        ("オレンジの雲の物語", 5, 11),
+        ("😀😀", 2, 4),
+    ],
+)
+def test_examples(text: str, lower: int, upper: int) -> None:
+    assert (tokens_lower(text), tokens_upper(text)) == (lower, upper)
+
+
+def test_a_price_is_in_neurons_dollars_and_free_days() -> None:
+    million = price(1_000_000, find_model("@cf/baai/bge-m3"))
+    assert million.neurons == 1_075
+    assert million.dollars == 0.012  # as listed; the neurons alone would be $0.011825
+    small = price(1_000_000, find_model("@cf/baai/bge-small-en-v1.5"))
+    assert small.dollars == pytest.approx(1_841 * 0.011 / 1_000)  # listed as $0.020, which is less
+    assert million.share_of_free_day == pytest.approx(0.1075)
+    assert price(0, find_model("@cf/baai/bge-m3")).dollars == 0
+
+
+def test_an_answer_is_expected_to_be_no_smaller_than_it_is() -> None:
+    frame = {"id": 1_000, "result": {}, "success": True, "external_reference": "x" * 40}
+    vector = [-0.023254394531250013] * 1_024
+    data = json.dumps(frame | {"result": {"data": [vector] * 10, "shape": [10, 1_024], "pooling": "cls"}})
+    assert len(data.replace(", ", ",")) <= answer_bytes("embeddings", 10, 1_024) <= 2 * len(data)
+    scores = [{"id": i, "score": 0.12345678901234567} for i in range(1_000)]
+    data = json.dumps(frame | {"result": {"response": scores}}, separators=(",", ":"))
+    assert len(data) <= answer_bytes("scores", 1_000, 1_024) <= 2 * len(data)
+    assert answer_bytes("embeddings", 1, 0) > answer_bytes("embeddings", 1, 1_024)
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("", Script.LATIN),
+        ("Wie ändere ich das Maß?", Script.LATIN),
+        ("Как сменить пароль в CF Batch?", Script.CYRILLIC),
+        ("كيف أغير كلمة المرور", Script.ARABIC),
+        ("पासवर्ड कैसे बदलें", Script.INDIC),
+        ("如何重置 iPhone 的密码", Script.CJK),
+        ("👍👍 → ∞", Script.OTHER),
+        ("Привет " * 400 + "hello " * 4_000, Script.CYRILLIC),
+    ],
+)
+def test_script(text: str, script: Script) -> None:
+    assert script_of(text) is script
+
+
+def test_a_model_that_is_not_listed_gets_cautious_metadata() -> None:
+    metadata = find_model("@cf/someone/new-embedder")
+    assert (metadata.name, metadata.title) == ("@cf/someone/new-embedder", "new-embedder")
+    assert not (metadata.is_listed or metadata.can_rank or metadata.batch)
+    assert metadata.max_tokens <= min(model.max_tokens for model in MODELS)
+    assert metadata.neurons_per_million >= max(model.neurons_per_million for model in MODELS)
+    assert metadata.dimension == 0

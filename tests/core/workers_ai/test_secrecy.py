@@ -1,6 +1,7 @@
 """Failures of exchanges with the service: no exception, log or file holds the token."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.practice.app import practice_app
@@ -20,9 +23,9 @@ from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimits, RateBudget
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
-from cfbatch_gui.core.workers_ai.transport import Transport
-from tests.canary import CORE, TOKEN
-from tests.core.workers_ai.telling import everything_told, holds_token
+from cfbatch_gui.core.workers_ai.transport import REDACTED, EchoedSecrets, Transport
+from tests.canary import CORE, SECRET, TOKEN
+from tests.core.workers_ai.telling import FORMS, Form, everything_told, holds_secret, holds_token
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
@@ -85,7 +88,6 @@ async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
 
 @pytest.fixture
 def all_logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
-    """Everything that all libraries log, at the level DEBUG."""
     for name in TALKATIVE:
         caplog.set_level(logging.DEBUG, name)
     return lambda: "\n".join(f"{record.getMessage()} {record.args} {record.exc_text}" for record in caplog.records)
@@ -154,7 +156,6 @@ async def test_a_call_that_is_cancelled_tells_nothing(faulty: FaultyService, all
 
 
 async def test_asyncio_watching_closely_logs_no_token(faulty: FaultyService, all_logged: Callable[[], str]) -> None:
-    """In debug mode asyncio logs slow callbacks with their arguments, as warnings."""
     loop = asyncio.get_running_loop()
     loop.set_debug(True)
     loop.slow_callback_duration = 0.0
@@ -170,7 +171,6 @@ async def test_asyncio_watching_closely_logs_no_token(faulty: FaultyService, all
 
 @pytest.fixture
 def log_file(tmp_path: Path) -> Iterator[Path]:
-    """The program's own log at the level DEBUG."""
     paths = Paths(tmp_path / "data")
     paths.create()
     level = logging.getLogger().level
@@ -198,3 +198,58 @@ async def test_the_programs_log_at_its_most_talkative(faulty: FaultyService, log
 def test_a_request_does_not_show_its_headers() -> None:
     request = httpx.Request("POST", "https://example.org/", headers={"authorization": f"Bearer {TOKEN}"})
     assert CORE not in f"{request!r} {request} {request.headers!r}"
+
+
+SECRETS = EchoedSecrets([TOKEN, SECRET])
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_every_spelling_goes_anywhere_in_an_answer(form: Form) -> None:
+    for secret in (TOKEN, SECRET):
+        text = form(secret)
+        assert holds_secret(text.encode())
+        answer = {"errors": [{"code": 1, "message": f"before {text} after"}], text: [text, *[0.125] * 100_000]}
+        cleaned = SECRETS.removed_from(json.dumps(answer).encode())
+        assert not holds_secret(cleaned)
+        errors, (name, numbers) = json.loads(cleaned)["errors"], list(json.loads(cleaned).items())[1]
+        assert errors[0]["message"].startswith("before ") and errors[0]["message"].endswith(" after")
+        assert REDACTED in errors[0]["message"] and REDACTED in name and numbers[1:] == [0.125] * 100_000
+
+
+def test_a_secret_of_signs_goes_as_JSON_and_addresses_escape_it() -> None:
+    secret = 'a/b"c\\d+e&f g'
+    secrets = EchoedSecrets([secret])
+    for text in (json.dumps(secret), json.dumps(secret).replace("/", "\\/"), '"a%2Fb%22c%5Cd%2Be%26f%20g"'):
+        assert secrets.removed_from(text.encode()) == f'"{REDACTED}"'.encode()
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False) | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_an_answer_without_a_secret_stays_as_it_is(value: object) -> None:
+    data = json.dumps(value).encode()
+    assert SECRETS.removed_from(data) is data
+    assert EchoedSecrets(["", "12345678"]).removed_from(data) == data
+
+
+@pytest.mark.parametrize(
+    ("secret", "answer", "cleaned"),
+    [
+        ("12345678", '{"score":0.1234567890,"code":12345678}', '{"score":0.1234567890,"code":12345678}'),
+        ("12345678", '{"error":"no token 12345678 here"}', '{"error":"no token [redacted] here"}'),
+        ("id", '{"id":0,"error":"the secret id is wrong","valid":"grid"}',
+         '{"id":0,"error":"the secret [redacted] is wrong","valid":"grid"}'),
+    ],
+)  # fmt: skip
+def test_a_secret_that_occurs_by_chance_goes_as_a_word_and_spoils_no_answer(
+    secret: str, answer: str, cleaned: str
+) -> None:
+    assert EchoedSecrets([secret]).removed_from(answer.encode()) == cleaned.encode()
+
+
+def test_a_header_is_cleaned_and_a_secret_is_not_shown() -> None:
+    assert SECRETS.removed_from_text(f"text/html; token={TOKEN}") == f"text/html; token={REDACTED}"
+    assert CORE not in repr(SECRETS)

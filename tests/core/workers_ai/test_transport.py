@@ -37,7 +37,6 @@ def _no_proxy_of_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make this process trust the tests' certificate."""
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
 
 
@@ -314,8 +313,6 @@ class Raw:
 
 
 def sending(*pieces: bytes) -> Serve:
-    """Answers with these pieces, each in a packet of its own."""
-
     async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for piece in pieces:
             writer.write(piece)

@@ -12,9 +12,6 @@ from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.account_dialog import AccountDialog, TakeOverDialog
-from cfbatch_gui.ui.tasks import Tasks
-from tests.core.endpoints.conftest import SECRET
-from tests.screen.past import run
 from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage
 from tests.support import faults
@@ -97,17 +94,6 @@ async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, un
     await until(stage.workspace._settings.page.isVisible)
 
 
-async def test_while_it_asks_it_says_whom(stage: Stage, worker: WorkerStage, until: Until) -> None:
-    worker.service.follow(faults.stall(on="check", seconds=60.0))
-    tasks = Tasks(stage.workspace.window, lambda error: pytest.fail(error.message))
-    dialog = AccountDialog(stage.program, tasks, parent=stage.workspace.window)
-    dialog.open()
-    await until(lambda: dialog.nothing.sentence() == "Asking “My Worker”…")
-    assert not dialog.take_button.isEnabled() and not dialog.remove_button.isEnabled()
-    dialog.close()
-    await tasks.close()
-
-
 async def test_a_job_is_taken_over_with_its_file_and_opened(
     stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
 ) -> None:
@@ -185,31 +171,3 @@ async def test_an_error_is_a_sentence_with_one_button(stage: Stage, worker: Work
     click(again)
     await until(dialog.table.isVisible)
     assert cells(dialog)[0][:3] == ["Orders, spring", "Ranking", "12"] and not dialog.problem.isVisible()
-
-
-async def test_a_refused_secret_leads_to_the_connections(stage: Stage, worker: WorkerStage, until: Until) -> None:
-    saved = stage.program.address_book.saved()[1]
-    await stage.program.connections.save(saved, secret=SECRET + "-of-another")
-    dialog = await account_dialog(stage, until)
-    (link,) = dialog.problem.links()
-    assert link.text() == "Open connection"
-    click(link)
-    await until(stage.workspace._settings.page.isVisible)
-    assert not [each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog) and each.isVisible()]
-
-
-async def test_of_several_workers_the_one_that_was_asked_for_is_shown(
-    stage: Stage, worker: WorkerStage, texts: Path, until: Until
-) -> None:
-    first = worker.connection_id
-    second = await worker.connect(stage.program, name="Another", collects=False)
-    await run(stage.program, "Lamps", texts, Kind.EMBED)  # on the practice service: nothing of it is in an account
-    stage.workspace._commands.show_account(first)
-    dialog = await shown(AccountDialog, until)
-    assert isinstance(dialog, AccountDialog)
-    assert dialog.connection.value() == first
-    await until(lambda: dialog.nothing.sentence().startswith("Nothing is"))
-    dialog.connection.set_value(second)
-    dialog.connection.picked.emit(second)
-    await until(lambda: dialog.nothing.sentence() in ("Asking “Another”…", dialog.nothing.sentence()))
-    await until(lambda: dialog.nothing.sentence().startswith("Nothing is"))

@@ -122,27 +122,6 @@ async def test_the_service_is_asked_directly_and_the_account_again(
     await until(lambda: account_progress(stage.program.ledger.job(other.id)).lid_may_close)
 
 
-async def test_copies_that_are_kept_can_be_deleted(
-    stage: Stage, worker: WorkerStage, texts: Path, until: Until
-) -> None:
-    saved = stage.program.address_book.saved()[1]
-    await stage.program.connections.save(replace(saved, keep_days=7))
-    job = await handed_over(stage, worker, texts, until)
-    worker.finish()
-    click(stage.workspace._job.check_button)
-    await stage.program.runner.wait(job.id)
-    page = stage.workspace._job
-    await until(lambda: page.header.facts().endswith("copies in your account"))
-    page.tabs.choose("details")
-    kept = dict(page.details.lines())["In your account"]
-    assert kept.startswith("3 batches handed over · copies kept until ")
-    choose(stage, "Delete the copies in my account")
-    await until(lambda: worker.room.shards == {})
-    await until(lambda: "results are here" in " ".join(stage.workspace.window.notices.texts()))
-    await until(lambda: "Delete the copies in my account" not in offered(stage))
-    assert "copies deleted " in dict(page.details.lines())["In your account"]
-
-
 async def test_why_the_account_does_not_collect_is_one_line_with_one_button(
     stage: Stage, worker: WorkerStage, texts: Path, until: Until
 ) -> None:

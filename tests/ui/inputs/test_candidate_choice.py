@@ -58,15 +58,3 @@ async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_agai
     await until(lambda: driver.is_ready() and choice.isVisible() and bool(driver.state.offers))
     assert choice.choices[CORPUS].isChecked()
     assert driver.job.texts == 240
-
-
-async def test_other_files_have_no_such_choice(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    await opened(driver, tmp_path / "set", until)
-    table = tmp_path / "a.csv"
-    table.write_text("query,text\nwhy,because\nwhy,no\n")
-    driver.page.open_path(table)
-    await until(lambda: driver.is_ready() and driver.state.file is not None and driver.state.file.path == table)
-    assert not driver.page.data.candidates.isVisible()
-    driver.page.open_path(tmp_path / "set")
-    await until(lambda: driver.is_ready() and bool(driver.state.offers))
-    assert "pairs" in figures(driver)[1]

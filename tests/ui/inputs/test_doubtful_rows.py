@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.ui.inputs.problems_view import RawDelegate
 from cfbatch_gui.ui.widgets import LinkButton, NoticeBar
 from tests.ui.conftest import Until
@@ -75,32 +75,6 @@ async def test_they_are_shown_as_they_stand_beside_what_was_read(
     assert panel.cells() == "id: 6\ntext: a sofa↵\n7,a shelf, blue\nprice: 12"
     driver.qtbot.keyClick(view.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert '"6,""a sofa\n7,a shelf, blue"",12"' in QGuiApplication.clipboard().text()
-
-
-async def test_what_is_shown_stays_in_sight(driver: DraftDriver, texts: Path, until: Until) -> None:
-    await opened(driver, texts, until)
-    driver.click(link(driver, LEFT_OUT, "Show rows"))
-    view = driver.page.check.problems
-    await until(view.isVisible)
-    assert view.decide.text() == "Send them as read"
-    driver.click(view.decide)
-    await until(lambda: driver.page.check.problems_shown() == ProblemKind.DOUBTFUL_SENT)
-    assert view.isVisible() and view.decide.text() == "Leave them out"
-    assert [each.cells[0] for each in view.shown_rows()] == ["2", "4", "6"]
-    assert view.panel.raw().startswith('2,"the') and view.panel.cells().startswith("id: 2\n")
-    driver.click(view.decide)
-    await until(lambda: driver.page.check.problems_shown() == ProblemKind.DOUBTFUL_ROW)
-    assert view.isVisible() and bar(driver, LEFT_OUT)
-
-
-async def test_the_keyboard_stays_where_it_was(driver: DraftDriver, texts: Path, until: Until) -> None:
-    await opened(driver, texts, until)
-    driver.window.activateWindow()
-    link(driver, LEFT_OUT, "Send them as read").setFocus()
-    driver.qtbot.keyClick(link(driver, LEFT_OUT, "Send them as read"), Qt.Key.Key_Space)
-    await until(lambda: bar(driver, SENT) and link(driver, SENT, "Leave them out").hasFocus())
-    driver.qtbot.keyClick(link(driver, SENT, "Leave them out"), Qt.Key.Key_Space)
-    await until(lambda: bar(driver, LEFT_OUT) and link(driver, LEFT_OUT, "Send them as read").hasFocus())
 
 
 async def test_nobody_has_decided_about_other_rows(

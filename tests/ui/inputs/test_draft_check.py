@@ -63,22 +63,6 @@ async def test_a_model_that_cannot_rank_is_refused_with_its_cure(
     assert driver.job.model == "@cf/baai/bge-m3"
 
 
-async def test_pooling_is_offered_where_it_applies(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_text("one\ntwo\n")
-    driver.new_draft()
-    driver.page.open_path(path)
-    await until(driver.is_ready)
-    driver.click(driver.page.check.options_button)
-    options = driver.page.check.options
-    assert not options.pooling.isVisible()
-    options.model.activated.emit(1)
-    await until(lambda: driver.job.model == "@cf/baai/bge-small-en-v1.5" and driver.is_ready())
-    assert options.pooling.isVisible()
-    options.pooling.activated.emit(1)
-    await until(lambda: driver.job.options.pooling == "cls" and driver.is_ready())
-
-
 async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "empty.csv"
     path.write_text("question,answer\nwhy,\nhow,\n")

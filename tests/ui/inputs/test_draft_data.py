@@ -230,16 +230,6 @@ async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
     await until(lambda: driver.sent == [job.id])
 
 
-async def test_drafts_are_kept_apart(driver: DraftDriver, questions: Path, until: Until) -> None:
-    first = driver.new_draft("First")
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
-    driver.new_draft("Second")
-    assert driver.page.data.drop.isVisible() and not driver.is_ready()
-    driver.page.show_job(first)
-    assert driver.is_ready() and driver.page.header.title() == "First"
-
-
 async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: Path, until: Until) -> None:
     driver.new_draft()
     driver.page.open_path(questions)

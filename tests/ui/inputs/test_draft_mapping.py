@@ -168,23 +168,6 @@ async def answer(driver: DraftDriver, until: Until, text: str) -> None:
     dialog.accept()
 
 
-async def test_more_rows_are_shown_when_they_are_wanted(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    path = tmp_path / "many.csv"
-    path.write_text("id,text\n" + "".join(f"{n},text {n}\n" for n in range(1_200)))
-    await opened(driver, path, until)
-    part = driver.page.data.first
-    for shown in (1_200,):
-        assert part.more.isVisible()
-        driver.click(part.more)
-        await until(shows(driver, shown))
-    assert not part.more.isVisible()
-    assert part.table.model().index(1_199, 1).data() == "text 1199"
-
-
-def shows(driver: DraftDriver, rows: int) -> Callable[[], bool]:
-    return lambda: driver.page.data.first.table.model().rowCount() == rows
-
-
 async def test_a_choice_for_two_files_is_remembered_for_both(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     queries, answers = tmp_path / "queries.csv", tmp_path / "answers.csv"
     queries.write_text("id,question\n1,why\n2,how\n")

@@ -9,17 +9,11 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.core.vectorize.wire import Metric
-from cfbatch_gui.ui.vectorize.running_pushes import ago_words, proposed_name
+from cfbatch_gui.ui.vectorize.running_pushes import proposed_name
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.ui.conftest import Until
 from tests.ui.vectorize.conftest import Desk, desk_over, rows
-
-NAMES = {
-    "": "Give the new index a name.",
-    "taken": "There is an index of this name already. Choose it above, or type another name.",
-    "<b>x</b>/../y": "“<b>x</b>/../y” is not the name of an index.",
-}
 
 
 async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Desk) -> None:
@@ -50,28 +44,6 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     best = page.search.found.row(0)
     assert (best.text or "").startswith("Desk lamp of brass")
     assert page.line.text().endswith("10 of its 10 are also among the 10 nearest by exact comparison.")
-
-
-async def test_what_happened_is_there_after_the_next_start(tmp_path: Path, until: Until) -> None:
-    async with desk_over(tmp_path, until, {}) as desk:
-        job = await desk.job("Products", rows(range(12)))
-        await desk.show(job)
-        desk.click(desk.page.send_button)
-        await until(lambda: desk.parts() == "after")
-    async with desk_over(tmp_path, until, {}) as desk:
-        await desk.show(desk.program.ledger.job(job.id))
-        assert desk.page.summary.title.text() == "12 of 12 are in “products”"
-        desk.click(desk.page.summary.check_button)
-        await desk.idle()
-        assert desk.page.summary.title.text() == "12 of 12 are in “products”"
-        desk.click(desk.page.summary.change_button)
-        await desk.idle()
-        assert desk.parts() == "form"
-        assert desk.page.form.index.choice.currentText() == "products · 256 dimensions, cosine · 12 vectors"
-        assert desk.page.line.text().endswith("Everything is in the index as it is.")
-        assert not desk.page.send_button.isEnabled()
-        desk.click(desk.page.back_button)
-        assert desk.parts() == "after"
 
 
 async def test_a_pause_keeps_what_was_sent_and_carrying_on_sends_the_rest(
@@ -125,20 +97,6 @@ async def test_an_interrupted_push_is_offered_after_the_next_start(tmp_path: Pat
             await until(lambda: desk.parts() == "after")
 
 
-async def test_a_push_goes_on_while_another_job_is_shown(desk: Desk) -> None:
-    first = await desk.job("First", rows(range(24)))
-    second = await desk.job("Second", rows(range(6)))
-    await desk.show(first)
-    desk.click(desk.page.send_button)
-    await desk.until(lambda: desk.pushes.of(first.id) is not None)
-    await desk.show(second)
-    assert desk.parts() == "form"
-    assert desk.page.form.index.name.text() == "second"
-    await desk.until(lambda: any("24 of 24 are in first" in text for text in desk.notices.texts()))
-    (push,) = desk.program.vectorize.pushes(first.id)
-    assert push.outcome is PushOutcome.VERIFIED
-
-
 async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gone(desk: Desk) -> None:
     may = await desk.job("May", rows(range(20)))
     options = PushOptions(metadata=(MetadataColumn("price", "price"),))
@@ -186,18 +144,6 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     assert page.form.check.bars() == []
 
 
-async def test_the_name_of_a_new_index_is_checked_as_it_is_typed(desk: Desk) -> None:
-    job = await desk.job("Products", rows(range(5)))
-    await desk.program.vectorize.create("practice", "taken", 256, Metric.COSINE)
-    await desk.show(job)
-    for name, sentence in NAMES.items():
-        desk.page.form.index.name.setText(name)
-        assert desk.page.form.index.line.text().startswith(sentence)
-        assert not desk.page.send_button.isEnabled()
-    desk.page.form.index.name.setText("good-name")
-    await desk.until(desk.page.send_button.isEnabled)
-
-
 def test_a_name_for_an_index_is_made_of_the_name_of_a_job() -> None:
     assert proposed_name("Products, June", ()) == "products-june"
     assert proposed_name("Poêle à frire – été", ()) == "poele-a-frire-ete"
@@ -206,12 +152,6 @@ def test_a_name_for_an_index_is_made_of_the_name_of_a_job() -> None:
     assert proposed_name("B", ()) == "vectors-b"
     assert proposed_name("Products", {"products", "products-2"}) == "products-3"
     assert len(proposed_name("x" * 300, ())) <= 64
-
-
-def test_a_moment_ages_by_the_second_at_first() -> None:
-    assert ago_words(100.0, 101.0) == "just now"
-    assert ago_words(100.0, 112.4) == "12 s ago"
-    assert ago_words(100.0, 100.0 + 250) == "4 min ago"
 
 
 async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_nothing(
@@ -234,57 +174,6 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     service.follow()
     desk.click(desk.page.progress.carry_on_button)
     await desk.until(lambda: desk.parts() == "after")
-    assert not desk.page.failure.isVisibleTo(desk.page)
-
-
-async def test_indexes_that_cannot_be_listed_are_asked_for_again(account: tuple[Desk, ThreadedService]) -> None:
-    desk, service = account
-    job = await desk.job("Products", rows(range(5)), "cloudflare")
-    await desk.program.vectorize.create("cloudflare", "there", 256, Metric.COSINE)
-    service.follow(faults.refusal(on="lookup", times=1, status=503, code=7505, message="busy"))
-    await desk.show(job)
-    assert desk.page.failure.isVisibleTo(desk.page)
-    assert desk.page.form.index.choice.count() == 1
-    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Try again"))
-    await desk.until(lambda: desk.page.form.index.choice.count() == 2)
-    assert not desk.page.failure.isVisibleTo(desk.page)
-
-
-async def test_an_index_that_is_gone_is_said_with_the_way_to_another(account: tuple[Desk, ThreadedService]) -> None:
-    desk, service = account
-    job = await desk.job("Products", rows(range(12)), "cloudflare")
-    await desk.show(job)
-    desk.click(desk.page.send_button)
-    await desk.until(lambda: desk.parts() == "after")
-    gone = faults.refusal(on="any", times=0, status=404, code=3000, message="vectorize.index.not_found")
-    service.follow(gone)
-    desk.click(desk.page.summary.check_button)
-    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
-    await desk.idle()
-    assert desk.page.failure.text().startswith("There is no index “products” in the account.")
-    assert desk.parts() == "after"
-    service.follow()
-    desk.click(next(link for link in desk.page.failure.links() if link.text() == "Choose an index"))
-    await desk.idle()
-    assert desk.parts() == "form"
-
-
-async def test_a_search_that_fails_is_said_and_can_be_made_again(account: tuple[Desk, ThreadedService]) -> None:
-    desk, service = account
-    job = await desk.job("Products", rows(range(12)), "cloudflare")
-    await desk.show(job)
-    desk.click(desk.page.send_button)
-    await desk.until(lambda: desk.parts() == "after")
-    search = desk.page.search
-    search.sentence.setText("brass")
-    service.follow(faults.refusal(on="submit", times=0, status=400, code=5006, message="no"))
-    desk.click(search.button)
-    await desk.until(lambda: desk.page.failure.isVisibleTo(desk.page))
-    await desk.idle()
-    assert search.empty.sentence() == "The search did not come back with an answer."
-    service.follow()
-    desk.click(search.button)
-    await desk.until(lambda: search.found.rowCount() > 0)
     assert not desk.page.failure.isVisibleTo(desk.page)
 
 

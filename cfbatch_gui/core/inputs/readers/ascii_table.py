@@ -29,8 +29,7 @@ _OF_HEADER = 8  # lines
 class AsciiTable:
     """`header` and `rule` are indices of lines.
 
-    `cuts` are the terminal columns of the bars within a row, () where they are not aligned; `width` is the rule's in
-    terminal columns, 0 for any.
+    `cuts` are the terminal columns of the bars, () where they are not aligned; `width` is the rule's, 0 for any.
     """
 
     header: int
@@ -126,7 +125,6 @@ def end_of_ascii_table(table: AsciiTable, lines: Sequence[str]) -> int:
 
 
 def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTable | None:
-    """The table whose rule below the header is the line at this index, None if that is not a rule."""
     rule, above, below = lines[at].rstrip(), lines[at - 1].rstrip("\r\n"), lines[at + 1]
     text = rule.strip()
     if not text or text[0] not in _DASHES + _JUNCTIONS + ":" or not any(sign in _DASHES for sign in text):
@@ -196,7 +194,6 @@ def _columns_of(line: str, signs: str) -> list[int]:
 
 
 def _index_at(line: str, wanted: int) -> int:
-    """The index of the character that begins at this terminal column, -1 for none."""
     if line.isascii():
         return wanted if wanted < len(line) else -1
     column = 0

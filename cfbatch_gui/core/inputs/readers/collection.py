@@ -82,9 +82,9 @@ def is_relevant(label: str) -> bool:
 def candidate_texts(
     store: TextStore, labels: Labels, rule: CandidateRule
 ) -> Iterator[tuple[str, Iterable[tuple[str, str | None]]]]:
-    """Yield the id of each judged query and its candidates, as ids and texts (None: missing).
+    """Yield the id of each judged query and its candidates, as ids and texts (None: missing); a sample comes by ids.
 
-    A sample comes by ids, so that no order tells which are judged. Take a query's candidates before the next query.
+    Take a query's candidates before the next query.
     """
     count = store.number_ids() if rule.pool is CandidatePool.SAMPLE else 0
     for query_id, judged in labels.items():
@@ -99,7 +99,6 @@ def candidate_texts(
 def _sample(
     store: TextStore, count: int, query_id: str, judged: Mapping[str, str], rule: CandidateRule
 ) -> Iterator[str]:
-    """Yield the ids of the judged texts, and of others until there are `rule.size`."""
     yield from judged
     missing = rule.size - sum(store.get(each) is not None for each in judged)
     for number in _shuffled(count, query_id):
@@ -223,7 +222,6 @@ def recognise_run(candidate: Candidate) -> Source | None:
 
 
 def _is_run(sample: str) -> bool:
-    """Whether a text is a TREC run: lines of `qid Q0 docno rank sim tag`."""
     lines = [line for line in sample.split("\n")[:20] if line.strip()][:10]
     whole = lines[:-1] if len(lines) > 1 else lines
     return bool(whole) and all(_RUN_LINE.fullmatch(line.rstrip("\r")) for line in whole)
@@ -317,10 +315,7 @@ def _any_run(folder: Path) -> Path | None:
 def read_collection(
     source: Source, progress: Callable[[int], None] | None, read_file: FileReader
 ) -> Generator[Row, None, None]:
-    """Yield the pairs of query and candidate, numbered from 1.
-
-    By falling score of the run, or as `source.candidates` says. A candidate without a document or query is a problem.
-    """
+    """Yield the pairs of query and candidate, numbered from 1; one without a document or query is a problem."""
     parts = _parts_of(source.path)
     if parts is None:
         raise InputError(message("{name} has lost its corpus or its queries. Choose it again.", name=source.path.name))

@@ -42,7 +42,6 @@ def unwrapped(line: str) -> str:
 
 
 def _with_empty_cells(lines: Iterable[str], separator: str) -> Iterator[str]:
-    r"""Replace whole cells \N by empty ones; within quotation marks MySQL writes \\N."""
     return map(partial(null_cell(separator).sub, ""), lines)
 
 
@@ -146,10 +145,7 @@ def _marks(cell: str, quote: str, quoting: Quoting) -> int:
 
 
 def is_fused(cells: Sequence[str], breaks: int, separator: str) -> bool:
-    """Whether the `breaks` line breaks in a record's cells may have been ends of rows.
-
-    Then a cell holds as many separators as a row has.
-    """
+    """Whether the `breaks` line breaks in a record's cells may have been ends of rows."""
     return len(cells) > 1 and sum(cell.count(separator) for cell in cells) >= (len(cells) - 1) * breaks
 
 
@@ -168,10 +164,7 @@ def width_of_line(line: str, separator: str, quoting: Quoting) -> int:
 
 
 def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows belong to the header.
-
-    Also sqlcmd's line of dashes, and the extra rows of SurveyMonkey and Qualtrics.
-    """
+    """How many rows belong to the header, with sqlcmd's dashes and the extra rows of surveys."""
     width = len(rows[0])
     if len(rows) > 2 and _are_import_ids(rows[2], width):
         return 3

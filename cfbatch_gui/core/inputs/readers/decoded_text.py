@@ -22,10 +22,10 @@ _MARKS = re.compile("(?<=[\r\n])\ufeff+")
 def text_lines(
     file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None, *, is_sure: bool = True
 ) -> Iterator[str]:
-    """Yield lines with their ends as they stand, without byte order marks at line starts.
+    """Yield lines with their ends, without byte order marks at line starts.
 
-    What is invalid, NUL or a lone surrogate becomes U+FFFD. Raises InputError for a line longer than `LONGEST_LINE`;
-    with `is_sure` False, EncodingUnknown for invalid bytes.
+    U+FFFD for what is invalid, NUL or a lone surrogate. Raises InputError above `LONGEST_LINE`; with `is_sure` False,
+    EncodingUnknown.
     """
     # chain() over StringIO keeps the loop over lines in C: Python code runs once a chunk, not once a line.
     pieces = text_pieces(file, name, encoding, progress, is_sure=is_sure)
@@ -141,10 +141,7 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
 def count_signs(
     file: BinaryIO, encoding: str, most: int, see: Callable[[str], None] | None = None
 ) -> tuple[int, int, int]:
-    """How many marks are removed after the first, NULs replaced, and characters broken, in the first `most` bytes.
-
-    `see` gets their text in pieces.
-    """
+    """How many marks are removed, NULs replaced, and characters broken, in the first `most` bytes."""
     decode = codecs.getincrementaldecoder(encoding)("replace").decode
     marks = nuls = broken = 0
     for text, size, found in _texts(file, decode):

@@ -1,7 +1,4 @@
-"""Decode a file in a process of its own.
-
-Arro3 (0.9.1) and calamine (0.37) may end their process at a damaged file, or take all memory.
-"""
+"""Decode a file in a process of its own, which arro3 (0.9.1) and calamine (0.37) may end at a damaged file."""
 
 import os
 import subprocess

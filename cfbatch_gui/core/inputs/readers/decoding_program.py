@@ -41,10 +41,7 @@ def open_workbook(workbook: Path | BytesIO) -> python_calamine.CalamineWorkbook:
 
 
 def _with_tabs_and_breaks(path: Path) -> Path | BytesIO:
-    """A copy of an .ods in which tabs and line breaks, which calamine (0.37) leaves out, are characters.
-
-    The path if it has none.
-    """
+    """A copy of an .ods with the tabs and line breaks that calamine (0.37) leaves out; the path if it has none."""
     try:
         with zipfile.ZipFile(path) as archive:
             content = _TAB_OR_BREAK.sub(_character, archive.read(_CONTENT))
@@ -73,10 +70,7 @@ def sheets_in(workbook: python_calamine.CalamineWorkbook) -> tuple[tuple[str, bo
 
 
 def rows_in(workbook: python_calamine.CalamineWorkbook, sheet: str) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of every row from the first of the sheet.
-
-    One with a value that Python cannot hold is `OUT_OF_RANGE` and empty cells.
-    """
+    """Yield the cells of every row from the first of the sheet; `OUT_OF_RANGE` where Python cannot hold a value."""
     found = workbook.get_sheet_by_name(sheet)
     rows = found.iter_rows()
     while True:
@@ -112,10 +106,7 @@ def _duration(value: datetime.timedelta) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write to standard output what a file holds.
-
-    Parquet as an Arrow stream, a workbook as lines of JSON with its sheets, or with blocks of the rows of one.
-    """
+    """Write to standard output what a file holds: Parquet as an Arrow stream, a workbook as lines of JSON."""
     kind, path, *sheet = arguments
     if kind == PARQUET:
         from arro3.io import read_parquet, write_ipc_stream

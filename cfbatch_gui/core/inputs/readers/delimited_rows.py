@@ -191,8 +191,8 @@ _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
     """Yield the rows but blank lines.
 
-    A row of another width is a problem, unless that is a habit; one whose quotation marks or line breaks look misplaced
-    is doubtful; where a mark swallows the rows below, it is a problem and reading goes on below it.
+    A row of unusual width is a problem, one whose marks or line breaks look misplaced doubtful; below a row whose mark
+    swallows others reading goes on.
     """
     width = len(source.columns)
     is_usual = not source.habits.widths or source.habits.widths == (width,)
@@ -265,7 +265,7 @@ class _Records:
         self._reader = csv_rows(lines, self._source.separator, self._source.quoting)
 
     def blocks(self) -> Iterator[Block | Row]:
-        """Yield records in blocks, one or more for each piece of the file, so that the loop over records runs in C."""
+        """Yield records in blocks, so that the loop over records runs in C."""
         while True:
             if self._is_splitting:
                 if (found := self._text.take_sound(self._source.separator)) is not None:
@@ -302,7 +302,6 @@ class _Records:
                 self._is_splitting = True
 
     def _checked(self, numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
-        """Yield records, which `numbers` gives the first lines of, and last the line below them."""
         if not rows:
             return
         if self._source.quoting is Quoting.COPY:
@@ -359,10 +358,7 @@ class _Records:
         return below == self._first_width > 1
 
     def _next_records(self) -> tuple[Sequence[int], list[tuple[str, ...]], bool]:
-        """Read a record for each item of the gate, which ends with the one that begins a new piece.
-
-        The line of each and of the next, the records, and whether the next is too large.
-        """
+        """The line of each record and of the next, the records, and whether the next is too large."""
         rows: list[tuple[str, ...]] = []
         reader, before = self._reader, self._reader.line_num
         first = before + self._above + 1

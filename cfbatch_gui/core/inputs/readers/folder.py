@@ -1,4 +1,4 @@
-"""Read a folder of text files, or a zip archive of one: each file is one text, and its name is the id."""
+"""Read a folder of text files, or a zip archive of one: each is a text, and its name the id."""
 
 import os
 from collections.abc import Callable, Generator, Iterator
@@ -22,9 +22,9 @@ _Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 
 def read_folder(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the name and text of each file, by name.
+    """Yield the name and text of each file, by name; `source.encoding` is for those that must be guessed.
 
-    Each has its own encoding; `source.encoding` is for those that must be guessed. What cannot be read is a problem.
+    What cannot be read is a problem.
     """
     read = 0
     for number, (name, size, opened) in enumerate(_files(source.path), 1):

@@ -45,9 +45,9 @@ class Joined:
 class Format:
     """One format.
 
-    Jobs and recipes store `name`; `words` may contain {separator}, {header}, {sheet}; `short` is the window's form,
-    `listed` "" if another format's name includes it. A folder of mostly `is_table` files is no folder of texts.
-    `recognise` gets files before decoding, `recognise_text` decoded ones. `progress` counts bytes, or rows.
+    Jobs and recipes store `name`; `words` may contain {separator}, {header}, {sheet}; `listed` is "" if another's name
+    includes it. `recognise` gets files before decoding, `recognise_text` decoded ones. `progress` counts bytes, or
+    rows.
     """
 
     name: str

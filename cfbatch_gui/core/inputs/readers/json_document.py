@@ -82,9 +82,9 @@ _LEAST_TOGETHER = 64 * 1024  # characters in which objects are looked for that a
 
 
 def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
-    """Yield the rows of every element, numbered from 1.
+    """Yield the rows of every element, numbered from 1; strings are texts.
 
-    Strings are texts, other elements that are not objects problems. Where the JSON ends early, one problem follows.
+    Where the JSON ends early, one problem follows.
     """
     number = 0
     with open_bytes(source.path) as file:
@@ -143,10 +143,7 @@ def _single(values: Iterable[object]) -> Iterator[object]:
 
 
 def values_of(file: BinaryIO, source: Source) -> Iterator[object]:
-    """Yield the elements one by one; where the JSON is invalid, a `Broken` is the last.
-
-    Raises InputError for a value too long to be sent.
-    """
+    """Yield the elements one by one; where the JSON is invalid, a `Broken` is the last. Raises InputError."""
     return _single(_values(file, source, None))
 
 
@@ -325,7 +322,7 @@ class _Text:
     def objects(self) -> _Objects | None:
         """The next elements of an array that are whole in the window, decoded together.
 
-        None where `value` must take them one by one, as where the ends of elements were guessed wrong.
+        None where `value` must take them.
         """
         if self._before + self._at < self._single_until or self.peek() != "{":
             return None
@@ -390,8 +387,7 @@ _NO_ARRAY = message("This line is not a JSON array. Each line must be one, such 
 def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
     """Yield one row a line in the order of `source.columns`.
 
-    A missing key and null are empty; numbers stay as written, lists and objects are compact JSON. A line without an
-    object is a problem.
+    A missing key and null are empty, lists and objects compact JSON. A line without an object is a problem.
     """
     lines = _Lines(source)
     with open_bytes(source.path) as file:

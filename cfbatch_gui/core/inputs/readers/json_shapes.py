@@ -40,10 +40,7 @@ def is_frame(value: object) -> bool:
 
 
 def rows_of_frame(frame: Fields) -> Iterator[object]:
-    """Yield the rows of an object for which `is_frame` is true.
-
-    The row names become a column "index", unless they only count.
-    """
+    """Yield the rows of a frame; row names that do more than count become a column "index"."""
     first = next(iter(frame.values()))
     if isinstance(first, list):
         yield from with_index((), list(frame), (list(cells) for cells in zip(*frame.values(), strict=True)))
@@ -57,10 +54,7 @@ def rows_of_frame(frame: Fields) -> Iterator[object]:
 
 
 def with_index(index: Sequence[object], columns: Sequence[object], rows: Iterator[list[Any]]) -> Iterator[object]:
-    """Yield rows as objects; one with another number of cells than there are columns stays a list.
-
-    `index` may be too short.
-    """
+    """Yield rows as objects; one of another width stays a list."""
     names = complete_names([cell_text(name) for name in columns], len(columns))
     is_counted = all(cell_text(name) == str(number) for number, name in enumerate(index))
     own = "level_0" if "index" in names else "index"  # as pandas' reset_index names it

@@ -31,10 +31,7 @@ def recognise_parquet(candidate: Candidate) -> Source | None:
 
 
 def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the rows, numbered from 1, one batch in memory at a time.
-
-    Numbers are written shortest, lists and records as JSON, times as ISO 8601.
-    """
+    """Yield the rows, numbered from 1, one batch in memory at a time; lists and records as JSON, times as ISO 8601."""
     number = 0
     with _reading(source.path) as (batches, finish):
         for batch in batches:

@@ -1,4 +1,4 @@
-"""The text of a file beside the csv reader, kept while a record may be looked at, and records split without it."""
+"""The text of a file beside the csv reader, and records split without it."""
 
 import io
 from collections import deque
@@ -37,7 +37,7 @@ class SoundRecords:
 
 
 def sound_records(text: str, separator: str) -> SoundRecords | None:
-    """Split a text of whole lines that begins with a record as a csv reader does.
+    """Split a text of whole lines as a csv reader does.
 
     None where a quotation mark is not surely sound, or no record is whole.
     """
@@ -114,7 +114,6 @@ def _filled(cells: list[str], take: Callable[[], str]) -> list[str]:
 
 
 def _joined(cell: str, take: Callable[[], str]) -> str:
-    """A cell with doubled quotation marks: between each two of them it was cut."""
     if cell.strip(_QUOTED):
         raise _RefusedError
     return '"'.join([take() for _ in cell])
@@ -141,10 +140,7 @@ class _Piece:
 
 
 class RawRecords:
-    """The text of the records that a csv reader takes from `lines`, kept until `forget`.
-
-    `on_piece` is called when another piece than the first begins.
-    """
+    """The text of the records that a csv reader takes from `lines`, kept until `forget`."""
 
     def __init__(self, pieces: Iterable[str], on_piece: Callable[[], None]) -> None:
         self._unread, self._on_piece = iter(pieces), on_piece
@@ -155,9 +151,7 @@ class RawRecords:
         self.next_line = 1  # the number of the first line that waits
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines with their ends, and then `END_MARK`, which the reader returns within a cell whose quotation
-        mark was not closed.
-        """
+        """Yield the lines with their ends, and then `END_MARK`."""
         self.begun = 0
         return chain(chain.from_iterable(self._streams()), (END_MARK,))
 
@@ -181,9 +175,9 @@ class RawRecords:
         return piece
 
     def take_sound(self, separator: str) -> tuple[Sequence[int], Records] | None:
-        """Take from the next piece the records that need no reader.
+        """Take the records that need no reader: the line of each and of the next, and the records.
 
-        The line of each and of the next, and the records. None where a reader is needed, and at the end.
+        None where one is needed.
         """
         while (text := self._next()) is not None:
             if (found := sound_records(text, separator)) is not None:

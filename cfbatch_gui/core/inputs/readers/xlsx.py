@@ -130,7 +130,7 @@ _TEXT_RESULT = re.compile(rb"""\bt\s*=\s*["']str["']""")  # a formula may have a
 
 @dataclass(frozen=True, slots=True)
 class SheetExtent:
-    """The extent of the sheet that is `member` of the archive.
+    """The extent of the sheet `member`.
 
     `formulas` maps a row (from 1) to the column of its first formula without a value.
     """
@@ -185,10 +185,7 @@ def archive_names(path: Path) -> frozenset[str]:
 
 
 def check_other_workbook(path: Path) -> None:
-    """Raise InputError for an .ods, .xlsb or .xls that would take too much memory, by sizes and repetitions.
-
-    They state no positions of cells.
-    """
+    """Raise InputError for an .ods, .xlsb or .xls that would take too much memory, by sizes and repetitions."""
     size = regular_file_size(path)
     names = archive_names(path)
     if not names:
@@ -272,9 +269,8 @@ def damaged(path: Path, exc: BaseException) -> InputError:
 
 
 def sheet_extent(path: Path, sheet: str) -> SheetExtent:
-    """Read the XML of one sheet once, remembered while the file stays the same.
-
-    Also unpacks the shared texts and styles, to see their true sizes. Raises InputError.
+    """Read a sheet's XML, shared texts and styles once for their true extent, remembered while the file stays the same.
+    Raises InputError.
     """
     size = regular_file_size(path)
     return _sheet_extent(path, sheet, size, path.stat().st_mtime_ns)
@@ -394,10 +390,9 @@ _TOO_LARGE = message(
 
 
 def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the rows of `source.sheet` with the numbers that Excel shows.
+    """Yield the rows of `source.sheet` with Excel's numbers.
 
-    A row with a formula without a stored value is a problem: an empty cell would silently lose text. Cells with an
-    error such as #N/A are empty.
+    A formula without a stored value makes the row a problem; cells with an error such as #N/A are empty.
     """
     skip_header = source.has_header
     blank = 0
@@ -464,7 +459,6 @@ def _rows_of_other(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
 
 @contextmanager
 def _failures(path: Path) -> Iterator[None]:
-    """Raise an InputError for what the library says, also for a panic."""
     try:
         yield
     except (python_calamine.CalamineError, *DAMAGE) as exc:

@@ -66,10 +66,6 @@ def _has_wrapped_lines(sample: str, separator: str) -> bool:
 
 
 def _is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
-    r"""Whether MySQL's SELECT … INTO OUTFILE wrote the text.
-
-    Texts quoted, figures not, some cells \N, and backslashes in quotation marks only where needed.
-    """
     if _OUTFILE_NULL not in sample or not null_cell(separator).search(sample):
         return False
     end, has_text = 0, False
@@ -96,10 +92,7 @@ def _cell(separator: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a text is cut into cells, and its table.
-
-    From `first_line` (from 1) to before `end_line`, 0 for the sample's end.
-    """
+    """How a text is cut into cells, and its table: from `first_line` (from 1) to before `end_line`, 0 for the end."""
 
     separator: str
     quoting: Quoting = Quoting.DOUBLED
@@ -129,7 +122,6 @@ class _Trial:
 
     @property
     def _has_other_header(self) -> bool:
-        """Whether only the first row has another width, and quotation marks confirm the separator."""
         are_quoted = self.quote_fit >= _LEAST_AGREEMENT
         return self.first != self.usual and self.agreement_below >= _LEAST_AGREEMENT and are_quoted
 
@@ -142,9 +134,9 @@ class _Trial:
 
 
 def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
-    """The dialect of the file that begins with `sample`, whose last row is ignored unless `is_whole`.
+    """The dialect of the file that begins with `sample`.
 
-    The separator `preferred` is chosen whenever its rows agree, `separator` in any case; "" stands for none.
+    The separator `preferred` is chosen whenever its rows agree, `separator` in any case.
     """
     declared = _SEPARATOR_LINE.match(sample)
     if declared and declared[1] in SEPARATORS and not separator:
@@ -176,7 +168,6 @@ def _best(trials: list[_Trial], preferred: str) -> _Trial:
 
 
 def _is_confirmed(trial: _Trial, whole: _Trial) -> bool:
-    """Whether the quotation marks stand beside this separator, and not around whole lines."""
     return trial.usual > 1 and trial.quote_fit >= _LEAST_AGREEMENT > whole.quote_fit + 0.2
 
 
@@ -217,7 +208,6 @@ def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[st
 
 
 def _agree(trial: _Trial) -> bool:
-    """Whether all rows have one width; R's header may have one cell less."""
     is_of_r = trial.separator == "\t" and 1 < trial.first == trial.usual - 1
     return trial.agreement == 1 or (is_of_r and round(trial.agreement * trial.rows) == trial.rows - 1)
 
@@ -227,7 +217,6 @@ def _rank(trial: _Trial) -> int:
 
 
 def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
-    """The trial with quotation marks doubled, as spreadsheets write them, unless only another quoting fits."""
     usual = _try(sample, separator, is_whole)
     if _is_outfile(sample, separator, is_whole=is_whole):
         outfile = _try(sample, separator, is_whole, Quoting.OUTFILE)
@@ -349,10 +338,7 @@ _AS_R = message(
 
 
 def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
-    """The source with the habits of its rows.
-
-    What at least three rows have in common and one in twenty, or all rows of a table of two.
-    """
+    """The source with its rows' habits: what at least three rows have in common and one in twenty."""
     records = list(sample_records(sample, source.separator, source.quoting, first_line=source.first_line))
     if not is_whole and len(records) > 1:
         records.pop()  # may be cut off by the end of the sample
@@ -458,7 +444,6 @@ def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
 
 
 def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The rows without the columns at the end that the first leaves empty, and of the others one at most fills."""
     first, *others = map(filled_width, rows)
     widest = max(first, sorted(others)[-2] if len(others) > 2 else max(others, default=0))
     return [row[:widest] for row in rows] if widest else rows

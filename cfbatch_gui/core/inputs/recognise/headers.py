@@ -1,7 +1,4 @@
-"""Distinguish a header from a first row of data, by what the row has in common with those below it.
-
-A cell's shape is what it looks like when its particular letters and digits are forgotten.
-"""
+"""Distinguish a header from a first row of data, by what it has in common with the rows below it."""
 
 import math
 import re
@@ -146,11 +143,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) -> HeaderJudgement:
-    """Judge by all cells together whether the first row names the columns.
-
-    One unlike those below it, or a usual name, speaks for a header; one alike or repeated against. No cell decides
-    alone.
-    """
+    """Judge by all cells together whether the first row names the columns; no cell decides alone."""
     if decided is not None:
         return HeaderJudgement(math.inf if decided else -math.inf)
     if not rows:
@@ -279,7 +272,7 @@ def _of_length(cell: str, values: Sequence[str]) -> float:
 def _continued(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]:
     """The indices of figures that may be names.
 
-    Years above other figures, or figures that rise or fall in the row and not in those below.
+    Years, or figures that rise or fall in the row and not in those below.
     """
     found = {
         index

@@ -49,10 +49,9 @@ _FILES_FOR_GUESS = 200  # of a folder; they are read for it, as far as they are 
 
 
 def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
-    """Recognise a file or a folder; what `options` does not set is determined from the content.
+    """Recognise a file or a folder by its content and `options`.
 
-    A text is read up to `MOST_CHECKED` bytes for its encoding. Raises InputError for what is no table, UsageError for
-    options that do not apply.
+    Raises InputError for what is no table, UsageError for options that do not apply.
     """
     check_name(path)
     source = replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
@@ -150,7 +149,6 @@ def _with_guess(source: Source, encoding: Encoding) -> Source:
 
 
 def _wanted_encoding(options: ReadOptions, head: bytes) -> Encoding | None:
-    """The encoding that the user has chosen, or that was guessed earlier; None for neither."""
     if not options.encoding:
         return None
     codec = known_encoding(options.encoding, head)
@@ -210,7 +208,6 @@ def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
 
 
 def _open_folder(candidate: Candidate) -> Source:
-    """Raises InputError for a folder that holds more tables than texts."""
     path, data_suffixes = candidate.path, table_suffixes()
     found = text_files(path)
     files = found.files
@@ -235,7 +232,6 @@ def _folder_of_tables(name: str, tables: Sequence[str]) -> Message:
 
 
 def _open_packed_folder(candidate: Candidate) -> Source | None:
-    """The source of a zip archive; None if it does not mostly hold texts."""
     with open_archive(candidate.path) as archive:
         members = members_of(archive)
     files = text_members(members)

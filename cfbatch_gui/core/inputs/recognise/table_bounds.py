@@ -19,10 +19,7 @@ from cfbatch_gui.core.messages import Message, counted_message, message, quoted
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record of a sample: `line` is its first, from 1; `after_blank`: a blank line is above.
-
-    `raw` has no line end at its end.
-    """
+    """One record of a sample: `line` is its first, from 1; `raw` has no line end at its end."""
 
     line: int
     cells: tuple[str, ...]
@@ -44,10 +41,7 @@ def filled_width(cells: Sequence[str]) -> int:
 
 
 def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line: int = 1) -> Iterator[Record]:
-    """Yield the records that are not blank, from a line on, up to the first that cannot be read.
-
-    One that swallows rows is left out.
-    """
+    """Yield the records that are not blank, up to the first that cannot be read or swallows rows."""
     lines = list(io.StringIO(sample, newline=""))
     above, line, width, after_blank = first_line - 1, first_line, 0, False
     reader = csv_rows(iter(lines[above:]), separator, quoting)
@@ -196,10 +190,7 @@ def below_groups(records: Sequence[Record]) -> int:
 
 
 def end_of_table(records: Sequence[Record], start: int) -> int:
-    """The index after the table's last record.
-
-    Another table may begin below a blank line, or where columns of figures and words change places.
-    """
+    """The index after the table's last record, below which another table may begin."""
     width = _usual(records[start:])
     known_width = len(records[start].cells) if start < len(records) else 0
     for index in range(start + 2, len(records)):
@@ -289,10 +280,7 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
 
 
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
-    """The source with its table's end and notices.
-
-    `end_line` is the line of another table, 0 for none; `sample` is the text of `head`.
-    """
+    """The source with its table's end and notices; `end_line` is the line of another table, 0 for none."""
     notices: list[str] = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
     lines = lines_of(sample) if source.first_line > 1 else []
     if source.first_line > 1:
@@ -369,7 +357,6 @@ def plain_codec(encoding: str) -> str:
 
 
 def _below(source: Source, head: bytes) -> list[str]:
-    """The lines at the end of the file that are not rows of the table, including blank ones; [] for none."""
     tail = tail_of(source, head)
     lines = lines_of(tail)
     widths = [len(cells) for line in lines[-200:] if len(cells := _cells(line, source)) > 1]
@@ -399,7 +386,7 @@ def _below(source: Source, head: bytes) -> list[str]:
 
 
 def tail_of(source: Source, head: bytes) -> str:
-    """The end of the file, or all of a short one; "" if it cannot be read without reading the whole file."""
+    """The end of the file; "" if that needs reading all of it."""
     codec = plain_codec(source.encoding)
     if source.size <= len(head):
         data = head

@@ -291,7 +291,6 @@ def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | Non
 
 
 def _has_object_line(lines: list[str]) -> bool:
-    """Whether one of the first 50 lines is an object, as in JSON Lines with a damaged first line."""
     return sum(isinstance(parse_object(line), dict) for line in lines[:50]) > 0
 
 

@@ -131,7 +131,6 @@ def _begin(rows: Sequence[Row]) -> int:
 
 
 def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:
-    """The first sheet with rows, unless it is a note and a later one a table. Hidden sheets are tried last."""
     visible = _better([name for name, is_visible in sheets if is_visible], path)
     if visible.rows:
         return visible

@@ -1,9 +1,8 @@
 """Kills while the user's account collects: of the program, of the Worker's runtime, and of both.
 
-Each round is a job of several shards in a data folder of its own, sent through the Worker. At random moments the
-program is killed, or the runtime with its bucket and its workflow, or both; then they are started again. At the end
-each answer must be here once, bit for bit as the service gives it, nothing may have been accepted twice, and no copy
-may be left in the account.
+Each round is a job of several shards in a data folder of its own, sent through the Worker. At the end each answer must
+be here once, bit for bit as the service gives it, nothing may have been accepted twice, and no copy may be left in the
+account.
 """
 
 import asyncio
@@ -13,10 +12,9 @@ import random
 import shutil
 import time
 import urllib.request
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -25,35 +23,31 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account import collection, shards
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai import collector, transport
+from cfbatch_gui.core.workers_ai.collector import AnswerFile
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, practice_service
 from tests.prove import child
-from tests.prove.child import Command, Prepare, put
-from tests.prove.collecting_variants import die_in_the_middle
+from tests.prove.child import Command, Prepare, die, put, wrap
 from tests.prove.compare import Breach, Finding
-from tests.prove.parts import KINDS, Bench
-from tests.prove.report import Catch
+from tests.prove.mutants import Mutant
+from tests.prove.scenes import KINDS, Bench
 from tests.prove.truth import MODEL, write_input
-from tests.prove.variants import Variant
 from tests.prove.world import Service, World
 from tests.support.practice import Accepted, accepted
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET
 
-NAME = "while the account collects"
 CONNECTION = "account"
 SECONDS = 0.15  # for which a batch is queued, and then running
 FIRST_CHECK = 0.06  # seconds; the Worker takes 0.05 and more
-SHARD = 2  # batches of one
-TEXTS_PER_BATCH = 7
 PATIENCE = 60.0  # seconds until a program that does not end is stuck
 _MOST_TRIES = 8  # decisions about unknown outcomes, until a job is at its end
-_TOLD = frozenset({collection.NOT_HANDED_OVER, collection.STOPPED})  # what may have become of a shard by a kill
+_TOLD = frozenset({"", collection.NOT_HANDED_OVER, collection.STOPPED})  # what may have become of a shard by a kill
 _BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  # around an answer of the REST API
 
 
@@ -66,21 +60,11 @@ class Killed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AccountStage:
+class Account:
     """The user's account: the Worker in its runtime, and the service behind it as a process of its own."""
 
     runtime: CollectingRuntime
     service: Service
-    address: str
-
-    def kill(self) -> None:
-        """Kill the runtime."""
-        self.runtime.kill()
-
-    def start_again(self) -> None:
-        """On the same port, with what its folder holds."""
-        self.runtime.start()
-        self.runtime.wake()
 
     def left(self) -> list[str]:
         """The keys of what is in the bucket."""
@@ -92,10 +76,8 @@ class AccountStage:
             kind, job, shard = key.split("/")[:3]
             if kind == "orders":
                 headers = {"Authorization": f"Bearer {SECRET}"}
-                request = urllib.request.Request(
-                    f"{self.address}/collect/{job}/{shard}", None, headers, method="DELETE"
-                )
-                urllib.request.urlopen(request, timeout=30).close()
+                address = f"{self.runtime.address}/collect/{job}/{shard}"
+                urllib.request.urlopen(urllib.request.Request(address, None, headers, method="DELETE")).close()
         for key in self.left():
             self.runtime.order("deleteObjects", keys=[key])
 
@@ -111,13 +93,13 @@ class AccountStage:
 
 
 @contextmanager
-def account_stage(folder: Path) -> Iterator[AccountStage]:
+def opened(folder: Path) -> Iterator[Account]:
     """An account in a folder, until the end of the block."""
     with practice_service(folder / "service", queued=SECONDS, running=SECONDS) as url:
         runtime = CollectingRuntime(url, folder / "runtime")
-        address = runtime.start()
+        runtime.start()
         try:
-            yield AccountStage(runtime, Service(url, Paths(folder / "service").practice), address)
+            yield Account(runtime, Service(url, Paths(folder / "service").practice))
         finally:
             runtime.kill()
 
@@ -126,14 +108,14 @@ def account_stage(folder: Path) -> Iterator[AccountStage]:
 class AccountWorld(World):
     """A data folder whose one connection is the Worker, which collects."""
 
-    stage: AccountStage
-    killed: Counter[str] = field(default_factory=Counter)
+    at: Account
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._before = len(accepted(self.service.folder))
         self.paths.create()
-        worker = SavedConnection(CONNECTION, "My Worker", "worker", url=self.stage.address, collects=True)
+        address = self.at.runtime.address
+        worker = SavedConnection(CONNECTION, "My Worker", "worker", url=address, collects=True)
         Settings(connections=(worker,)).save(self.paths.settings)
 
     @property
@@ -143,10 +125,8 @@ class AccountWorld(World):
 
     def new_account_job(self, kind: Kind, *, rows: int) -> Command:
         """`cfbatch run` through the Worker."""
-        name = f"job {len(self.owed) + 1}"
-        path = write_input(self.root / f"{name}.csv", kind, self.rng, rows=rows)
-        self.owed[name] = Path()
-        words = ("run", path, f"--{kind.value}", "--connection", CONNECTION, "--model", MODEL, "--name", name)
+        path = write_input(self.root / "job.csv", kind, self.rng, rows=rows)
+        words = ("run", path, f"--{kind.value}", "--connection", CONNECTION, "--model", MODEL, "--name", "job")
         return child.cfbatch(*words, "--data-dir", self.paths.root)
 
     def go_on(self) -> Command:
@@ -156,14 +136,11 @@ class AccountWorld(World):
     def kill(self, what: Killed, process: int) -> None:
         """Kill the program, the runtime, or both."""
         if what is not Killed.PROGRAM:
-            self.stage.kill()
+            self.at.runtime.kill()
         if what is Killed.RUNTIME:
             self.kills += 1
-            self.on_kill()
-        elif self.end(process, kill_after=0.0).was_killed:  # which counts it
-            parts = self.paths.root.glob("jobs/*/replies/*.part")
-            self.killed["the program with a part of an answer"] += any(part.stat().st_size for part in parts)
-        self.killed[what] += 1
+        else:
+            self.end(process, kill_after=0.0)
 
     def settle(self) -> list[Finding]:
         """As `World.settle`; with what the account has left, and the answers beside those of the service."""
@@ -172,29 +149,24 @@ class AccountWorld(World):
         for job in jobs:
             found += self._answers(job)
         if all(batch.state.is_final for job in jobs for batch in job.batches):
-            found += [Finding(Breach.STRAY, f"{key} is still in the account") for key in self.stage.left()]
+            found += [Finding(Breach.STRAY, f"{key} is still in the account") for key in self.at.left()]
         return found
 
     def _answers(self, job: Job) -> Iterator[Finding]:
         folder = JobFolder(self.paths.job(job.id))
-        if job.account_problem and job.account_problem not in _TOLD:
+        if job.account_problem not in _TOLD:
             yield Finding(Breach.LOST, f"job {job.id}, and nobody has taken it from the account: {job.account_problem}")
         for batch in job.batches:
             what = f"batch {job.id}/{batch.number}"
             if batch.direct_only and not job.account_problem:
                 yield Finding(Breach.MISLABELLED, f"{what}: what the account has of it was called unusable")
-            if batch.state is not BatchState.DONE:
-                continue
-            if folder.read_reply(batch.number) != self.stage.answer(batch.request_id):
+            is_done = batch.state is BatchState.DONE
+            if is_done and folder.read_reply(batch.number) != self.at.answer(batch.request_id):
                 yield Finding(Breach.WRONG, f"{what}: its answer is not what the service answers")
 
     def _environ(self) -> dict[str, str]:
-        return {
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(self.root),
-            "TMPDIR": str(self.root / "tmp"),
-            f"CFBATCH_SECRET_{CONNECTION.upper()}": TOKEN,
-        }
+        kept = {name: value for name, value in super()._environ().items() if not name.startswith("CLOUDFLARE")}
+        return {**kept, f"CFBATCH_SECRET_{CONNECTION.upper()}": TOKEN}
 
 
 async def _as_in_the_window(root: Path) -> int:
@@ -214,8 +186,8 @@ async def _as_in_the_window(root: Path) -> int:
 def quicken() -> None:
     """Small shards, soon looked at, and small blocks, so that an answer arrives in many of them."""
     put(child, "FIRST_CHECK", FIRST_CHECK)
-    put(requests, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
-    put(shards, "FREE_BATCHES", SHARD)
+    put(requests, "MAX_TEXTS_PER_BATCH", 7)
+    put(shards, "FREE_BATCHES", 2)  # batches of one shard
     put(submitting, "FIRST_WAIT", 0.2)
     put(transport, "_BLOCK", 512)
     put(transport, "_HELD_BACK", 256)
@@ -223,70 +195,71 @@ def quicken() -> None:
 
 
 def why_not() -> str:
-    """Why this part cannot be run on this computer; "" when it can."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        return "The Worker's runtime needs Node.js with npm."
-    return ""
+    """Why this scene cannot be run on this computer; "" when it can."""
+    is_there = shutil.which("node") and shutil.which("npm")
+    return "" if is_there else "The Worker's runtime needs Node.js with npm."
 
 
-def collect(bench: Bench, rounds: int, seed: int, variants: Sequence[Variant]) -> None:
-    """So many rounds, one after the other, then rounds with broken variants until each is caught; in one account."""
-    if not rounds and not variants:
+def collect(bench: Bench, rounds: int, mutants: Sequence[Mutant]) -> None:
+    """So many rounds, one after the other, then rounds with mutants until each is caught; in one account."""
+    if not rounds and not mutants:
         return
-    span = 1.0  # seconds, as in `parts.kill_at_random`
-    with bench.timed(NAME) as part, account_stage(bench.folder / "account") as stage:
+    span = 1.0  # seconds, as in `scenes.submit_at_random`
+    with bench.timed("the account collects") as part, opened(bench.folder / "account") as account:
         for number in range(rounds):
-            world_seed = seed * 1_000_003 + number
-            world = _world(bench, stage, world_seed)
-            found: list[Finding] = []
+            seed = bench.seed * 1_000_003 + number
+            world, found = _world(bench, account, seed), list[Finding]()
             span *= 1.02 if _round(world, span, found) else 0.9
             part.tried += 1
-            part.count(_counts(world))
-            part.add(f"seed {world_seed}, {world.root}", found)
-            bench.keep_or_remove(world, part, found=bool(found))
+            bench.close(part, world, f"seed {seed}", found)
             if found:
-                stage.empty()
-        for variant in variants:
-            bench.report.catches.append(_caught(bench, stage, variant))
+                account.empty()
+        for mutant in mutants:
+            caught = (each for each in _mutant_findings(bench, account, mutant) if each.breach is mutant.breach)
+            bench.report.add_catch(mutant.name, "the account collects", next(caught, None))
 
 
-def _caught(bench: Bench, stage: AccountStage, variant: Variant) -> Catch:
+def _mutant_findings(bench: Bench, account: Account, mutant: Mutant) -> Iterator[Finding]:
     for number in range(_MOST_TRIES):
-        world = _world(bench, stage, number, variant.install)
-        world.start(
-            world.new_account_job(KINDS[number % 2], rows=40),
-            prepare=lambda: die_in_the_middle(world.root / "died"),  # noqa: B023 - called before the next one is made
-        )
+        world = _world(bench, account, number, mutant.install)
+        command = world.new_account_job(KINDS[number % 2], rows=40)
+        world.start(command, prepare=lambda: _die_in_the_middle(world.root / "died"))  # noqa: B023 - called at once
         found = world.settle()
-        stage.empty()
-        for finding in found:
-            if finding.breach is variant.breach:
-                return Catch(variant.name, NAME, finding.breach.value, finding.words)
-    return Catch(variant.name, "", "")
+        account.empty()
+        yield from found
 
 
-def _world(bench: Bench, stage: AccountStage, seed: int, prepare: Prepare = child.nothing) -> AccountWorld:
+def _die_in_the_middle(marker: Path) -> None:
+    """Kill this process, once, when the first blocks of an answer are on the disk."""
+
+    def written(_: object, file: AnswerFile, *__: object) -> None:
+        if file.size >= 3 * collector.FLUSHED_BYTES and not marker.exists():
+            marker.touch()
+            die()
+
+    wrap(AnswerFile, "write", after=written)
+
+
+def _world(bench: Bench, account: Account, seed: int, prepare: Prepare = child.nothing) -> AccountWorld:
     def both() -> None:
         quicken()
         prepare()
 
-    rng = random.Random(seed)
-    return AccountWorld(bench.new_root(), stage.service, bench.truth, rng, both, bench.on_kill, stage=stage)
+    return AccountWorld(bench.new_root(), account.service, bench.truth, random.Random(seed), both, at=account)
 
 
 def _round(world: AccountWorld, span: float, found: list[Finding]) -> bool:
     """Send a job and disturb it, then let it come to its end. Whether the first kill was in time."""
     rng = world.rng
     process = world.begin(world.new_account_job(rng.choice(KINDS), rows=rng.randint(7, 90)))
-    kills = 0
     for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
         if child.wait(process, rng.uniform(0.0, span)) is not None:
             break
-        kills += 1
         process = _disturbed(world, rng.choice(tuple(Killed)), process, found)
     else:
         if child.end(process, patience=PATIENCE).was_killed:
             found.append(Finding(Breach.STUCK, "the program did not come to an end"))
+    was_killed = world.kills > 0
     found += world.settle()
     for _ in range(_MOST_TRIES):
         decision = world.decision()
@@ -294,7 +267,7 @@ def _round(world: AccountWorld, span: float, found: list[Finding]) -> bool:
             break
         world.start(decision, kill_after=rng.choice((None, rng.uniform(0.0, span))))
         found += world.settle()
-    return kills > 0
+    return was_killed
 
 
 def _disturbed(world: AccountWorld, what: Killed, process: int, found: list[Finding]) -> int:
@@ -305,19 +278,6 @@ def _disturbed(world: AccountWorld, what: Killed, process: int, found: list[Find
     if world.rng.random() < 0.3:
         time.sleep(world.rng.uniform(0.0, 0.5))  # the account goes on alone, or the program, or nobody
     if what is not Killed.PROGRAM:
-        world.stage.start_again()
+        world.at.runtime.start()
+        world.at.runtime.wake()
     return process if what is Killed.RUNTIME else world.begin(world.go_on())
-
-
-def _counts(world: AccountWorld) -> Counter[str]:
-    """What was killed, and how the answers came."""
-    done = [batch for job in world.jobs() for batch in job.batches if batch.state is BatchState.DONE]
-    counts = Counter({f"kills of {what}": times for what, times in world.killed.items()})
-    counts["answers from the account"] = sum(_is_from_account(batch) for batch in done)
-    counts["answers asked for directly"] = len(done) - counts["answers from the account"]
-    return counts
-
-
-def _is_from_account(batch: Batch) -> bool:
-    """A batch that was handed over is not asked for directly, for an hour, unless the account fails."""
-    return batch.handed_over_at > 0 and not batch.direct_only

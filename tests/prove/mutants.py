@@ -1,0 +1,424 @@
+"""Mutants: the program with one rule broken, by patching it in the child. Each must be caught.
+
+They are there for each step of the order of commits, and for each flush: the places of flushes are found in the source,
+so that a new fsync() has its mutant without being listed here.
+"""
+
+import ast
+import os
+import sqlite3
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any, BinaryIO, Literal
+
+import cfbatch_gui
+from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.account.collection import AccountCollection
+from cfbatch_gui.core.jobs.run import collecting, watching
+from cfbatch_gui.core.jobs.run.submitting import Submitter
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store import job_store, submissions
+from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.submissions import Event, Submission
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.values import Judgement
+from cfbatch_gui.core.results.exports import writing
+from cfbatch_gui.core.system import files
+from cfbatch_gui.core.workers_ai import answers
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer
+from tests.prove.child import put
+from tests.prove.compare import Breach
+from tests.prove.power_record import mark
+
+SceneName = Literal["submit", "collect", "at once", "late", "export", "judging", "account", "power"]
+SKIPPED = {"skipped": True}  # the mark that a mutant leaves where it passes over a flush
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """`scene` is where it must be found out, `breach` as what; of a power cut, as anything.
+
+    `shown_at` is the step of that scene that is tried before the others, as it is known to show the breach.
+    """
+
+    name: str
+    scene: SceneName
+    breach: Breach | None
+    install: Callable[[], None]
+    shown_at: str = ""
+
+
+# The order of commits
+
+
+def _body_written_after_the_send() -> None:
+    write = JobFolder.write
+    held: list[tuple[JobFolder, Path, bytes]] = []
+
+    def hold(self: JobFolder, path: Path, data: bytes) -> None:
+        if path.parent.name == "bodies":
+            held.append((self, path, data))
+        else:
+            write(self, path, data)
+
+    put(JobFolder, "write", hold)
+    _after_the_send("submit", lambda: write(*held.pop()))
+
+
+def _sending_committed_after_the_send(call: str = "submit") -> None:
+    save = Ledger.save_batch
+    held: list[tuple[Ledger, Batch]] = []
+
+    def hold(self: Ledger, batch: Batch, **changes: object) -> Job:
+        if batch.state is BatchState.SENDING:
+            held.append((self, batch))
+            return self.show_batch(batch)
+        return save(self, batch, **changes)
+
+    put(Ledger, "save_batch", hold)
+    _after_the_send(call, lambda: save(*held.pop()))
+    _lines_not_written(Event.SENDING)  # which would prove that an attempt was begun
+
+
+def _after_the_send(call: str, do: Callable[[], object]) -> None:
+    send = getattr(WorkersAI, call)
+
+    async def send_then_do(self: WorkersAI, model: str, body: bytes) -> Any:
+        answer = await send(self, model, body)
+        do()
+        return answer
+
+    put(WorkersAI, call, send_then_do)
+
+
+def _id_written_after_queued_is_shown() -> None:
+    save, held = JobStore.save, list[tuple[Any, ...]]()
+
+    async def save_then_write(self: JobStore, batch: Batch, **changes: object) -> Job:
+        job = await save(self, batch, **changes)
+        while batch.state is BatchState.QUEUED and held:
+            submissions.write_down(*held.pop())
+        return job
+
+    def hold(path: Path, *lines: Submission) -> None:
+        if lines[-1].event is Event.ACCEPTED:
+            held.append((path, *lines))
+        else:
+            submissions.write_down(path, *lines)
+
+    put(job_store, "write_down", hold)
+    put(JobStore, "save", save_then_write)
+
+
+def _lines_not_written(event: Event) -> None:
+    write = submissions.write_down
+    put(job_store, "write_down", lambda path, *lines: None if lines[-1].event is event else write(path, *lines))
+
+
+def _queued_shown_before_it_is_committed() -> None:
+    save = JobStore.save
+
+    async def show_then_save(self: JobStore, batch: Batch, **changes: object) -> Job:
+        if batch.state is BatchState.QUEUED:
+            self.show_batch(batch)
+        return await save(self, batch, **changes)
+
+    put(JobStore, "save", show_then_save)
+
+
+def _submitted(again: Callable[[Callable[[], Any], OutcomeUnknown], Any]) -> None:
+    """What `again` does when the outcome of a submit is unknown."""
+    submit = WorkersAI.submit
+
+    async def changed(self: WorkersAI, model: str, body: bytes) -> Any:
+        try:
+            return await submit(self, model, body)
+        except OutcomeUnknown as error:
+            return await again(lambda: submit(self, model, body), error)
+
+    put(WorkersAI, "submit", changed)
+
+
+async def _not_sent(_: object, error: OutcomeUnknown) -> None:
+    raise Unreachable(error.message) from error
+
+
+def _taken_at_the_start_as(state: BatchState, **changes: str) -> None:
+    async def lost(self: Submitter, batch: Batch) -> None:
+        await self._store.save(replace(batch, state=state, **changes))  # type: ignore[arg-type]
+
+    put(Submitter, "lost", lost)
+
+
+def _matched_by_position() -> None:
+    put(answers, "_in_order", lambda elements, _: list(elements))
+
+
+def _decoded_before_on_disk() -> None:
+    held: list[tuple[Any, ...]] = []
+
+    def collect_then_keep(*arguments: Any) -> Any:
+        collected = collecting.collect(*arguments)
+        while held:
+            collecting.keep_reply(*held.pop())
+        return collected
+
+    put(watching, "keep_reply", lambda *arguments: held.append(arguments))
+    put(watching, "collect", collect_then_keep)
+
+
+# Exports and judgements
+
+
+def _written_in_place() -> None:
+    @contextmanager
+    def in_place(path: Path, *_: object, **__: object) -> Iterator[BinaryIO]:
+        with path.open("w+b") as stream:
+            yield stream
+
+    for module in [
+        module for name, module in sys.modules.items() if name.startswith("cfbatch_gui.core.results.exports")
+    ]:
+        if hasattr(module, "atomic_writer"):
+            put(module, "atomic_writer", in_place)
+    put(files, "atomic_writer", in_place)
+
+
+def _old_manifest_left_beside_the_new_file() -> None:
+    @contextmanager
+    def left(_: Path) -> Iterator[Callable[[], None]]:
+        yield lambda: None
+
+    put(writing, "old_manifest", left)
+
+
+def _unfinished_files_not_noted() -> None:
+    @contextmanager
+    def unnoted(*_: Path) -> Iterator[None]:
+        yield
+
+    put(files, "noted", unnoted)
+
+
+def _judgement_written_with_the_next_one() -> None:
+    add, waiting = Book.add, list[Judgement]()
+
+    def late(book: Book, judgements: Sequence[Judgement]) -> None:
+        now, waiting[:] = list(waiting), judgements
+        add(book, now)
+
+    put(Book, "add", late)
+
+
+# Collecting in the account; the references, by which the program would notice, do not count
+
+
+def _fetched_for_another_number() -> None:
+    fetch = AccountCollector.fetch
+
+    async def another(self: AccountCollector, job_id: str, shard: int, stored: StoredAnswer, file: AnswerFile) -> None:
+        others = (await self.status(job_id, shard)).batches
+        other = next((each for each in others if each.number != stored.number), stored)
+        folder = file.path.with_suffix(".other")
+        folder.mkdir(exist_ok=True)
+        theirs = AnswerFile(folder, other)
+        await fetch(self, job_id, shard, other, theirs)
+        file.path.write_bytes(theirs.read())
+
+    put(AccountCollector, "fetch", another)
+    _matched_by_position()
+
+
+def _part_taken_as_a_whole() -> None:
+    put(AnswerFile, "is_complete", property(lambda self: self.size > 0))
+
+
+def _deleted_after_the_first_answer() -> None:
+    is_here = AccountCollection.is_here
+
+    async def here_then_delete(self: AccountCollection, batch: Batch) -> None:
+        await is_here(self, batch)
+        job = self._store.job(batch.job_id)
+        for shard in {each.shard for each in job.batches if each.shard}:
+            await AccountCollector(self._store.client(job)).forget(job.id, shard)
+
+    put(AccountCollection, "is_here", here_then_delete)
+
+
+def _collected_again_for_the_next_batch() -> None:
+    read, held = AnswerFile.read, list[bytes]()
+
+    def read_the_one_before(self: AnswerFile) -> bytes:
+        held.append(read(self))
+        return held[-2] if len(held) > 1 else held[-1]
+
+    put(AnswerFile, "read", read_the_one_before)
+    _matched_by_position()
+
+
+_PLANNED = partial(_taken_at_the_start_as, BatchState.PLANNED)
+_FAILED = partial(_taken_at_the_start_as, BatchState.FAILED, error="Not sent.")
+_QUEUED = partial(_taken_at_the_start_as, BatchState.QUEUED, request_id="?")
+_SENT_LATE = partial(_sending_committed_after_the_send, "run")
+_NO_IDS = partial(_lines_not_written, Event.ACCEPTED)
+_TWICE = partial(_submitted, lambda submit, _: submit())
+_UNSENT = partial(_submitted, _not_sent)
+ORDER = (
+    Mutant("body written after the send", "submit", Breach.LOST, _body_written_after_the_send, "body sent"),
+    Mutant(
+        "“sending” committed after the send", "submit", Breach.DOUBLED, _sending_committed_after_the_send, "body sent"
+    ),
+    Mutant(
+        "id written after “queued” is shown", "submit", Breach.LOST, _id_written_after_queued_is_shown, "queued shown"
+    ),
+    Mutant("submissions.jsonl not written", "submit", Breach.LOST, _NO_IDS, "queued committed"),
+    Mutant(
+        "“queued” shown before it is committed",
+        "submit",
+        Breach.LOST,
+        _queued_shown_before_it_is_committed,
+        "queued shown",
+    ),
+    Mutant("“sending” at the start taken as planned", "submit", Breach.DOUBLED, _PLANNED, "body sent"),
+    Mutant("“sending” at the start taken as not sent", "submit", Breach.MISLABELLED, _FAILED, "body sent"),
+    Mutant("“sending” at the start taken as queued", "submit", Breach.MISLABELLED, _QUEUED, "sending committed"),
+    Mutant("submit repeated after a time-out", "late", Breach.DOUBLED, _TWICE),
+    Mutant("unknown outcome taken as not sent", "late", Breach.DOUBLED, _UNSENT),
+    Mutant("“sending” committed after a call at once", "at once", Breach.DOUBLED, _SENT_LATE, "body sent"),
+    Mutant("a call at once made again at the start", "at once", Breach.DOUBLED, _PLANNED, "body sent"),
+    Mutant("answers matched by position", "collect", Breach.WRONG, _matched_by_position, "done shown"),
+    Mutant(
+        "answer decoded before it is on disk",
+        "collect",
+        Breach.LOST,
+        _decoded_before_on_disk,
+        "data stored, not committed",
+    ),
+    Mutant("export written in place", "export", Breach.TORN, _written_in_place),
+    Mutant("old manifest left beside the new file", "export", Breach.TORN, _old_manifest_left_beside_the_new_file),
+    Mutant("unfinished files not noted", "export", Breach.STRAY, _unfinished_files_not_noted),
+    Mutant("a judgement written with the next one", "judging", Breach.LOST, _judgement_written_with_the_next_one),
+)
+IN_THE_ACCOUNT = (
+    Mutant("answer fetched for another number", "account", Breach.WRONG, _fetched_for_another_number),
+    Mutant("part of an answer taken as a whole", "account", Breach.MISLABELLED, _part_taken_as_a_whole),
+    Mutant("copies deleted after the first answer", "account", Breach.LOST, _deleted_after_the_first_answer),
+    Mutant("answer collected again for the next batch", "account", Breach.WRONG, _collected_again_for_the_next_batch),
+)
+
+
+# Flushes
+
+_PACKAGE = Path(cfbatch_gui.__file__).parent
+_FLUSHES = frozenset({"flush_folder", "flush_to_disk", "_flush_folder", "_flush_folders"})
+_DEEPEST = 12  # frames between a place and the call of os.fsync
+# Flushes without a mutant, and why.
+EXEMPT = {
+    "filling._flush: os.fsync": "only begins early what flush_to_disk ends",
+    "filling.fill: flush_folder": "draft.json or job.json is written next, which flushes the folder",
+    "folder.create: flush_folder": "planning commits to data.db before a body is written, which flushes the folder",
+    "folder.write: flush_folder": "only for a folder that a backup brought back without its empty folders",
+    "vector_file.new_vectors: flush_folder": "data.db, in the same folder, is committed next",
+    "files._move_into: _flush_folder": "the manifest is written next, beside the folder",
+    "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
+}
+# Functions that the recorded run does not come to: recovering, mending, copying, deleting, taking from the account.
+ELSEWHERE = frozenset({"mend", "rewrite", "duplicate", "delete", "write_own_bytes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A call of a flush. `first` and `last` are its lines."""
+
+    path: str
+    function: str
+    name: str
+    first: int
+    last: int
+
+
+def places() -> list[Place]:
+    """Every place in the program at which something is flushed, apart from the bodies of the functions that do it."""
+    found: list[Place] = []
+    names: Counter[str] = Counter()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        for function, flush, node in _flushes(ast.parse(path.read_text("utf-8")), ""):
+            name = f"{path.stem}.{function}: {flush}"
+            names[name] += 1
+            numbered = name if names[name] == 1 else f"{name} ({names[name]})"
+            found.append(Place(str(path), function, numbered, node.lineno, node.end_lineno or node.lineno))
+    return found
+
+
+def _flushes(node: ast.AST, function: str) -> Iterator[tuple[str, str, ast.expr]]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if node.name in _FLUSHES:
+            return
+        function = node.name
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FLUSHES:
+        yield function, node.func.id, node
+    if isinstance(node, ast.Attribute) and node.attr in ("fsync", "fdatasync"):
+        yield function, ast.unparse(node), node
+    for each in ast.iter_child_nodes(node):
+        yield from _flushes(each, function)
+
+
+def _without(place: Place) -> None:
+    """Pass over the flush of a place, and leave a mark each time."""
+    fsync = os.fsync
+
+    def passed_over(descriptor: int) -> None:
+        frame: FrameType | None = sys._getframe(1)
+        for _ in range(_DEEPEST):
+            if frame is None:
+                break
+            if frame.f_code.co_filename == place.path and place.first <= frame.f_lineno <= place.last:
+                mark(SKIPPED)
+                return
+            frame = frame.f_back
+        fsync(descriptor)
+
+    put(os, "fsync", passed_over)
+
+
+def _synchronous(name: str, level: str) -> None:
+    """Open the databases of a name with another level of SQLite's "synchronous"."""
+    connect = sqlite3.connect
+
+    class Weak(sqlite3.Connection):
+        def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
+            is_level = "PRAGMA synchronous" in statement
+            return super().execute(f"PRAGMA synchronous = {level}" if is_level else statement, *parameters)
+
+    def connected(address: Any, *arguments: Any, **named: Any) -> sqlite3.Connection:
+        if Path(str(address).partition("?")[0]).name == name:
+            named["factory"] = Weak
+            mark(SKIPPED)
+        database: sqlite3.Connection = connect(address, *arguments, **named)
+        return database
+
+    put(sqlite3, "connect", connected)
+
+
+def flush_mutants() -> list[Mutant]:
+    """One for each flush that the recorded run passes, and for SQLite's own; the most important ones first."""
+    found = [
+        Mutant(f"without {place.name}", "power", None, partial(_without, place))
+        for place in places()
+        if place.name not in EXEMPT and place.function.strip("_") not in ELSEWHERE
+    ]
+    found += [
+        Mutant(f"{name} at synchronous = {level}", "power", None, partial(_synchronous, name, level))
+        for name in ("ledger.db", "data.db")
+        for level in ("OFF", "FULL")
+    ]
+    return sorted(found, key=lambda mutant: "files._append" not in mutant.name)
