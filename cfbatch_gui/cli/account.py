@@ -14,8 +14,8 @@ from cfbatch_gui.cli.parser import IntermixedParser, Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import FINAL, Progress
 from cfbatch_gui.cli.reading import (
     ColumnsUnsettled,
-    Doubtful,
     Inputs,
+    add_doubtful_as_sent_argument,
     add_reading_arguments,
     add_split_argument,
     open_inputs,
@@ -85,12 +85,7 @@ def _add_taking_options(parser: Parser) -> None:
         help=tr("what was sent; it is read as it was read there. Without it texts get names"),
     )
     add_reading_arguments(parser)
-    parser.add_argument(
-        "--doubtful",
-        type=Doubtful,
-        choices=list(Doubtful),
-        help=tr("rows that may have been misread: whether they were sent as they are read here (default: skip)"),
-    )
+    add_doubtful_as_sent_argument(parser)
     add_split_argument(parser)
     add_output_arguments(parser)
 

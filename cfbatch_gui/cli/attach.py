@@ -9,7 +9,14 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.reading import Doubtful, Inputs, add_reading_arguments, open_inputs, reading_of, settle_kind
+from cfbatch_gui.cli.reading import (
+    Inputs,
+    add_doubtful_as_sent_argument,
+    add_reading_arguments,
+    open_inputs,
+    reading_of,
+    settle_kind,
+)
 from cfbatch_gui.cli.working import (
     add_output_arguments,
     check_outputs,
@@ -50,12 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_reading_arguments(parser)
     parser.set_defaults(split=None)  # how the texts were split elsewhere is unknown
-    parser.add_argument(
-        "--doubtful",
-        type=Doubtful,
-        choices=list(Doubtful),
-        help=tr("rows that may have been misread: whether they were sent as they are read here (default: skip)"),
-    )
+    add_doubtful_as_sent_argument(parser)
     parser.add_argument(
         "--connection", metavar="C", help=tr("through which it was sent (default: as set in the window)")
     )

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import csv
 import locale
 import threading
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.parser import names_in_line
 from cfbatch_gui.cli.working import check_outputs, is_one_file, say_file
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns",
         metavar=tr("NAMES"),
-        type=_names,
+        type=names_in_line,
         help=tr('columns to write, in that order, with commas between them; "a, b" in double quotes is one name'),
     )
     parser.add_argument("--top-k", metavar="K", type=int, help=tr("of each query, only ranks up to K; ties stay"))
@@ -186,11 +186,6 @@ def list_separator() -> str:
         return ","
     finally:
         locale.setlocale(locale.LC_NUMERIC, before)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """The names in a line of CSV."""
-    return tuple(next(csv.reader([text], skipinitialspace=True), ()))
 
 
 def _is_whole(job: Job) -> bool:

@@ -1,6 +1,7 @@
 """argparse in the language chosen in Settings, which its gettext does not know."""
 
 import argparse
+import csv
 import sys
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
@@ -74,3 +75,8 @@ class IntermixedParser(Parser):
             return self.parse_known_intermixed_args(args, namespace)
         finally:
             self.usage, self._is_parsing = None, False
+
+
+def names_in_line(text: str) -> tuple[str, ...]:
+    """The names in a line of CSV, for argparse."""
+    return tuple(next(csv.reader([text], skipinitialspace=True), ()))

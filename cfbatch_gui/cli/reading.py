@@ -129,6 +129,15 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     add_split_argument(parser)
 
 
+def add_doubtful_as_sent_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--doubtful",
+        type=Doubtful,
+        choices=list(Doubtful),
+        help=tr("rows that may have been misread: whether they were sent as they are read here (default: skip)"),
+    )
+
+
 def add_split_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split",

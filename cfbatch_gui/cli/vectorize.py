@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import csv
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ import msgspec
 from cfbatch_gui.cli.console import Console, elided, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.cli.parser import Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import PRACTICE, table
 from cfbatch_gui.cli.working import opened, usable_connection
@@ -84,7 +83,7 @@ def _add_push_options(parser: Parser) -> None:
     parser.add_argument(
         "--metadata",
         metavar=tr("COLUMNS"),
-        type=_names,
+        type=names_in_line,
         default=(),
         help=tr("columns to send as metadata, with commas between them; COLUMN=NAME sends one under another name"),
     )
@@ -315,8 +314,3 @@ def _moment(text: str | None) -> str:
     with suppress(ValueError, OverflowError):
         return f"{datetime.fromisoformat(text or '').astimezone():%Y-%m-%d %H:%M}"
     return ""
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """The names in a line of CSV."""
-    return tuple(next(csv.reader([text], skipinitialspace=True), ()))

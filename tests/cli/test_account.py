@@ -9,7 +9,7 @@ import pytest
 
 from tests.canary import OTHER_TOKEN
 from tests.cli.account_world import DOOR, EXAMPLE, World, account, leave, run, scores, world
-from tests.journeys.terminal import COMMAND, Ended, Terminal, read_csv
+from tests.journeys.terminal import COMMAND, ON_A_TERMINAL, Ended, Terminal, read_csv
 
 __all__ = ["account", "world"]  # fixtures
 
@@ -72,20 +72,6 @@ def test_a_wrong_secret_stops_the_command_and_loses_nothing(world: World, tmp_pa
     assert len(scores(tmp_path / "ranked.csv")) == 82
 
 
-# Runs a command on a terminal of its own, and types what comes on stdin once it is asked whether to go on.
-_ON_A_TERMINAL = """
-import os, pty, sys
-
-def shown(terminal):
-    text = os.read(terminal, 10_000)
-    if text.endswith(b"[y/N] "):
-        os.write(terminal, sys.stdin.buffer.readline())
-    return text
-
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboard: b"")))
-"""
-
-
 def take_over(terminal: Terminal, *arguments: object) -> Ended:
     return terminal.run("account", "take-over", *arguments, "--connection", DOOR)
 
@@ -144,7 +130,7 @@ def test_a_person_is_asked_before_a_job_is_removed(world: World, tmp_path: Path)
 
     def answered(text: str) -> tuple[int, str]:
         ended = subprocess.run(
-            [sys.executable, "-c", _ON_A_TERMINAL, *command],
+            [sys.executable, "-c", ON_A_TERMINAL, *command],
             input=text.encode(),
             env={**os.environ, **terminal.environ, "COLUMNS": "1000"},
             capture_output=True,

@@ -27,6 +27,18 @@ from tests.canary import CORE, TOKEN
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 _NO_KEYRING: Final = null.Keyring()  # type: ignore[no-untyped-call] # none that the program knows
 COMMAND = (sys.executable, "-m", "cfbatch_gui.cli.main")
+# Runs a command on a terminal of its own, and types a line of stdin whenever it is asked to go on or for a secret.
+ON_A_TERMINAL = """
+import os, pty, sys
+
+def shown(terminal):
+    text = os.read(terminal, 10_000)
+    if text.endswith((b"[y/N] ", b"token: ", b"secret: ")):
+        os.write(terminal, sys.stdin.buffer.readline())
+    return text
+
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboard: b"")))
+"""
 
 
 @dataclass

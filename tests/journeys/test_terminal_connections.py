@@ -16,21 +16,8 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, Endpoints, opened, service
-from tests.journeys.terminal import COMMAND, Ended, Terminal
+from tests.journeys.terminal import COMMAND, ON_A_TERMINAL, Ended, Terminal
 from tests.support.practice import PracticeServer
-
-# Runs a command on a terminal of its own, and types what comes on stdin once it is asked for.
-ON_A_TERMINAL = """
-import os, pty, sys
-
-def shown(terminal):
-    text = os.read(terminal, 10_000)
-    if text.endswith(b"secret: "):
-        os.write(terminal, sys.stdin.buffer.readline())
-    return text
-
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboard: b"")))
-"""
 
 
 @pytest.fixture

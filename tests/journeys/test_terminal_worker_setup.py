@@ -9,21 +9,8 @@ import pytest
 
 from tests.account_service import ACCOUNT, SCRIPTS, AccountService
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
-from tests.journeys.terminal import COMMAND, Ended, Terminal
+from tests.journeys.terminal import COMMAND, ON_A_TERMINAL, Ended, Terminal
 from tests.support.faulty_service import Threaded
-
-# Runs a command on a terminal of its own, and types a line of stdin when it is asked to go on, and one for the token.
-ON_A_TERMINAL = """
-import os, pty, sys
-
-def shown(terminal):
-    text = os.read(terminal, 10_000)
-    if text.endswith((b"[y/N] ", b"token: ")):
-        os.write(terminal, sys.stdin.buffer.readline())
-    return text
-
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboard: b"")))
-"""
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui.jobs.library import Library, TagDialog
-from cfbatch_gui.ui.jobs.library_list import LINES, Group, GroupEntry, JobGroups, arrange
+from cfbatch_gui.ui.jobs.library_list import LINES, GroupEntry, JobGroups, arrange
 from cfbatch_gui.ui.state_names import library_words
 
 NOW = 1_750_000_000.0
@@ -76,12 +76,6 @@ def test_groups_stand_in_their_order_and_each_line_is_said_to_a_screen_reader(li
     library.show_jobs(())
     assert lines(library) == []
     assert library.list.focusPolicy() is Qt.FocusPolicy.NoFocus
-
-
-def test_the_latest_stands_first_and_archived_ones_only_when_looked_for() -> None:
-    jobs = (job(9), job(5), replace(job(6, BatchState.DONE), archived=True))
-    assert [entry.name for entry in arrange(jobs) if isinstance(entry, Job)] == ["Job 5", "Job 9"]
-    assert arrange(jobs, "job 6")[0] == GroupEntry(Group.ARCHIVED, 1)
 
 
 def test_a_click_opens_and_arrow_keys_move_on(qtbot: Any, library: Library) -> None:

@@ -74,21 +74,3 @@ async def test_a_search_hides_and_finds_also_what_is_typed_before_the_texts_are_
     await until(lambda: driver.vectors.count.text() == "1 of 4 texts")
     assert driver.vectors.rows.row(0).text.text == "Garden gate"
     await driver.idle()
-
-
-async def test_a_text_without_a_vector_says_why(driver: JobPageDriver, until: Until) -> None:
-    job = driver.page.job()
-    assert job is not None
-    with driver.program.folder(job.id).open() as database:
-        database.execute("UPDATE requests SET state = 'failed', error = 'too long'")
-        database.execute(
-            "INSERT INTO requests(request_no, reference, batch, position, state) VALUES(9, 'x', 1, 9, 'done')"
-        )
-        database.execute("UPDATE items SET request_no = 9, request_position = 0 WHERE item_no = 1")
-    another = await driver.finished(TEXTS, Kind.EMBED, "Another")
-    await driver.show(another)
-    await until(lambda: driver.vectors.count.text() == "4 texts")
-    await driver.show(job)
-    await until(lambda: driver.vectors.count.text() == "1 of 4 texts have a vector")
-    assert driver.vectors.rows.text(1, 4) == "Failed: too long"
-    await driver.idle()

@@ -19,7 +19,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.client import Secrets, endpoint_of
+from cfbatch_gui.core.workers_ai.client import Endpoint
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
 
 PRACTICE_ADDRESS = "http://127.0.0.1:8787/client/v4"  # where "cfbatch practice serve" listens
@@ -106,14 +106,14 @@ def _worker(job: Job) -> str:
 
 
 def _url(connection: Connection, model: str, *, queued: bool) -> str:
-    return endpoint_of(connection).run_url(model, queued=queued).replace(PRACTICE_BASE_URL, PRACTICE_ADDRESS)
+    return Endpoint(connection).run_url(model, queued=queued).replace(PRACTICE_BASE_URL, PRACTICE_ADDRESS)
 
 
 def _headers(connection: Connection) -> dict[str, str]:
     """As the endpoint sends them, with names of variables in the place of secrets."""
     token = Token(f"${secret_variable(connection)}")
     gateway = Token("$CF_AIG_TOKEN") if connection.kind is ConnectionKind.GATEWAY else None
-    found = endpoint_of(connection).headers(Secrets(token, gateway))
+    found = Endpoint(connection).headers(token, gateway)
     return {"-".join(part.capitalize() for part in name.split("-")): value for name, value in found.items()}
 
 

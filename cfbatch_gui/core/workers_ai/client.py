@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -100,7 +100,7 @@ class WorkersAI:
         clock: Callable[[], float] = time.time,
         limits: ExchangeLimits = _LIMITS,
     ) -> None:
-        self.connection, self._endpoint, self._limits = connection, endpoint_of(connection), limits
+        self.connection, self._endpoint, self._limits = connection, Endpoint(connection), limits
         self._token, self._gateway_token = token, gateway_token
         self._transport, self._budget, self._clock = transport, budget, clock
 
@@ -143,7 +143,10 @@ class WorkersAI:
 
     async def read_reply(self, body: bytes, request_id: str) -> Waiting | Reply:
         """Read an answer to a poll. Raises UnreadableReply as `ask`."""
-        read = await self._off_the_loop(body, _keeping_raw(read_answer), body)
+        try:
+            read = await self._off_the_loop(body, read_answer, body)
+        except ReplyError as error:
+            raise UnreadableReply(error.message, raw=body, detail=error.detail) from error
         if read.request_id not in ("", request_id):
             title = self.connection.title
             sentence = message(
@@ -232,7 +235,7 @@ class WorkersAI:
 
     async def _headers(self) -> Headers:
         gateway = await self._gateway_token() if self._gateway_token is not None else None
-        return Headers(self._endpoint.headers(Secrets(await self._token(), gateway)))
+        return Headers(self._endpoint.headers(await self._token(), gateway))
 
     async def _take_turn(self) -> None:
         if left := self._budget.blocked_for:
@@ -386,151 +389,70 @@ def ends_batch(error: ServiceRefused) -> bool:
     return error.code in _OF_THE_BATCH
 
 
-def _keeping_raw(read: Callable[[bytes], S]) -> Callable[[bytes], S]:
-    def keeping_raw(data: bytes) -> S:
-        try:
-            return read(data)
-        except ReplyError as error:
-            raise UnreadableReply(error.message, raw=data, detail=error.detail) from error
-
-    return keeping_raw
-
-
-_QUEUED: Final = "?queueRequest=true"
 _MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
+_READERS: Final[dict[ConnectionKind, Callable[[bytes, int], ServiceAnswer]]] = {
+    ConnectionKind.CLOUDFLARE: read_envelope,
+    ConnectionKind.PRACTICE: read_envelope,
+    ConnectionKind.WORKER: read_bare,
+    ConnectionKind.GATEWAY: read_gateway,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Secrets:
-    """`gateway` is for an AI Gateway that requires a token of its own."""
+class Endpoint:
+    """The addresses, the headers and the form of the answers of a connection's kind.
 
-    token: Token | None = None
-    gateway: Token | None = None
+    A Worker passes bodies to the Workers Binding and returns its answers without an envelope. Its errors are
+    `{"error":{"code":5504,"message":"…"}}` with the binding's code, or its own: 10000 (401, no secret or a wrong one),
+    3006 (413, too large), 5006 (400, not a body that it takes), 7003 (404, no such address) and 0 (5xx, outcome
+    unknown). A 4xx in this form means that nothing was accepted. An AI Gateway, by its own URL or a header, forwards
+    runs of models alone.
+    """
 
-
-class Endpoint(Protocol):
-    """The protocol of one kind of connection."""
+    connection: Connection
 
     def run_url(self, model: str, *, queued: bool) -> str:
         """The URL that runs a model; UsageError for a string that is no model's name.
 
         The name's slashes are not percent-encoded: the service would answer 7000 or 7003.
         """
+        if not _MODEL.fullmatch(model):
+            raise UsageError(
+                message("“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.", model=model)
+            )
+        here = self.connection
+        match here.kind:
+            case ConnectionKind.WORKER:
+                base = f"{here.base_url}/ai/run"
+            case ConnectionKind.GATEWAY if not here.gateway_by_header:
+                base = f"{here.base_url}/{here.account_id}/{here.gateway}/workers-ai"
+            case _:
+                base = f"{here.api_base_url}/accounts/{here.account_id}/ai/run"
+        return f"{base}/{model}{'?queueRequest=true' if queued else ''}"
 
     def api_url(self, rest: str) -> str:
         """The URL of `rest` in Cloudflare's v4 API; "" where there is none."""
+        return f"{self.connection.api_base_url}/{rest}" if self.connection.kind is not ConnectionKind.WORKER else ""
 
     def collect_url(self, rest: str) -> str:
         """The URL of `rest` in the collecting room of the user's own Worker; "" where there is none."""
+        return f"{self.connection.base_url}/{rest}" if self.connection.kind is ConnectionKind.WORKER else ""
 
-    def headers(self, secrets: Secrets) -> dict[str, str]: ...
-
-    def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """Decode an answer's body; ReplyError for an unknown form."""
-
-
-@dataclass(frozen=True, slots=True)
-class RestEndpoint:
-    """Cloudflare's REST API, and the practice service: answers come in the v4 envelope."""
-
-    connection: Connection
-
-    def run_url(self, model: str, *, queued: bool) -> str:
-        account = self.connection.account_id
-        return _run_url(f"{self.connection.base_url}/accounts/{account}/ai/run", model, queued=queued)
-
-    def api_url(self, rest: str) -> str:
-        return f"{self.connection.base_url}/{rest}"
-
-    def collect_url(self, rest: str) -> str:
-        return ""
-
-    def headers(self, secrets: Secrets) -> dict[str, str]:
-        return _bearer(secrets.token)
-
-    def read(self, data: bytes, status: int) -> ServiceAnswer:
-        return read_envelope(data, status)
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerEndpoint:
-    """The user's own Worker, which passes bodies to the Workers Binding and returns its answers without an envelope.
-
-    Errors are `{"error":{"code":5504,"message":"…"}}` with the binding's code, or the Worker's own: 10000 (401, no
-    secret or a wrong one), 3006 (413, too large), 5006 (400, not a body that it takes), 7003 (404, no such address)
-    and 0 (5xx, outcome unknown). A 4xx in this form means that nothing was accepted.
-    """
-
-    connection: Connection
-
-    def run_url(self, model: str, *, queued: bool) -> str:
-        return _run_url(f"{self.connection.base_url}/ai/run", model, queued=queued)
-
-    def api_url(self, rest: str) -> str:
-        return ""
-
-    def collect_url(self, rest: str) -> str:
-        return f"{self.connection.base_url}/{rest}"
-
-    def headers(self, secrets: Secrets) -> dict[str, str]:
-        return _bearer(secrets.token)
-
-    def read(self, data: bytes, status: int) -> ServiceAnswer:
-        return read_bare(data, status)
-
-
-@dataclass(frozen=True, slots=True)
-class GatewayEndpoint:
-    """An AI Gateway, by its own URL or a header; it forwards runs of models alone."""
-
-    connection: Connection
-
-    def run_url(self, model: str, *, queued: bool) -> str:
-        here = self.connection
-        if here.gateway_by_header:
-            return _run_url(f"{here.api_base_url}/accounts/{here.account_id}/ai/run", model, queued=queued)
-        return _run_url(f"{here.base_url}/{here.account_id}/{here.gateway}/workers-ai", model, queued=queued)
-
-    def api_url(self, rest: str) -> str:
-        return f"{self.connection.api_base_url}/{rest}"
-
-    def collect_url(self, rest: str) -> str:
-        return ""
-
-    def headers(self, secrets: Secrets) -> dict[str, str]:
-        headers = _bearer(secrets.token)
-        if self.connection.gateway_by_header:
-            headers["cf-aig-gateway-id"] = self.connection.gateway
-        if secrets.gateway is not None:
-            headers["cf-aig-authorization"] = f"Bearer {secrets.gateway.reveal()}"
+    def headers(self, token: Token | None, gateway: Token | None) -> dict[str, str]:
+        """`gateway` is for an AI Gateway that requires a token of its own."""
+        here, headers = self.connection, {"content-type": "application/json"}
+        if token is not None:
+            headers = {"authorization": f"Bearer {token.reveal()}", **headers}
+        if here.kind is ConnectionKind.GATEWAY:
+            if here.gateway_by_header:
+                headers["cf-aig-gateway-id"] = here.gateway
+            if gateway is not None:
+                headers["cf-aig-authorization"] = f"Bearer {gateway.reveal()}"
         return headers
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        return read_gateway(data, status)
-
-
-_ENDPOINTS: Final[dict[ConnectionKind, Callable[[Connection], Endpoint]]] = {
-    ConnectionKind.CLOUDFLARE: RestEndpoint,
-    ConnectionKind.PRACTICE: RestEndpoint,
-    ConnectionKind.WORKER: WorkerEndpoint,
-    ConnectionKind.GATEWAY: GatewayEndpoint,
-}
-
-
-def endpoint_of(connection: Connection) -> Endpoint:
-    """The endpoint for the connection's kind."""
-    return _ENDPOINTS[connection.kind](connection)
-
-
-def _run_url(base: str, model: str, *, queued: bool) -> str:
-    if not _MODEL.fullmatch(model):
-        raise UsageError(message("“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.", model=model))
-    return f"{base}/{model}{_QUEUED if queued else ''}"
-
-
-def _bearer(token: Token | None) -> dict[str, str]:
-    headers = {"content-type": "application/json"}
-    return headers if token is None else {"authorization": f"Bearer {token.reveal()}", **headers}
+        """Decode an answer's body; ReplyError for an unknown form."""
+        return _READERS[self.connection.kind](data, status)
 
 
 Sleep = Callable[[float], Awaitable[None]]

@@ -104,10 +104,6 @@ _order: Final = msgspec.json.Decoder(HandedOver)
 _greeting: Final = msgspec.json.Decoder(Greeting)
 
 
-def encode_order(order: Order) -> bytes:
-    return msgspec.json.encode(order)
-
-
 def check_done(data: bytes) -> None:
     """ReplyError unless the room has confirmed a call: something on the way may answer in its place."""
     if not decode(_greeting, data, "confirmation").ok:
@@ -125,21 +121,6 @@ def read_status(data: bytes) -> ShardStatus:
     if any(not each.refused and not (each.size and each.etag) for each in status.batches):
         raise breach("an answer has no size or no mark")
     return status
-
-
-def read_page(data: bytes) -> ShardPage:
-    """Raises ReplyError."""
-    return decode(_page, data, "list of shards")
-
-
-def read_order(data: bytes) -> HandedOver:
-    """Raises ReplyError."""
-    return decode(_order, data, "order of a shard")
-
-
-def read_greeting(data: bytes) -> Greeting:
-    """Raises ReplyError."""
-    return decode(_greeting, data, "greeting")
 
 
 FLUSHED_BYTES: Final = 8 << 20  # after so many bytes, what has arrived is flushed to the disk
@@ -247,7 +228,7 @@ class AccountCollector:
         self._client = client
 
     async def greeting(self) -> Greeting:
-        return read_greeting((await self._client.call_worker("GET", "")).body)
+        return decode(_greeting, (await self._client.call_worker("GET", "")).body, "greeting")
 
     async def hand_over(self, job_id: str, shard: int, order: Order, layout: bytes) -> None:
         """Hand a shard over, twice is as once.
@@ -259,7 +240,7 @@ class AccountCollector:
             "PUT", f"{path}/layout", layout, content_type="application/octet-stream"
         )
         check_done(answer.body)
-        check_done((await self._client.call_worker("PUT", path, encode_order(order))).body)
+        check_done((await self._client.call_worker("PUT", path, msgspec.json.encode(order))).body)
 
     async def status(self, job_id: str, shard: int) -> ShardStatus:
         return read_status((await self._client.call_worker("GET", _path(job_id, shard))).body)
@@ -285,7 +266,9 @@ class AccountCollector:
         return layout.data
 
     async def order(self, job_id: str, shard: int) -> HandedOver:
-        return read_order((await self._client.call_worker("GET", f"{_path(job_id, shard)}/order")).body)
+        return decode(
+            _order, (await self._client.call_worker("GET", f"{_path(job_id, shard)}/order")).body, "order of a shard"
+        )
 
     async def forget(self, job_id: str, shard: int) -> None:
         """Delete the account's copies of a shard, if any, and end its collecting."""
@@ -296,7 +279,7 @@ class AccountCollector:
         cursor = ""
         for _ in range(_MOST_PAGES):
             rest = f"collect?cursor={quote(cursor, safe='')}" if cursor else "collect"
-            page = read_page((await self._client.call_worker("GET", rest)).body)
+            page = decode(_page, (await self._client.call_worker("GET", rest)).body, "list of shards")
             for each in page.shards:
                 if _JOB.fullmatch(each.job) and each.shard > 0:
                     yield each

@@ -100,19 +100,13 @@ MAX_LISTED_VECTORS: Final = 1_000
 MAX_MATCHES: Final = 100
 MAX_MATCHES_WITH_VALUES: Final = 50
 
-# Indexed metadata properties of an index, and the bytes of a text that are indexed.
+# Indexed metadata properties of an index.
 MAX_METADATA_INDEXES: Final = 10
-MAX_INDEXED_BYTES: Final = 64
-
-# The filter of a query: bytes of its compact JSON, and characters of a key. vectorize/reference/metadata-filtering/.
-MAX_FILTER_BYTES: Final = 2_048 - 1
-MAX_METADATA_KEY: Final = 512
 
 # --- Calls ---
 
-# Calls with one token, the dashboard's included, in a window of CALL_WINDOW_SECONDS; beyond that every call is refused
-# for BLOCK_SECONDS. fundamentals/api/reference/limits/, 2026-08.
-CALLS_PER_WINDOW: Final = 1_200
+# A token has 1,200 calls, the dashboard's included, in a window of CALL_WINDOW_SECONDS; beyond that every call is
+# refused for BLOCK_SECONDS. fundamentals/api/reference/limits/, 2026-08.
 CALL_WINDOW_SECONDS: Final = 300.0
 BLOCK_SECONDS: Final = 300.0
 

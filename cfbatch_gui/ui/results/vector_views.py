@@ -1,7 +1,8 @@
 """The pages about all vectors of a job, each made when it is first shown, and their link to the table."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.results.vector_page import VectorPage
     from cfbatch_gui.ui.results.vectors_view import VectorsView
     from cfbatch_gui.ui.results.versus_scores_view import VersusScoresView
-
-P = TypeVar("P", bound="VectorPage")
-_ROOM = "cfbatch_gui.ui.results"
 
 
 class VectorViews(QObject):
@@ -43,12 +41,14 @@ class VectorViews(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._program, self._notices, self._table, self._memory = program, notices, table, memory
-        self.map = self._late("map_view", self._make_map)
-        self.similar = self._late("similar_view", self._make_similar)
-        self.duplicates = self._late("duplicates_view", self._make_duplicates)
-        self.clusters = self._late("clusters_view", self._make_clusters)
-        self.versus = self._late("versus_scores_view", self._make_versus, self._has_ranking)
+        self._program, self._notices, self._table = program, notices, table
+        self.map: LateView[MapView] = self._late("map_view", "MapView", memory=memory)
+        self.similar: LateView[SimilarView] = self._late("similar_view", "SimilarView", memory=memory)
+        self.duplicates: LateView[DuplicatesView] = self._late("duplicates_view", "DuplicatesView", memory=memory)
+        self.clusters: LateView[ClustersView] = self._late("clusters_view", "ClustersView", memory=memory)
+        self.versus: LateView[VersusScoresView] = self._late(
+            "versus_scores_view", "VersusScoresView", has_something=self._has_ranking
+        )
 
     def pages(self) -> dict[str, ResultView]:
         """Each page by the key of its tab, in the order of the tabs."""
@@ -70,39 +70,16 @@ class VectorViews(QObject):
             await late.close_work()
 
     def _late(
-        self, module: str, make: Callable[[], P], has_something: Callable[[Job], bool] = lambda job: True
-    ) -> LateView[P]:
-        def made() -> P:
-            page = make()
+        self, module: str, name: str, *, has_something: Callable[[Job], bool] = lambda job: True, **more: Memory | None
+    ) -> LateView[Any]:
+        path = f"{__package__}.{module}"
+
+        def made() -> "VectorPage":
+            page: VectorPage = getattr(import_module(path), name)(self._program, self._notices, **more)
             page.rows_wanted.connect(self.show_rows)
             return page
 
-        return LateView(f"{_ROOM}.{module}", made, self._notices.show_error, has_something=has_something)
-
-    def _make_map(self) -> "MapView":
-        from cfbatch_gui.ui.results.map_view import MapView
-
-        return MapView(self._program, self._notices, memory=self._memory)
-
-    def _make_similar(self) -> "SimilarView":
-        from cfbatch_gui.ui.results.similar_view import SimilarView
-
-        return SimilarView(self._program, self._notices, memory=self._memory)
-
-    def _make_duplicates(self) -> "DuplicatesView":
-        from cfbatch_gui.ui.results.duplicates_view import DuplicatesView
-
-        return DuplicatesView(self._program, self._notices, memory=self._memory)
-
-    def _make_clusters(self) -> "ClustersView":
-        from cfbatch_gui.ui.results.clusters_view import ClustersView
-
-        return ClustersView(self._program, self._notices, memory=self._memory)
-
-    def _make_versus(self) -> "VersusScoresView":
-        from cfbatch_gui.ui.results.versus_scores_view import VersusScoresView
-
-        return VersusScoresView(self._program, self._notices)
+        return LateView(path, made, self._notices.show_error, has_something=has_something)
 
     def _has_ranking(self, _job: Job) -> bool:
         return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -110,9 +109,3 @@ def test_the_workers_code_is_javascript(drafts: Drafts, tmp_path: Path, synchron
     path = tmp_path / "worker.mjs"
     path.write_text(as_code(job, PRACTICE, Language.WORKER))
     run(["node", "--check", str(path)], tmp_path)
-
-
-def test_an_empty_draft_has_no_code(drafts: Drafts, tmp_path: Path) -> None:
-    job = drafts.create(Kind.RANK, "empty", "@cf/baai/bge-m3", "practice")
-    with pytest.raises(UsageError, match="choose a file"):
-        save_bodies(drafts.folder(job.id), job, tmp_path)

@@ -47,17 +47,6 @@ def test_text_after_a_closing_quotation_mark_is_doubtful(tmp_path: Path) -> None
     assert not any(row.problem for row in rows[1:])  # a space after the mark is no text
 
 
-def test_cells_that_run_together_in_a_row_of_the_right_width_are_doubtful(tmp_path: Path) -> None:
-    """One mark too many before a price, and the cell after it is quoted: both become one, and an empty cell follows."""
-    good = "".join(f'{n},"4.5","Chair, oak",x\n' for n in range(5))
-    assert doubts(tmp_path, f'id,price,name,note\n{good}9,""78.07","Dining Table",,\n') == [
-        (7, "This row has 5 cells, but the file has 4 columns.", '9,""78.07","Dining Table",,')
-    ]
-    assert doubts(tmp_path, f'id,price,name,note\n{good}9,"78.07"","Dining Table",x,\n') == [
-        (7, AFTER_QUOTE, '9,"78.07"","Dining Table",x,')
-    ]
-
-
 def test_a_lone_quotation_mark_is_doubtful_unless_it_is_a_habit(tmp_path: Path) -> None:
     assert doubts(tmp_path, 'id,text\n1,a 5" screen\n2,two\n3,three\n') == [(2, STRAY_QUOTE, '1,a 5" screen')]
     assert doubts(tmp_path, 'id,text\n1,a "good" screen\n2,two\n3,three\n') == []

@@ -24,37 +24,6 @@ def opened(tmp_path: Path, content: str, name: str = "a.csv", options: ReadOptio
     return open_source(path, options or ReadOptions())
 
 
-@pytest.mark.parametrize(
-    ("content", "columns"),
-    [
-        ("Lamp,Valid?\na,Y\nb,N\nc,Y\n", ("Lamp", "Valid?")),
-        ("Region,2010,2011,2012\nNorth,12,14,15\nSouth,9,9,11\n", ("Region", "2010", "2011", "2012")),
-        (",drug,dose\n1,No,2\n2,Yes,7\n3,No,1\n", ("Column 1", "drug", "dose")),
-        ("場所,人口\n東京,14047594\n大阪,8837685\n", ("場所", "人口")),
-        ("Own a car?,Use a bus?\nYes,Never\nNo,Always\nYes,Never\nNo,Never\n", ("Own a car?", "Use a bus?")),
-    ],
-)
-def test_no_single_name_decides(tmp_path: Path, content: str, columns: tuple[str, ...]) -> None:
-    source = opened(tmp_path, content)
-    assert (source.columns, source.has_header) == (columns, True)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "1998,12.4,1.1\n1999,12.9,1.3\n2000,13.1,0.9\n",
-        "2024-03-01T10:00:00Z,s1,21.4\n2024-03-01T10:00:10Z,s1,21.5\n2024-03-01T10:00:20Z,s2,19.9\n",
-        "How do I pay?,By card.\nDo you ship to Norway?,Yes.\nCan I return it?,Within a month.\n",
-        "😀,grinning face\n😂,face with tears of joy\n😁,beaming face with smiling eyes\n",
-        "apple\nbanana\ncherry\nlemon\n",
-    ],
-)
-def test_rows_of_one_kind_have_no_header(tmp_path: Path, content: str) -> None:
-    source = opened(tmp_path, content)
-    assert not source.has_header
-    assert len(list(read_rows(source))) == len(content.splitlines())
-
-
 @pytest.mark.parametrize("path", [REAL, WRITTEN])
 def test_most_tables_of_others_are_understood(path: Path) -> None:
     found = list(tables(path))

@@ -236,18 +236,6 @@ def test_lists_of_cells(tmp_path: Path) -> None:
     assert (source.columns, source.has_header, rows) == (("Column 1", "Column 2", "Column 3"), False, expected)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"query": "why", "contexts": ["a", "b"]}',
-        '{"name": "x", "sizes": {"0": "s", "1": "m"}}',
-    ],
-)
-def test_other_objects_are_one_row(tmp_path: Path, text: str) -> None:
-    source, _, rows = read(tmp_path / "a.json", text)
-    assert (source.columns, len(rows)) == (tuple(json.loads(text)), 1)
-
-
 def test_what_must_be_held_whole_may_not_be_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_document, "LONGEST_LINE", 200_000)
     path = tmp_path / "a.json"

@@ -12,7 +12,6 @@ from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.layouts import check_mapping, describe, missing_file, with_layout, with_role
-from cfbatch_gui.core.inputs.recognise.delimited_text import find_dialect
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 
@@ -197,21 +196,6 @@ def test_the_layout_in_a_sentence(
 def test_names_are_unique_and_never_empty() -> None:
     assert complete_names(["text", "", "text", " a\n b "], 5) == ("text", "Column 2", "text (2)", "a b", "Column 5")
     assert complete_names(["a (2)", "a", "a"], 3) == ("a (2)", "a", "a (3)")
-
-
-@pytest.mark.parametrize(
-    ("sample", "separator"),
-    [
-        ("Name;Preis\nLampe;19,90\nStuhl;89,00\n", ";"),
-        ("1,5;2,5\n3,5;4,5\n", ";"),
-        ("id,tags\n1,red|blue\n2,green|black\n", ","),
-        ('id,text\n1,"a;b;c"\n2,"d;e;f"\n', ","),
-        ("text\nHello, you\nBye\nOne, two, three\n", ";"),
-        ("a,b,c\n1,2,3\n4,5\n6,7,8\n", ","),
-    ],
-)
-def test_separators(sample: str, separator: str) -> None:
-    assert find_dialect(sample, is_whole=True).separator == separator
 
 
 # Column names, a row's cells, and the column that is the text.

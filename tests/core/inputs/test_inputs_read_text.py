@@ -10,11 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
+from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
-from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.thorough import tries
 
@@ -178,24 +177,6 @@ def test_preview_reads_no_more_than_it_shows_and_frees_the_file(write: Write) ->
 
 
 # Encodings
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding", "guesses"),
-    [
-        ("Größe;Maß\nStraße;Tür\nÄpfel;Öl über alles\n", "cp1252", {"cp1252"}),
-        ("質問,答え\nパスワードを忘れた場合はどうすればよいですか,再設定してください\n", "cp932", {"cp932"}),
-        ("问题,答案\n如何重置我的密码并登录,请点击忘记密码链接\n", "gb18030", {"gb18030", "big5", "cp949"}),
-    ],
-)
-def test_an_encoding_that_nothing_tells_is_guessed(write: Write, text: str, encoding: str, guesses: set[str]) -> None:
-    path = write("a.csv", text.encode(encoding))
-    source = open_source(path)
-    assert (source.encoding in guesses, source.is_encoding_guessed) == (True, True)
-    assert explain(source).endswith(f"in {shown_name(source.encoding)}, our guess.")
-    chosen = ReadOptions(encoding=encoding, has_header=True)
-    assert [tuple(line.split(source.separator)) for line in text.splitlines()[1:]] == cells(path, chosen)
-    assert not open_source(path, chosen).is_encoding_guessed
 
 
 def test_a_few_broken_bytes_leave_a_file_utf_8_and_are_counted(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

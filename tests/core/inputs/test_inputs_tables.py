@@ -66,18 +66,6 @@ def test_of_several_tables_the_first_is_read(tmp_path: Path) -> None:
     assert said == ()
 
 
-def test_other_ways_of_quoting(tmp_path: Path) -> None:
-    rows, source = read(tmp_path, "a.csv", 'id,text\n1,"say \\"hi\\", please"\n2,"b, c"\n3,"d"\n')
-    assert [row.cells for row in rows] == [("1", 'say "hi", please'), ("2", "b, c"), ("3", "d")]
-    assert source.quoting is Quoting.ESCAPED
-    rows, _ = read(tmp_path, "b.csv", "id,text\n1,'a, b'\n2,'c, d'\n3,'e, f'\n")
-    assert [row.cells[1] for row in rows] == ["a, b", "c, d", "e, f"]
-    rows, _ = read(tmp_path, "c.tsv", 'id\ttext\n1\t"quoted" at first\n2\t5" pipe\n3\tplain\n')
-    assert [row.cells[1] for row in rows] == ['"quoted" at first', '5" pipe', "plain"]
-    rows, _ = read(tmp_path, "d.csv", "id,text\n1,it's one\n2,it's two\n3,'tis three\n")
-    assert [row.cells[1] for row in rows] == ["it's one", "it's two", "'tis three"]
-
-
 def test_postgresql_copy(tmp_path: Path) -> None:
     rows, source = read(tmp_path, "a.tsv", 'id\ttext\n1\ta\\tb "c\n2\t\\N\n3\tback\\\\slash\\nline\n\\.\n')
     assert [row.cells for row in rows] == [("1", 'a\tb "c'), ("2", ""), ("3", "back\\slash\nline")]
@@ -216,19 +204,3 @@ def test_lines_that_were_taken_for_cells(tmp_path: Path, is_header_wrapped: bool
         (number, cells, "") for number, cells in enumerate(table, 2)
     ]
     assert source.quoting is Quoting.WRAPPED
-
-
-@pytest.mark.parametrize(
-    ("data", "columns", "last"),
-    [
-        ('id text note\n0 "text 0" a\n1 "text 1" b\n2 "text 2" c\n', ("id", "text", "note"), ("2", "text 2", "c")),
-        ("Year Value\n2010 0.5\n2011 1.5\n2012 2.5\n", ("Year", "Value"), ("2012", "2.5")),
-    ],
-)
-def test_cells_may_be_separated_by_spaces(tmp_path: Path, data: str, columns: tuple[str, ...], last: object) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(data)
-    source = open_source(path)
-    assert (source.separator, source.columns) == (" ", columns)
-    assert [row.cells for row in read_rows(source)][-1] == last
-    assert source.notices == ("The cells are separated by spaces.",)

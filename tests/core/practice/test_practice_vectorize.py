@@ -97,19 +97,6 @@ async def test_an_index_is_created_listed_read_and_deleted_and_its_name_is_free_
     assert (await index.info())["vectorCount"] == 0
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        *({"name": name} for name in ("", "n" * 65, "a b", "Texts", "2026-texts", "texts-")),
-        *({"config": {"dimensions": number, "metric": "cosine"}} for number in (31, 1537)),
-        {"config": {"dimensions": 32, "metric": "manhattan"}},
-        {"config": {"dimensions": 32}},
-    ],
-)
-async def test_an_index_that_cannot_be(quick: Index, changes: dict[str, object]) -> None:
-    assert refusal(await quick.create(**{"name": "other", **changes}))[0] == 400
-
-
 async def test_changes_count_after_their_time_in_the_order_of_acceptance(practice: Practice, index: Index) -> None:
     nothing = {"dimensions": 32, "vectorCount": 0, "processedUpToMutation": None, "processedUpToDatetime": None}
     first = result(await index.put(vector("a"), vector("b"), vector("a", 1)))["mutationId"]

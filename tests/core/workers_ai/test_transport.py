@@ -209,7 +209,7 @@ async def test_the_proxy_for_all_schemes_is_used_where_https_has_none(monkeypatc
 
 
 @pytest.mark.parametrize("name", ["ALL_PROXY", "HTTPS_PROXY"])
-@pytest.mark.parametrize("scheme", ["socks5", "socks5h", "socks4", "ftp"])
+@pytest.mark.parametrize("scheme", ["socks5", "ftp"])
 async def test_a_proxy_that_does_not_speak_http_is_refused_aloud(
     monkeypatch: pytest.MonkeyPatch, name: str, scheme: str
 ) -> None:

@@ -9,7 +9,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.workers_ai import connection_kinds
@@ -120,23 +119,6 @@ async def test_the_service_is_asked_directly_and_the_account_again(
     await until(lambda: "Collect in my account" in offered(stage))
     choose(stage, "Collect in my account")
     await until(lambda: account_progress(stage.program.ledger.job(other.id)).lid_may_close)
-
-
-async def test_why_the_account_does_not_collect_is_one_line_with_one_button(
-    stage: Stage, worker: WorkerStage, texts: Path, until: Until
-) -> None:
-    worker.room.is_open = False
-    job = await worker.send(stage.program, "Harbour", texts, Kind.EMBED)
-    stage.workspace._show_jobs()
-    stage.workspace._open(job.id)
-    bar = shown(stage).account_bar
-    await until(bar.isVisible)
-    assert bar.text() == NO_ROOM_SENTENCE and [link.text() for link in bar.links()] == ["Collect in my account"]
-    assert not shown(stage).account.isVisible() and states(stage) == ["Queued"] * 3
-    worker.finish()
-    stage.program.runner.check_now(job.id)
-    await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)  # asked for by the program itself
-    await until(lambda: not bar.isVisible())  # nothing is left to be said
 
 
 async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(

@@ -80,14 +80,6 @@ def shown(table: PreviewTable, file: OpenFile, mapping: Mapping | None = None) -
     return [table.roles.sectionSize(section) for section in range(len(mapping.roles))]
 
 
-def test_a_short_id_leaves_the_room_to_the_text(table: PreviewTable, tmp_path: Path) -> None:
-    file = written(tmp_path, "id,note,text\n" + "".join(f"{n},,{LONG}\n" for n in range(100, 130)))
-    widths = shown(table, file)
-    assert sum(widths) == table.viewport().width()
-    assert widths[0] < 80 and widths[1] < 100
-    assert all(table.roles.wanted_width(section) <= width for section, width in enumerate(widths))
-
-
 def test_in_a_narrow_window_nothing_stands_outside_of_it(table: PreviewTable, tmp_path: Path) -> None:
     rows = "".join(f"{n // 4},{LONG},d{n},{LONG} {LONG},{n % 2}\n" for n in range(30))
     file = written(tmp_path, "query_id,query,doc_id,answer,relevance\n" + rows)
