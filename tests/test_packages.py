@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from bill_of_materials import bill_of_materials
-from licences import Part, copy_texts
-from reproducible import checksums, settle, write_tar
+from licences import Part
+from reproducible import settle, write_tar
 from system_packages import configuration, with_new_names
-from system_tree import Release, manual_page
+from system_tree import Release
 from trim import is_wanted
 from window_pictures import TEXTS, command_of, file_of_texts
 
@@ -107,39 +107,12 @@ def test_archives_of_the_same_files_are_the_same_whenever_and_wherever_they_were
         assert {(info.uname, info.mtime) for info in archive} == {("root", EPOCH)}
 
 
-def test_checksums_are_those_that_sha256sum_reads(tmp_path: Path) -> None:
-    (tmp_path / "empty").touch()
-    sha256_of_nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    assert checksums([tmp_path / "empty"]) == f"{sha256_of_nothing}  empty\n"
-
-
-def test_texts_of_one_name_are_all_kept(tmp_path: Path) -> None:
-    texts = []
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "LICENSE").write_text(folder, "utf-8")
-        texts.append(tmp_path / folder / "LICENSE")
-    copy_texts([Part("name", "1", "MIT", "pkg:pypi/name@1", tuple(texts))], tmp_path / "out")
-    assert {path.name: path.read_text("utf-8") for path in (tmp_path / "out" / "name").iterdir()} == {
-        "LICENSE": "a",
-        "1-LICENSE": "b",
-    }
-
-
 def test_the_bill_of_materials_names_every_part_and_the_time_of_the_commit() -> None:
     parts = [Part("Qt", "6", "LGPL-3.0-only", "pkg:generic/qt@6", ()), Part("b", "1+x", "", "pkg:deb/debian/b@1+x", ())]
     bill = json.loads(bill_of_materials(parts, "1.2", EPOCH))
     assert bill["metadata"]["timestamp"] == "2023-11-14T22:13:20+00:00"
     assert [component["purl"] for component in bill["components"]] == ["pkg:generic/qt@6", "pkg:deb/debian/b@1%2Bx"]
     assert bill["dependencies"][0]["dependsOn"] == [component["bom-ref"] for component in bill["components"]]
-
-
-def test_a_manual_page_shows_what_the_command_says_as_it_stands() -> None:
-    page = manual_page(
-        "cfbatch", "rank texts", "usage: cfbatch [--out C:\\file]\n.csv 'quoted'", Release("1", EPOCH, (), "")
-    )
-    assert r"usage: cfbatch [\-\-out C:\efile]" in page
-    assert "\n\\&.csv 'quoted'\n" in page
 
 
 @pytest.mark.parametrize(

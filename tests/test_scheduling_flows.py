@@ -1,13 +1,10 @@
 """The files for Airflow and Prefect of docs/scheduling.md: which commands they start, and what they try again.
 
-Modules that record stand in for Airflow and Prefect. Where their programs are in PATH, these run the task and the flow.
+Modules that record stand in for Airflow and Prefect.
 """
 
-import json
-import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -15,8 +12,8 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.cli.exit_status import ExitStatus
-from tests.journeys.terminal import ACCOUNT, practice_service
-from tests.scheduled_machine import BOTH, NEEDS_A_PERSON, ROWS, TOKEN, Machine, fields_of_cron, text_of
+from tests.journeys.terminal import ACCOUNT
+from tests.scheduled_machine import BOTH, NEEDS_A_PERSON, TOKEN, Machine, fields_of_cron, text_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="what is shown is for systems with a shell")
 
@@ -132,76 +129,3 @@ def test_prefect_tries_again_what_can_change(prefect: dict[str, Any], machine: M
     state = SimpleNamespace(result=lambda *, raise_on_failure: None if raise_on_failure else failed.value)
     assert prefect["again"](None, None, state) is (status not in NEEDS_A_PERSON)
     assert machine.started() == BOTH[:1]
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Machine]:
-    with practice_service(tmp_path / "service" / "data", token=TOKEN) as url:
-        yield Machine.made(tmp_path, url)
-
-
-def python_of(program: str) -> Path:
-    """The Python that a program in PATH belongs to."""
-    found = shutil.which(program)
-    if found is None:
-        pytest.skip(f"{program} is not installed; docs/scheduling.md says with which version it was tried")
-    return Path(found).with_name("python")
-
-
-def run_script(python: Path, script: str, machine: Machine, example: str, **environ: str) -> str:
-    """What a script says that can import the example as a module."""
-    (machine.home / example).write_text(text_of(example).replace("/srv/cfbatch", str(machine.work)))
-    known = {"HOME": str(machine.home), "PATH": f"{python.parent}:{machine.path}", "PYTHONPATH": str(machine.home)}
-    done = subprocess.run(
-        [str(python), "-c", script],
-        cwd=machine.home,
-        env={**known, **machine.account, **environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
-
-def test_airflow_itself_runs_the_task(request: pytest.FixtureRequest) -> None:
-    python = python_of("airflow")
-    machine: Machine = request.getfixturevalue("served")
-    connection = {"conn_type": "generic", "login": ACCOUNT, "password": TOKEN}
-    script = (
-        "import subprocess, sys; from pathlib import Path\n"
-        "for words in ('db migrate', 'dags test cfbatch_ranking'):\n"
-        "    subprocess.run([Path(sys.executable).with_name('airflow'), *words.split()], check=True)\n"
-    )
-    said = run_script(
-        *(python, script, machine, "airflow_dag.py"),
-        AIRFLOW_HOME=str(machine.home / "airflow"),
-        AIRFLOW__CORE__DAGS_FOLDER=str(machine.home),
-        AIRFLOW__CORE__LOAD_EXAMPLES="False",
-        AIRFLOW_CONN_CLOUDFLARE=json.dumps(connection),
-    )
-    assert "is done: 82 texts" in said and TOKEN not in said
-    assert machine.ranked_rows() == ROWS
-
-
-def test_prefect_itself_runs_the_flow(request: pytest.FixtureRequest) -> None:
-    python = python_of("prefect")
-    machine: Machine = request.getfixturevalue("served")
-    script = (
-        "import os, prefect_flow\n"
-        "from prefect.blocks.system import Secret\n"
-        "from prefect.variables import Variable\n"
-        "Variable.set('cloudflare_account_id', os.environ['CLOUDFLARE_ACCOUNT_ID'])\n"
-        "Secret(value=os.environ.pop('TOKEN')).save('cloudflare-token')\n"
-        "prefect_flow.cfbatch_ranking()\n"
-    )
-    said = run_script(
-        *(python, script, machine, "prefect_flow.py"),
-        PREFECT_HOME=str(machine.home / "prefect"),
-        PREFECT_SERVER_ANALYTICS_ENABLED="false",
-        TOKEN=TOKEN,
-    )
-    assert "is done: 82 texts" in said and TOKEN not in said
-    assert machine.ranked_rows() == ROWS

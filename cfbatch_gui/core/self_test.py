@@ -45,8 +45,6 @@ _NAMESPACE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 class Outcome(StrEnum):
-    """FAILED alone makes the whole self-test fail."""
-
     OK = "ok"
     WARNING = "warning"  # the program works, but not for everybody: a script without a font
     SKIPPED = "skipped"  # it could not be tried here, for a reason that is no fault of the program's
@@ -107,12 +105,10 @@ class Report:
         self._word = max(len(said(word)) for word in _WORDS.values())
 
     def run(self, checks: Iterable[Check]) -> None:
-        """Run the checks, each in its time, and write their lines."""
         for check in checks:
             self.add(check.title, _run_in_time(check))
 
     def add(self, title: str, finding: Finding) -> None:
-        """Write the line of one check."""
         self._outcomes[finding.outcome] += 1
         word = said(_WORDS[finding.outcome])
         sentence = " ".join(said(finding.sentence).split())

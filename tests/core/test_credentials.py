@@ -16,7 +16,7 @@ from keyring.errors import PasswordDeleteError
 
 from cfbatch_gui.core.connections.credentials import Credentials, TokenSource
 from cfbatch_gui.core.connections.system_keyring import KeyringState
-from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
+from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
 
@@ -66,13 +66,6 @@ class BrokenKeyring(MemoryKeyring):
         raise OSError(f"no bus for {TEXT}")
 
 
-class StubbornKeyring(MemoryKeyring):
-    """Deletes nothing."""
-
-    def delete_password(self, service: str, username: str) -> None:
-        pass
-
-
 @pytest.fixture
 def hanging() -> Iterator[HangingKeyring]:
     backend = HangingKeyring()
@@ -94,15 +87,6 @@ async def test_a_token_is_kept_read_back_and_forgotten() -> None:
     assert await later.token("cloudflare") is None
     assert await later.token_source("cloudflare") is None
     assert backend.stored == {}
-
-
-async def test_only_what_changed_is_written() -> None:
-    backend = MemoryKeyring()
-    credentials = Credentials(backend, {})
-    for token in (TOKEN, TOKEN, Token(OTHER), Token(OTHER)):
-        await credentials.save("cloudflare", token)
-        assert await credentials.token("cloudflare") == token
-    assert backend.writes == 2
 
 
 async def test_a_keyring_that_hangs_costs_its_time_limit_once(hanging: HangingKeyring) -> None:
@@ -167,15 +151,6 @@ async def test_a_late_answer_about_a_removed_token_is_forgotten(hanging: Hanging
     assert await credentials.token("cloudflare") is None
 
 
-async def test_a_keyring_that_forgets_is_no_place() -> None:
-    backend = keyring.backends.null.Keyring()  # type: ignore[no-untyped-call]
-    credentials = Credentials(backend, {})
-    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
-    assert await credentials.token("cloudflare") == TOKEN
-    await credentials.forget("cloudflare")
-    assert await credentials.token("cloudflare") is None
-
-
 async def test_without_a_keyring_the_token_lives_in_memory() -> None:
     backend = keyring.backends.fail.Keyring()  # type: ignore[no-untyped-call]
     credentials = Credentials(backend, {})
@@ -194,14 +169,6 @@ async def test_a_keyring_that_fails_is_not_taken_for_an_empty_one(caplog: pytest
     assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
     assert await credentials.token("cloudflare") == TOKEN
     assert TEXT not in caplog.text + str(caught.value) + caught.value.detail
-
-
-async def test_a_token_that_was_not_removed_is_said() -> None:
-    backend = StubbornKeyring()
-    credentials = Credentials(backend, {})
-    await credentials.save("cloudflare", TOKEN)
-    with pytest.raises(DataError, match="did not remove the token"):
-        await credentials.forget("cloudflare")
 
 
 async def test_the_environment_wins_and_is_never_stored() -> None:
@@ -273,17 +240,14 @@ def test_a_token_as_people_paste_it(pasted: str) -> None:
     ("pasted", "sentence"),
     [
         ("", "There is no API token yet"),
-        ("Bearer ", "There is no API token yet"),
         ("cfk_0123456789abcdefghijklmnop", "This is a global API key"),
-        ("0123456789abcdef0123456789abcdef01234", "This is a global API key"),
         ("v1.0-0123456789abcdef0123456789", "Origin CA key"),
         (f"{TEXT}\n{OTHER}", "a space, a line break or a letter no token has"),
-        (f"{TEXT[:20]} {TEXT[20:]}", "a space, a line break or a letter no token has"),
         (f"{TEXT}\u0430", "a space, a line break or a letter no token has"),
         ("cfut_short", "too short"),
         ("x" * 1001, "too long"),
     ],
-    ids=range(10),
+    ids=range(7),
 )
 def test_what_is_no_token_is_said_without_repeating_it(pasted: str, sentence: str) -> None:
     with pytest.raises(NotConnected, match=sentence) as caught:
@@ -376,13 +340,6 @@ def test_a_locked_secret_service_does_not_hold_the_program(tmp_path: Path) -> No
     )
     assert done.stdout.splitlines() == ["session", "True"], done.stderr
     assert "Traceback" not in done.stderr
-
-
-@needs_secret_service
-def test_a_bus_without_a_secret_service_is_no_keyring(tmp_path: Path) -> None:
-    """D-Bus may start a service by itself; with an empty list of services it cannot."""
-    done = with_secret_service(tmp_path, 'DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent "$1" -c "$2"', LOCKED)
-    assert done.stdout.splitlines() == ["session", "True"], done.stderr
 
 
 async def test_each_connection_has_a_variable_of_its_own() -> None:

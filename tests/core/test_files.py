@@ -16,7 +16,6 @@ import pytest
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
 from cfbatch_gui.core.system.databases import connect_durably, database_address
 from cfbatch_gui.core.system.files import (
-    _persistently,
     append_line_durably,
     atomic_writer,
     end_list,
@@ -26,7 +25,6 @@ from cfbatch_gui.core.system.files import (
     noted,
     remove_own_file,
     sha256_of,
-    temporary_folder,
     write_atomically,
 )
 
@@ -45,19 +43,6 @@ def test_writes_and_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
     assert names(tmp_path) == ["ranked.csv"]
 
 
-def test_the_part_file_is_hidden_beside_the_target_and_the_old_file_stands_until_the_end(tmp_path: Path) -> None:
-    target = tmp_path / "ranked.csv"
-    target.write_bytes(b"old")
-    with atomic_writer(target) as stream:
-        stream.write(b"new")
-        stream.flush()
-        (part,) = [name for name in names(tmp_path) if name != "ranked.csv"]
-        assert part.startswith(".")
-        assert part.endswith(".part")
-        assert target.read_bytes() == b"old"
-    assert target.read_bytes() == b"new"
-
-
 @pytest.mark.parametrize("interruption", [ValueError, KeyboardInterrupt, OSError(errno.ENOENT, "gone", "/other/file")])
 def test_an_exception_in_the_block_keeps_the_old_file_and_flies_on(
     tmp_path: Path, interruption: type[BaseException] | BaseException
@@ -70,30 +55,6 @@ def test_an_exception_in_the_block_keeps_the_old_file_and_flies_on(
         raise interruption
     assert target.read_bytes() == b"old"
     assert names(tmp_path) == ["ranked.csv"]
-
-
-def test_the_stream_can_seek_and_be_read(tmp_path: Path) -> None:
-    with atomic_writer(tmp_path / "book.xlsx") as stream:
-        stream.write(b"....tail")
-        stream.seek(0)
-        stream.write(b"head")
-        stream.seek(0)
-        assert stream.read() == b"headtail"
-
-
-def test_a_folder_of_that_name_is_said(tmp_path: Path) -> None:
-    (tmp_path / "out.csv").mkdir()
-    with pytest.raises(ExportError) as caught:
-        write_atomically(tmp_path / "out.csv", b"x")
-    assert caught.value.message == (
-        "“out.csv” could not be written: there is a folder of that name. Choose another place."
-    )
-
-
-def test_a_name_that_is_too_long_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="its name is too long"):
-        write_atomically(tmp_path / f"{'x' * 300}.csv", b"x")
-    assert names(tmp_path) == []
 
 
 @needs_posix
@@ -179,13 +140,6 @@ def test_a_quota_is_a_full_disk(tmp_path: Path) -> None:
     assert names(tmp_path) == ["data"]
 
 
-def test_lines_are_added_one_by_one(tmp_path: Path) -> None:
-    target = tmp_path / "submissions.jsonl"
-    append_line_durably(target, b'{"a":1}')
-    append_line_durably(target, b'{"b":2}\n')
-    assert target.read_bytes() == b'{"a":1}\n{"b":2}\n'
-
-
 def test_a_torn_line_does_not_spoil_the_next(tmp_path: Path) -> None:
     target = tmp_path / "submissions.jsonl"
     target.write_bytes(b'{"a":1}\n{"b":')
@@ -198,19 +152,6 @@ def test_the_checksum_is_of_the_bytes(tmp_path: Path) -> None:
     assert sha256_of(tmp_path / "a") == hashlib.sha256(b"\r\n\xff" * 100_000).hexdigest()
     with pytest.raises(InputError, match="“b” could not be read"):
         sha256_of(tmp_path / "b")
-
-
-def test_what_another_program_holds_for_a_moment_is_tried_again_and_then_given_up() -> None:
-    refused = [PermissionError, PermissionError]
-
-    def act() -> None:
-        if refused:
-            raise refused.pop()
-
-    _persistently(act, (0.0, 0.0))
-    refused = [PermissionError, PermissionError]
-    with pytest.raises(PermissionError):
-        _persistently(act, (0.0,))
 
 
 def test_what_cannot_be_moved_or_removed_in_the_own_folder_is_a_sentence(tmp_path: Path) -> None:
@@ -278,23 +219,6 @@ def test_only_files_of_our_own_kind_are_removed(tmp_path: Path) -> None:
         assert precious.read_bytes() == b"ten years"
 
 
-def test_a_finished_file_is_noted_no_more(tmp_path: Path) -> None:
-    lists = tmp_path / "unfinished"
-    with listing(lists):
-        with atomic_writer(tmp_path / "a"), atomic_writer(tmp_path / "b"), temporary_folder():
-            (written,) = lists.iterdir()
-            assert written.read_bytes().count(b"\0") == 3
-        assert written.read_bytes() == b""
-    assert list(lists.iterdir()) == []
-
-
-def test_without_a_place_for_lists_all_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    with listing(tmp_path / "file"), atomic_writer(tmp_path / "a") as stream:
-        stream.write(b"whole")
-    assert (tmp_path / "a").read_bytes() == b"whole"
-
-
 @pytest.mark.parametrize(
     ("path", "address"),
     [
@@ -320,25 +244,3 @@ def test_sqlite_opens_the_file_that_is_meant(tmp_path: Path, name: str) -> None:
     assert [each.name for each in path.parent.iterdir()] == [path.name]
     with closing(connect_durably(path, read_only=True)) as database, pytest.raises(sqlite3.OperationalError):
         database.execute("DROP TABLE kept")
-
-
-def test_a_path_of_a_share_is_read_as_one_by_sqlite(tmp_path: Path) -> None:
-    path = PurePosixPath(f"/{tmp_path}/x.db")  # two slashes, as of a share; here the same folder
-    with closing(sqlite3.connect(database_address(path, mode="rwc"), uri=True)) as database:
-        database.execute("CREATE TABLE kept(value)")
-    assert (tmp_path / "x.db").stat().st_size > 0
-
-
-def test_a_file_that_is_no_database_is_closed_again(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.db"
-    path.write_bytes(b"no database" * 100)
-    with pytest.raises(sqlite3.DatabaseError) as refused:
-        connect_durably(path)
-    assert refused.value.__traceback__ is not None, "the frames are kept, and what they hold"
-    assert not [each for each in open_files() if each == path], "Windows lets nobody put it aside while it is open"
-
-
-def open_files() -> list[Path]:
-    """The files that this process has open; none where the system has no list of them."""
-    found = Path("/proc/self/fd")
-    return [each.readlink() for each in found.iterdir() if each.is_symlink()] if found.is_dir() else []

@@ -1,5 +1,4 @@
 import copy
-import gettext
 import io
 import json
 import pickle
@@ -130,10 +129,3 @@ def test_every_language_that_can_be_chosen_has_a_catalogue() -> None:
     assert load_language("tlh") is ENGLISH
     use_language(german())
     assert said("Open") == "Öffnen"
-
-
-def test_the_catalogue_lists_both_english_forms() -> None:
-    catalogue = german().catalogue
-    assert ("{n:,} row is empty.", "{n:,} rows are empty.") in catalogue.sources
-    assert ("Open", "") in catalogue.sources
-    assert isinstance(catalogue, gettext.GNUTranslations)

@@ -36,9 +36,7 @@ def paths(tmp_path: Path) -> Iterator[Paths]:
     ],
     ids=["user", "account", "global key", "old", "bearer", "small letters"],
 )
-@pytest.mark.parametrize(
-    "frame", ["{}", "token={}", 'Authorization: "{}"', "({}, 3)", "x {}\n", r"b'x\n{}\r\n'", "{{'a': 'é\\t{}'}}"]
-)
+@pytest.mark.parametrize("frame", ["token={}", 'Authorization: "{}"', "({}, 3)", r"b'x\n{}\r\n'"])
 def test_tokens_are_blacked_out(secret: str, frame: str) -> None:
     assert secret not in redacted(frame.format(secret))
     assert "[redacted]" in redacted(frame.format(secret))
@@ -62,21 +60,6 @@ def test_arguments_and_tracebacks_are_covered(paths: Paths) -> None:
     text = paths.log.read_text()
     assert "ValueError" in text
     assert OLD_TOKEN not in text
-
-
-def test_talkative_libraries_are_capped(paths: Paths) -> None:
-    for name in ("qasync", "httpcore", "asyncio"):
-        assert not logging.getLogger(name).isEnabledFor(logging.INFO)
-        assert not logging.getLogger(f"{name}.part").isEnabledFor(logging.INFO)
-    log.info("there")
-    assert "there" in paths.log.read_text()
-
-
-def test_a_second_set_up_replaces_the_first(paths: Paths) -> None:
-    second = set_up(paths)
-    log.info("once")
-    shut_down(second)
-    assert paths.log.read_text().count("once") == 1
 
 
 def test_it_rotates(paths: Paths) -> None:

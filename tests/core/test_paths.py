@@ -2,7 +2,6 @@
 
 import os
 import stat
-import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -41,11 +40,6 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="--data-dir"):
         Paths(tmp_path / "file" / "data").create()
     assert os.listdir(tmp_path) == ["file"]  # noqa: PTH208
-
-
-def test_a_missing_resource_is_named() -> None:
-    with pytest.raises(FileNotFoundError, match=r"icons/no-such-icon\.svg"):
-        resource("icons/no-such-icon.svg")
 
 
 def test_the_list_of_files_has_every_file() -> None:
@@ -152,24 +146,3 @@ def test_a_file_of_the_program_is_closed_when_it_replaces_an_open_one(tmp_path: 
         with own_file_writer(tmp_path / "new") as stream:
             stream.write(b"1")
     assert [mode(path) for path in (own, private, export, tmp_path / "new")] == [0o600, 0o600, 0o664, 0o600]
-
-
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="the program lets only root see its memory")
-def test_no_file_is_made_open_and_closed_later(tmp_path: Path) -> None:
-    """Between the two others could open it, and would keep it open."""
-    if subprocess.run(["sh", "-c", "strace -V"], check=False, capture_output=True).returncode:
-        pytest.skip("strace is not installed")
-    table, record = tmp_path / "clouds.csv", tmp_path / "record"
-    table.write_text(CLOUDS)
-    terminal = Terminal(tmp_path / "data")
-    with umask(0):
-        traced = ["strace", "-f", "-qq", "-o", str(record), "-e", "trace=openat,open,creat,mkdir,mkdirat"]
-        command = [*traced, sys.executable, "-m", "cfbatch_gui.cli.main", "run", str(table), "--rank"]
-        environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CFBATCH_DATA_DIR": str(terminal.data)}
-        environ |= {"PYTHONPATH": os.getcwd(), "CFBATCH_PRACTICE_SECONDS": "0"}  # noqa: PTH109
-        subprocess.run(command, check=True, env=environ, capture_output=True, timeout=100)
-    made = [line for line in record.read_text().splitlines() if f'"{terminal.data}' in line]
-    made = [line for line in made if "O_CREAT" in line or "mkdir" in line]
-    first = {line.split('"')[1]: line for line in reversed(made) if '/data.db"' not in line}  # was data.new.db
-    assert len(first) > 10
-    assert [line for line in first.values() if ", 0600" not in line and ", 0700" not in line] == []

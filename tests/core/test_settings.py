@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import (
     Budget,
@@ -35,12 +34,6 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
     )
     changed.save(path)
     assert Settings.load(path) == changed
-
-
-def test_unknown_keys_are_dropped(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    path.write_text(json.dumps({"theme": "light", "colour": "red"}))
-    assert Settings.load(path) == Settings(theme="light")
 
 
 @pytest.mark.parametrize(
@@ -108,26 +101,6 @@ def test_by_kind_then_the_last_one_then_none(tmp_path: Path) -> None:
     assert Settings.load(file).folders == {"pictures": str(pictures), "exports": str(exports)}
 
 
-def test_a_folder_is_written_only_once(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(1) as disk:
-        store = SettingsStore(tmp_path / "settings.json", disk)
-        folder = RememberedFolder(store, FolderUse.EXPORTS)
-        folder.keep(tmp_path)
-        before = store.current
-        folder.keep(tmp_path)
-        assert store.current is before
-
-
-def test_a_folder_that_cannot_be_asked_for_is_gone(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(1) as disk:
-        store = SettingsStore(tmp_path / "settings.json", disk)
-        exports = RememberedFolder(store, FolderUse.EXPORTS)
-        exports.keep(tmp_path)
-        for name in ("x" * 5_000, "null\0byte"):  # pathlib raises for one of these, as for a server that is off
-            store.change(folders={FolderUse.EXPORTS.value: name})
-            assert exports.path == tmp_path
-
-
 @pytest.fixture
 async def program(tmp_path: Path) -> AsyncIterator[Program]:
     opened = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
@@ -154,12 +127,6 @@ async def test_a_change_counts_before_it_is_saved(program: Program) -> None:
     free.set()
     await asyncio.gather(in_front, keeping)
     assert Settings.load(program.paths.settings) == Settings(theme="dark", last_folder="/data")
-
-
-async def test_what_cannot_be_saved_is_said(program: Program) -> None:
-    program.paths.settings.mkdir()
-    with pytest.raises(UserError):
-        await program.keep_settings(theme="dark")
 
 
 async def test_who_cannot_wait_does_not_write_and_is_kept_by_a_close_at_once(tmp_path: Path) -> None:

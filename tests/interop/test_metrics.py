@@ -16,7 +16,7 @@ NAMES = {
     "AP": "map",
     "bpref": "bpref",
 }
-CASES, PART = 1_000, 50
+CASES, PART = 300, 50
 
 
 @pytest.mark.interop

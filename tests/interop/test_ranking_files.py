@@ -90,20 +90,6 @@ def test_the_folder_as_beir_and_mteb_read_it(ranked: Table, tmp_path: Path) -> N
 
 
 @pytest.mark.interop
-def test_the_folder_in_datasets(ranked: Table, tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets")
-    datasets.disable_progress_bars()
-    folder = written(ranked, tmp_path / "beir", "beir")
-    cache = str(tmp_path / "cache")
-    assert datasets.Dataset.from_json(str(folder / "corpus.jsonl"), cache_dir=cache)["_id"][:3] == [
-        "B",
-        "doc%201",
-        "d%2520e",
-    ]
-    assert datasets.Dataset.from_csv(str(folder / "qrels/test.tsv"), sep="\t", cache_dir=cache)["score"][:2] == [0, 1]
-
-
-@pytest.mark.interop
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_the_long_table_in_duckdb(ranked: Table, tmp_path: Path, form: str) -> None:
     duckdb = pytest.importorskip("duckdb")
@@ -147,43 +133,3 @@ def test_the_workbook_in_openpyxl_and_libreoffice(ranked: Table, tmp_path: Path)
     if shutil.which("soffice"):
         header, *rows = libreoffice.as_csv(path, tmp_path / "office")
         assert [(row[place["number"]], row[place["mine"]]) for row in rows][:2] == [("B", "=1+1"), ("doc 1", "x")]
-
-
-@pytest.mark.interop
-def test_json_lines_in_duckdb(ranked: Table, tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    path = written(ranked, tmp_path / "out.jsonl", "jsonl")
-    rows = duckdb.sql(
-        f"SELECT query, c.doc_id, c.score, c.columns.mine FROM (SELECT query, unnest(contexts) AS c FROM '{path}')"
-        " WHERE c.score IS NOT NULL ORDER BY query, c.score DESC, c.doc_id"
-    ).fetchall()
-    assert rows[:2] == [("how do I reset", "B", 0.5, "=1+1"), ("how do I reset", "A", 0.25, "-3")]
-    assert [row[2] for row in rows] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
-
-
-@pytest.mark.interop
-@pytest.mark.parametrize("form", ["csv-excel", "failed"])
-def test_the_files_for_excel_in_pandas(ranked: Table, tmp_path: Path, form: str) -> None:
-    pandas = pytest.importorskip("pandas")
-    path = written(ranked, tmp_path / "out.csv", form)
-    found = pandas.read_csv(path, encoding="utf-8-sig", dtype=str, keep_default_na=False)
-    if form == "failed":
-        assert found.columns.tolist() == ["question", "article", "number", "stars", "mine", "row_number", "reason"]
-        assert found.iloc[:, 1:6].to_numpy().tolist() == [["fifth", "E", "1", "e", "6"], ["sixth", "F", "", "f", "7"]]
-        assert all(found["reason"])
-    else:
-        assert found["doc_id"].tolist() == ["B", "doc 1", "d%20e", "A", "E", "F", "G", "H", "C"]
-        assert found["text"].tolist()[2] == "third\nline"
-        assert found["mine"].tolist()[:3] == ["'=1+1", "x", "-3"]  # formulas are escaped; a number stays a number
-        assert [float(score) for score in found["score"] if score] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
-
-
-@pytest.mark.interop
-def test_judgements_with_a_header_in_pandas(ranked: Table, tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    found = pandas.read_csv(written(ranked, tmp_path / "out.qrels.tsv", "qrels-beir"), sep="\t")
-    assert found.columns.tolist() == ["query-id", "corpus-id", "score"]
-    assert found["score"].dtype == "int64"
-    assert dict(zip(found["corpus-id"], found["score"], strict=True)) == {
-        "doc%201": 1, "B": 0, "d%2520e": 2, "E": 1, "C": 1, "H": 3,
-    }  # fmt: skip

@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, export, target_for
-from cfbatch_gui.core.results.text_map import make_map
 from tests.core.results.folders import Table
 from tests.interop.conftest import DIMENSION, IDS, TEXTS, THERE, vectors_of
 
@@ -37,31 +35,6 @@ def test_parquet_in_pyarrow(embedded: Table, tmp_path: Path) -> None:
         assert found[name].to_pylist() == cells
     numbers = found["vector"].combine_chunks().flatten().to_numpy()
     assert numbers.tobytes() == EXPECTED.tobytes()
-
-
-@pytest.mark.interop
-def test_parquet_in_duckdb(embedded: Table, tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    written(embedded, tmp_path / "out.parquet", "parquet")
-    rows = duckdb.sql(f"SELECT id, text, vector FROM read_parquet('{tmp_path / 'out.parquet'}')").fetchall()
-    assert [row[0] for row in rows] == IDS
-    assert [row[1] for row in rows] == COLUMNS["text"]
-    assert np.array([row[2] for row in rows], dtype=np.float32).tobytes() == EXPECTED.tobytes()
-
-
-@pytest.mark.interop
-def test_the_map_in_pyarrow_and_duckdb(embedded: Table, tmp_path: Path) -> None:
-    parquet, duckdb = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("duckdb")
-    path = tmp_path / "out.atlas.parquet"
-    written(embedded, path, "atlas")
-    found = parquet.read_table(path)
-    assert found.column_names[-4:] == ["vector", "projection_x", "projection_y", "neighbors"]
-    places = make_map(Embeddings(embedded.folder))
-    rows = [THERE.index(number - 1) for number in places.item_numbers.tolist()]
-    across = np.array(found["projection_x"].to_pylist(), dtype=np.float32)
-    assert across[rows].tobytes() == places.points[:, 0].tobytes()
-    nowhere = duckdb.sql(f"SELECT count(*) FROM '{path}' WHERE projection_y IS NULL").fetchall()
-    assert nowhere == [(len(THERE) - len(rows),)]
 
 
 @pytest.mark.interop
@@ -100,33 +73,6 @@ def test_parquet_in_lancedb(embedded: Table, tmp_path: Path) -> None:
     assert np.array(found["vector"], dtype=np.float32).tobytes() == EXPECTED[4].tobytes()
     stored = table.to_arrow()["vector"].combine_chunks().flatten().to_numpy()
     assert stored.tobytes() == EXPECTED[1:].tobytes()
-
-
-@pytest.mark.interop
-def test_parquet_and_json_lines_in_datasets(embedded: Table, tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets")
-    datasets.disable_progress_bars()
-    written(embedded, tmp_path / "out.parquet", "parquet")
-    found = datasets.Dataset.from_parquet(str(tmp_path / "out.parquet"), cache_dir=str(tmp_path / "cache"))
-    assert found["id"][:] == IDS
-    assert found["text"][:] == COLUMNS["text"]
-    assert np.array(found.with_format("numpy")["vector"][:], dtype=np.float32).tobytes() == EXPECTED.tobytes()
-    written(embedded, tmp_path / "out.jsonl", "jsonl")
-    lines = datasets.Dataset.from_json(str(tmp_path / "out.jsonl"), cache_dir=str(tmp_path / "cache"))
-    assert lines["id"][:] == IDS
-    assert np.array(lines["embedding"][:], dtype=np.float64).astype(np.float32).tobytes() == EXPECTED.tobytes()
-
-
-def test_excel_in_openpyxl(embedded: Table, tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    written(embedded, tmp_path / "out.xlsx", "xlsx")
-    header, *rows = openpyxl.load_workbook(tmp_path / "out.xlsx")["Embeddings"].iter_rows()
-    assert [cell.value for cell in header][-1] == f"dim_{DIMENSION - 1}"
-    assert [row[0].value for row in rows] == IDS
-    assert {cell.data_type for row in rows for cell in row[:4]} <= {"s", "inlineStr", "n"}
-    assert all(isinstance(cell.value, str) for row in rows for cell in row[:4])
-    numbers = [[cell.value for cell in row[4:]] for row in rows]
-    assert np.array(numbers, dtype=np.float64).astype(np.float32).tobytes() == EXPECTED.tobytes()
 
 
 @pytest.mark.interop
@@ -277,32 +223,3 @@ def test_a_cell_for_each_vector_in_duckdb(embedded: Table, tmp_path: Path, form:
     ).fetchall()
     assert [row[0] for row in rows] == IDS
     assert np.array([row[1] for row in rows], dtype=np.float32).tobytes() == EXPECTED.tobytes()
-
-
-@pytest.mark.parametrize("form", ["npy", "npz"])
-def test_arrays_in_numpy(embedded: Table, tmp_path: Path, form: str) -> None:
-    path = tmp_path / f"out.{form}"
-    written(embedded, path, form)
-    if form == "npy":
-        vectors, ids = np.load(path), (tmp_path / "out.ids.txt").read_text("utf-8").split("\n")[:-1]
-    else:
-        with np.load(path) as found:
-            vectors, ids = found["vectors"], found["ids"].tolist()
-    assert vectors.dtype == np.dtype("<f4") and vectors.flags.c_contiguous
-    assert vectors.tobytes() == EXPECTED.tobytes()
-    assert ids == IDS
-
-
-@pytest.mark.interop
-@pytest.mark.parametrize("form", ["csv-excel", "failed"])
-def test_the_files_for_excel_in_pandas(embedded: Table, tmp_path: Path, form: str) -> None:
-    pandas = pytest.importorskip("pandas")
-    written(embedded, tmp_path / "out.csv", form)
-    found = pandas.read_csv(tmp_path / "out.csv", encoding="utf-8-sig", dtype=str, keep_default_na=False)
-    if form == "failed":
-        assert found.iloc[:, :2].to_numpy().tolist() == [["01 東", TEXTS[1]]]
-        assert found["row_number"].tolist() == ["3"]
-    else:
-        assert found["id"].tolist() == IDS
-        numbers = found.loc[:, "dim_0":].to_numpy(dtype=np.float64).astype(np.float32)
-        assert numbers.tobytes() == EXPECTED.tobytes()

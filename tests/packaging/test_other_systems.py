@@ -3,7 +3,6 @@
 That it builds there is not known; packaging/README.md says so.
 """
 
-import ast
 import importlib.util
 import pkgutil
 import plistlib
@@ -19,7 +18,6 @@ import pytest
 import yaml
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
@@ -104,13 +102,6 @@ def test_every_file_that_is_named_is_in_the_repository() -> None:
     assert [each for each in sorted(named - MADE) if not (ROOT / each).is_file()] == []
 
 
-def test_every_target_of_make_is_there() -> None:
-    named = {target for script in scripts() for target in re.findall(r"^make (\w+)", script, re.MULTILINE)}
-    there = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    assert named == {"package"}
-    assert named <= there
-
-
 @pytest.mark.parametrize("path", sorted(PACKAGING.glob("*/*.sh")), ids=lambda path: path.name)
 def test_every_script_is_one_of_the_shell_and_may_be_run(path: Path) -> None:
     assert subprocess.run(["bash", "-n", path], capture_output=True, check=False).stderr == b""
@@ -131,30 +122,7 @@ def test_the_plists() -> None:
     assert set(said["CFBundleLocalizations"]) == {"en", *languages}
 
 
-def test_what_is_said_to_be_opened_is_read_by_the_program() -> None:
-    read_by_program = {suffix for suffixes in suffixes_by_group().values() for suffix in suffixes}
-    assert {f".{suffix}" for suffix in SUFFIXES} <= read_by_program
-
-
 # Windows
-
-
-@pytest.mark.parametrize(
-    ("version", "numbers"), [("0.1.0", (0, 1, 0, 0)), ("1.12.3.4", (1, 12, 3, 4)), ("2.0rc1", (2, 0, 0, 0))]
-)
-def test_a_version_in_four_numbers(version: str, numbers: tuple[int, ...]) -> None:
-    assert native_details.four_numbers(version) == numbers
-
-
-def test_the_version_resource_is_an_expression_of_pyinstallers_own_names() -> None:
-    tree = ast.parse(native_details.version_resource("cfbatch-gui", "CF Batch"), mode="eval")
-    calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    assert calls == {
-        *("VSVersionInfo", "FixedFileInfo", "StringFileInfo", "StringTable", "StringStruct"),
-        *("VarFileInfo", "VarStruct"),
-    }
-    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    assert texts.count(__version__) == 2 and "cfbatch-gui.exe" in texts
 
 
 def inno_sections() -> dict[str, list[str]]:

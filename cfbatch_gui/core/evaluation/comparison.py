@@ -1,14 +1,7 @@
-"""The comparison of two or more ranking jobs over the same items, and what each query adds to it.
+"""The comparison of ranking jobs over the pairs that all have scored.
 
-The compared pairs of a query with a text are those that every job has scored. They are ranked among themselves: if all
-jobs have the same texts, their ranks are those on the ranking page.
-
-*Overlap at depth d* is twice the number of texts with rank ≤ d in both rankings, divided by the sum of the numbers of
-texts with rank ≤ d in each. A tie is counted as a whole or not at all, so that two equal rankings have an overlap of 1.
-*Rank-biased overlap* (RBO) is the weighted mean of the overlaps at all depths; the weight falls by the factor p from
-each depth to the next. It is 1 for equal rankings, and the lower the higher up they differ. With p = 0.9 the first ten
-depths have 86 % of the weight. W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", ACM TOIS
-28 (2010): equation 32 for lists of equal length, and its rule for ties.
+*Overlap at depth d* counts ties as a whole; *rank-biased overlap* is the weighted mean over all depths (W. Webber, A.
+Moffat, J. Zobel, ACM TOIS 28, 2010, equation 32).
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,9 +26,7 @@ _BLOCK = 2_048  # queries whose depths are in memory at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlaps:
-    """Values between 0 and 1 for each query, of shape (queries,); NaN for a query without texts. `top` is the overlap
-    at depth k, `first` that at depth 1.
-    """
+    """Of each query, 0 to 1, (queries,), NaN without texts; `top` is at depth k, `first` at depth 1."""
 
     rbo: NDArray[np.float64]
     top: NDArray[np.float64]
@@ -45,7 +36,6 @@ class Overlaps:
 def overlaps(
     queries: NDArray[np.integer], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
 ) -> Overlaps:
-    """`queries[i]` is the query of text i, from 0 to `count` - 1; `one` and `other` rank the texts of each query."""
     order = np.argsort(queries, kind="stable")
     bounds = np.searchsorted(queries[order], np.arange(0, count + _BLOCK, _BLOCK))
     blocks = []
@@ -98,11 +88,10 @@ def _figures(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """`runs[0]` is the run that the others are compared with; `joined[r]` is how run r was matched with it.
+    """`runs[0]` is compared with the others.
 
-    `queries` are those with compared pairs, in the order of the first job. The arrays have shape (compared pairs,):
-    `query` is the index of each pair's query in `queries`; `indices[r]`, `scores[r]` and `ranks[r]` are the pair's
-    index in the table of run r, its score and its rank in that run.
+    Arrays have shape (compared pairs,): `query` are indices in `queries`, `indices[r]`, `scores[r]` and `ranks[r]` are
+    of run r.
     """
 
     runs: tuple[Run, ...]
@@ -139,10 +128,7 @@ class Comparison:
 
 
 def compare(runs: Sequence[Run]) -> Comparison:
-    """Compare the runs with the first. Blocking: some seconds for a million pairs in each.
-
-    Raises UsageError for fewer than two runs or without a common pair, and DataError.
-    """
+    """Compare the runs with the first. Blocking. Raises UsageError for fewer than two or no common pair, DataError."""
     if len(runs) < 2:
         raise UsageError(message("A comparison needs two jobs or more."))
     base, joined = runs[0].table, join(runs)
@@ -182,12 +168,7 @@ _QUERIES_AT_ONCE = 10_000  # queries
 
 
 class QueryMove(msgspec.Struct, frozen=True, gc=False):
-    """One query. `index` is its index in the comparison's queries, `contexts` the number of its compared texts.
-
-    `rbo` and `top` are overlaps between 0 and 1, `top` that at depth k. `first_kept`: both rankings have a text of
-    rank 1 in common. `mean_change` and `largest_change` are the mean and the maximum of the ranks by which a text rose
-    or fell.
-    """
+    """A query of the comparison by its index; `rbo` and `top` are overlaps, changes are in ranks."""
 
     index: int
     id: str
@@ -235,10 +216,7 @@ class QueryMoves:
 
 @dataclass(frozen=True, slots=True)
 class MoveSummary:
-    """The sum of the texts and the means of both overlaps over all queries.
-
-    `other_first` counts queries whose texts of rank 1 are others, `unmoved` those in which no text changed its rank.
-    """
+    """Means over all queries; `other_first` counts those with others at rank 1, `unmoved` those without a change."""
 
     queries: int
     contexts: int
@@ -273,11 +251,7 @@ def summary(moves: QueryMoves) -> MoveSummary:
 
 
 class JudgedQuery(msgspec.Struct, frozen=True, gc=False):
-    """One query of an evaluation. `judged` of the first `top` texts are judged.
-
-    `best` is the text with the highest grade that has a score, "" without a relevant one; `best_rank` its rank, 0 for
-    none.
-    """
+    """`best` is the text with the highest grade and a score, "" without one; its rank is 0 then."""
 
     index: int
     number: int
@@ -291,9 +265,7 @@ class JudgedQuery(msgspec.Struct, frozen=True, gc=False):
 
 
 class QueryChange(msgspec.Struct, frozen=True, gc=False):
-    """One query under both jobs. `best` is the best text of the first job, or else of the other; its ranks are 0 where
-    the job has no score for it.
-    """
+    """One query under both jobs; a rank is 0 where the job has no score for the best text."""
 
     index: int
     number: int
@@ -351,7 +323,6 @@ def _values(measures: RunMeasures, metric: str) -> NDArray[np.float64]:
 
 
 def _texts(run: Run, pairs: NDArray[np.int64]) -> list[str]:
-    """The texts of these pairs of the run's table, "" for NOT_THERE."""
     found = run.texts(pairs[pairs != NOT_THERE].tolist())
     return [found[pair].text if pair != NOT_THERE else "" for pair in pairs.tolist()]
 

@@ -1,4 +1,4 @@
-"""A comparison as CSV: a row for each text or for each query. Names of columns end with the number of a job, from 1."""
+"""A comparison as CSV: a row for each text or for each query. Names of columns end with the job's number."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
@@ -24,12 +24,9 @@ def write_texts(
     queries: Collection[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Write a row for each compared text, queries in the order of the first job and texts by their rank there.
+    """Write a row for each text, by query and rank of the first job; the number of rows.
 
-    Columns: query_id, query, doc_id, text, label; score_1, rank_1 and so on for each job; change_2 and so on, the
-    number of ranks that a text rose from the first job to that one. `queries` are the indices of those that are
-    written, None for all. Returns the number of rows. `progress` gets (done, total); an exception from it stops the
-    writing. Raises DiskFull, ExportError, DataError.
+    `queries` are indices, None for all; `progress` may raise. Raises DiskFull, ExportError, DataError.
     """
     numbers = range(1, len(comparison.runs) + 1)
     columns = (
@@ -52,15 +49,7 @@ def write_queries(
     evaluation: Evaluation | None = None,
     queries: Collection[int] | None = None,
 ) -> int:
-    """Write a row for each query, in the order of the first job.
-
-    Columns: query_id, query, contexts; for each other job rbo_2, top_K_2 (K is `top_k`: top_10_2), first_kept_2 (1 or
-    0), mean_change_2, largest_change_2; see `QueryMove`. With an evaluation of the same runs its measures follow, for
-    each job (nDCG@10_1), empty for a query without judgements. `queries` as in `write_texts`. Returns the number of
-    rows.
-
-    Raises DiskFull, ExportError.
-    """
+    """Write a row for each query with its overlaps and measures; the number of rows. Raises DiskFull, ExportError."""
     names = ("rbo", f"top_{top_k}", "first_kept", "mean_change", "largest_change")
     others = range(1, len(comparison.runs))
     columns = ("query_id", "query", "contexts", *(f"{name}_{other + 1}" for other in others for name in names))
@@ -85,7 +74,6 @@ def write_queries(
 
 
 def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int, tuple[Cell, ...]]]:
-    """The names of the columns of measures, and their cells by the number of the query in the first job."""
     if evaluation is None:
         return (), {}
     values = [run.values[name].tolist() for run in evaluation.runs for name in run.values]

@@ -1,9 +1,4 @@
-"""Judging jobs: the book that they are measured by, their labels in it, and the pool of texts to judge.
-
-The pool has the first k texts of each ranking, for every query. A judge sees neither scores nor ranks nor jobs. What
-nobody has judged comes first; of what others have judged a share is shown as well, without their grades, and a share of
-the judge's own a second time, so that agreement can be measured.
-"""
+"""Judging jobs: the book in use, their labels in it, and the pool of the first texts of each ranking."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -54,10 +49,7 @@ class Pool:
 def make_pool(
     runs: Sequence[Run], joined: Sequence[Joined], book: Book | None, *, judge: str, k: int = 10, seed: int = 1
 ) -> Pool:
-    """The pool of these runs; the same for the same seed and book, of which None is an empty one.
-
-    `joined` is `joining.join` of the runs. Blocking: seconds for a million pairs. Raises DataError.
-    """
+    """The pool of these runs, the same for one seed and book; None is an empty book. Blocking. Raises DataError."""
     documents = documents_of(runs, joined)
     first: dict[int, tuple[int, int]] = {}  # the run and the pair that a document's text is read from
     labelled: set[int] = set()
@@ -163,9 +155,7 @@ class Disagreement:
 
 
 class JobJudgements:
-    """`used_name` returns the name of the book that jobs are measured by, "" for the usual one. Methods are blocking
-    and may be called from any thread.
-    """
+    """`used_name` returns the name of the book in use, "" for the usual one. For any thread; blocking."""
 
     def __init__(self, shelf: Shelf, used_name: Callable[[], str], *, clock: Callable[[], float]) -> None:
         self.shelf, self._used_name, self._clock = shelf, used_name, clock
@@ -197,10 +187,7 @@ class JobJudgements:
         return self.shelf.book_or_new(name or self.used_name(), scale)
 
     def keep_labels(self, run: Run) -> int:
-        """Put the labels of a job into the book in use, "from file"; how many were new. Raises DataError, DiskFull.
-
-        Called at the latest before a job is deleted, so that no judgement goes with it.
-        """
+        """Put the labels of a job into the book in use; how many were new. Raises DataError, DiskFull."""
         if not has_label(run).any() and not run.outside:
             return 0
         return self.book_for("").add_new(label_judgements(run, time=self._clock()))

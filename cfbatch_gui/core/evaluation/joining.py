@@ -1,12 +1,6 @@
-"""How the queries and texts of several jobs match those of the first, and their documents, each counted once.
+"""How the queries and texts of jobs match those of the first, and their documents.
 
-Entries are matched by id and text, never by their order, in three passes; each takes only what the earlier ones left.
-The first matches the same id and text. The second matches the same text under different ids. The third matches the same
-id with different texts, as another template changes the text. Copies of a text are matched in order. An id that occurs
-more than once in either list is not used in the third pass.
-
-A text that runs have in common is one document. So is an id that a query of one run lists twice, as in the exported run
-and in qrels, where a line is known by its ids.
+By id and text, then by text, then by an id that is unique; never by order, except among copies.
 """
 
 from collections.abc import Sequence
@@ -73,7 +67,6 @@ class Matches:
 
 
 def match(ours: Keys, theirs: Keys) -> Matches:
-    """All matches between the two lists."""
     if ours.are_same(theirs):  # the usual case, the same file: the passes below take seconds for the same result
         indices = np.arange(len(ours.ids))
         with_id = int((ours.ids != 0).sum())
@@ -151,11 +144,7 @@ NOT_THERE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joined:
-    """How the items of a job match those of the first. `queries` and `texts` count the matches by their kind.
-
-    `query_of[i]` is the index of the first job's query for pair i of this job, `pair_of[i]` the index of this job's
-    pair for pair i of the first job; NOT_THERE if there is none.
-    """
+    """Matches by their kind; `query_of` is by this job's pairs, `pair_of` by the first job's; NOT_THERE for none."""
 
     queries: dict[MatchedBy, int]
     texts: dict[MatchedBy, int]
@@ -214,10 +203,9 @@ def _text_keys(hashes: Hashes, query_of: Indices, pairs: NDArray[np.int64]) -> K
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """`of_run[r]` has the number of the document of each pair of run r, NOT_THERE if not all runs have its query.
+    """`of_run[r]` numbers the documents of run r's pairs below `count`.
 
-    The numbers are below `count`, with gaps. `queries` are the indices of the queries that all runs have, ascending, in
-    the `asked` of the first run's table.
+    `queries` are those that all runs have, as indices in `asked` of the first.
     """
 
     of_run: tuple[Numbers, ...]

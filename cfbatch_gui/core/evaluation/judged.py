@@ -1,8 +1,4 @@
-"""Measures of rankings by the labels of their files, of one job alone or of several jobs by the same judgements.
-
-The order of a ranking is that of the exported run: by score, equal scores by falling document id. A document that a
-query lists twice counts once, by its best rank.
-"""
+"""Measures of rankings by labels and judgements, in the order of the exported run, each document once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,10 +22,7 @@ NOTICED = 0.005  # a mean that the order of equal scores moves by more than this
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of a measure over the judged queries; a query without scores counts 0.
-
-    `lowest` and `highest` are what it could be if equal scores stood in another order.
-    """
+    """Over the judged queries; without scores 0. `lowest` and `highest` are those of other orders of ties."""
 
     value: float
     lowest: float
@@ -49,15 +42,10 @@ class Mean:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunMeasures:
-    """The measures of one run by the measures' names. Arrays are in the order of the evaluation's queries.
+    """The measures of one run; arrays are in the order of the evaluation's queries.
 
-    `values` has arrays of shape (queries,). `judged_top` counts the judged documents among the first k of each query,
-    `top` the documents among the first k, which are fewer than k if fewer have a score. `best_pair` is the index in the
-    run's table of the document with the highest grade, NOT_THERE if no document with a grade above 0 has a score;
-    `best_rank` is its rank, 0 without one, and `first_relevant` the rank of the first relevant document. Of equal
-    scores each has a rank of its own here.
-    `without_answer` counts queries without scores, `repeated` the pairs whose document stands above them once more.
-    `has_contrast`: a query has two scored documents of different grades.
+    `judged_top` of the `top` first documents are judged; `best_pair` is NOT_THERE and ranks are 0 where nothing
+    relevant has a score. `repeated` counts pairs whose document stands above them.
     """
 
     means: dict[str, Mean]
@@ -79,11 +67,9 @@ class RunMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """`queries` are the judged queries that all runs have, in the order of the first run; `left_out` counts those of
-    all runs without a label. `conflicts` counts documents whose labels differ. `runs` are in the order given.
+    """`queries` are the judged ones of all runs.
 
-    `judged` counts the judgements of these queries, and `relevant` those with a grade above 0. `book` is how those of a
-    book matched, None without one.
+    `left_out` counts those without a label, `conflicts` documents whose labels differ.
     """
 
     k: int
@@ -97,10 +83,7 @@ class Evaluation:
 
     @property
     def measures_nothing(self) -> bool:
-        """Whether every order would have these measures: no query has two candidates of different grades.
-
-        So it is where only relevant texts were ranked. A text that is not judged has the grade 0 here.
-        """
+        """Whether no query has two candidates of different grades, so that every order measures the same."""
         return not any(run.has_contrast for run in self.runs)
 
 
@@ -112,12 +95,7 @@ def measure(run: Run, *, k: int = 10, book: BookGrades | None = None) -> Evaluat
 def evaluate(
     runs: Sequence[Run], joined: Sequence[Joined], *, k: int = 10, book: BookGrades | None = None
 ) -> Evaluation | None:
-    """The measures of each run with cut-off `k` by its labels and by those of a book, None if no query is judged.
-
-    `joined` is `joining.join` of the runs.
-
-    Blocking: some seconds for a million pairs. Raises DataError.
-    """
+    """The measures of each run at cut-off `k`, None if no query is judged. Blocking. Raises DataError."""
     documents = documents_of(runs, joined)
     judged = judge(runs, joined, documents, book)
     if not len(judged.queries):

@@ -1,9 +1,7 @@
-"""The grades of documents, by a book of judgements and by the labels of all runs.
+"""The grades of documents by a book and by the labels of all runs.
 
-A judgement of texts is about all pairs with just these texts, whatever their ids; one of bare ids is about the pairs
-with these ids. A judged document that no run has counts in ideal and recall, unless its query has another text under
-its id: then the judgement is about another version of that text. If labels differ, that of the earlier run counts, and
-within a run that of the earlier position. Judgements of a book overrule labels, unless they are labels of other files.
+Judgements of people overrule labels, those of other files do not; a judged document that no run has counts in the ideal
+and recall.
 """
 
 from collections import defaultdict
@@ -36,11 +34,7 @@ _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BookGrades:
-    """The judged pairs of a book, the most trusted first: the strongest source, texts before bare ids, the newest.
-
-    All arrays have shape (pairs,). Hashes are of this process; `*_ids` are NO_ID for none, and `*_is_text` says whether
-    the subject has a text. `is_label`: the grade is from a label column.
-    """
+    """The judged pairs of a book, the most trusted first; (pairs,). Hashes are of this process, NO_ID for no id."""
 
     name: str
     query_texts: Numbers
@@ -58,12 +52,9 @@ class BookGrades:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BookMatch:
-    """What a book says about the documents of some runs, as rows of (document, query index, grade).
+    """Rows (document, query index, grade): `strong` ones overrule the files' labels, `weak` ones do not.
 
-    `strong` are judgements that overrule labels of the runs' own files, `weak` are labels of other files; both (n, 3).
-    `outside` and `weak_outside` are judged documents that no run has: (query index, hash of id or text, grade), (n, 3).
-    `matched` counts judged pairs of the book that are in a run, `unmatched` those whose query is and whose document is
-    not, `other_versions` those of another text under the same id.
+    Those of documents that no run has are (query index, hash, grade).
     """
 
     strong: Numbers
@@ -190,7 +181,6 @@ class _Lookup:
 
 
 def _keys(queries: Numbers, hashes: Numbers) -> Numbers:
-    """One number for each pair of a query and a hash, (n,)."""
     mixed = queries.astype(np.uint64) * np.uint64(_MIX[0]) ^ hashes.view(np.uint64) * np.uint64(_MIX[1])
     mixed ^= mixed >> np.uint64(31)
     return mixed.view(np.int64)
@@ -198,12 +188,7 @@ def _keys(queries: Numbers, hashes: Numbers) -> Numbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedDocuments:
-    """`grade_of` (documents of the runs,) is NO_LABEL for a document that is not judged.
-
-    `query` and `grade` (judged documents,) are sorted by query: the index of each query in the `asked` of the first
-    run's table, and its grade. `queries` are the distinct ones of these. `conflicts` counts documents whose labels
-    differ. `book` is what the book says, None without one.
-    """
+    """`grade_of` is NO_LABEL for what is not judged; `query` (ascending) and `grade` have all judged documents."""
 
     grade_of: Numbers
     query: Numbers
@@ -247,10 +232,7 @@ def _differing(labels: Numbers) -> int:
 
 
 class _Outside:
-    """The judgements of documents that are in no pair of their own run; another run may have them, by the same id.
-
-    `count` is the number of documents so far, those of the runs and these.
-    """
+    """The judgements of documents in no pair of their own run; `count` is of all documents so far."""
 
     def __init__(
         self, runs: Sequence[Run], joined: Sequence[Joined], documents: Documents, book: BookMatch | None

@@ -1,8 +1,6 @@
-"""Metrics of a ranking by judgements, with the names and the definitions of trec_eval.
+"""Metrics by the names and definitions of trec_eval.
 
-Each function takes the labels of one query as int64 arrays. `found` has the labels of the ranked texts in the order of
-their ranks, NO_LABEL for none; `judged` has all labels of the query, also those of texts that were not ranked. A text
-is relevant if its label is 1 or more. The metric of a run is the mean over its judged queries.
+`found` has the labels of ranked texts, NO_LABEL for none; `judged` has all labels of the query; 1 and more is relevant.
 """
 
 from collections.abc import Callable
@@ -54,10 +52,7 @@ def success(found: Labels, judged: Labels, k: int) -> float:
 
 
 def binary_preference(found: Labels, judged: Labels) -> float:
-    """bpref: how rarely texts that are judged not relevant stand above relevant ones; unjudged texts do not count.
-
-    As in trec_eval's m_bpref.c a text is judged not relevant if its label is 0; a negative label is as good as none.
-    """
+    """bpref as in trec_eval's m_bpref.c: judged not relevant is 0, a negative label is none."""
     relevant, others = _relevant(judged), int((judged == 0).sum())
     if not relevant:
         return 0.0

@@ -42,9 +42,7 @@ class RunText(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """The scores of a job at the time of reading. `labels` has one for each pair of the table, NO_LABEL for none;
-    `outside` are the judgements of documents that are in no pair, `unusable` what is in the label column and no grade.
-    """
+    """A job's scores; `labels` has one for each pair, NO_LABEL for none; `outside` are of documents in no pair."""
 
     metadata: JobMetadata
     folder: JobFolder
@@ -75,10 +73,7 @@ class Run:
 
 
 def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
-    """Read a job's run. Blocking: a second for a million scores.
-
-    Raises UsageError for an embedding job and for a job without scores, and DataError.
-    """
+    """Read a job's run. Blocking. Raises UsageError for embeddings and without scores, DataError."""
     if metadata.kind is not Kind.RANK:
         raise UsageError(
             message("“{name}” made vectors and no scores. Compare jobs that rank texts.", name=metadata.name)
@@ -101,7 +96,6 @@ _BLOCK = 10_000  # texts in memory at a time
 
 
 def has_label(run: Run) -> NDArray[np.bool_]:
-    """Which pairs have a label that is a grade, (pairs,)."""
     return np.asarray(run.labels != NO_LABEL)
 
 

@@ -1,15 +1,8 @@
-"""Whether one ranking is better than another, by a measure of the same queries under both.
+"""Whether one ranking is better than another over the same queries.
 
-The p value is that of the paired randomisation test (M. Smucker, J. Allan, B. Carterette, "A comparison of statistical
-significance tests for information retrieval evaluation", CIKM 2007): how often the mean difference would be as large if
-which ranking is which were tossed up for every query. The interval is that of the bootstrap over queries, with
-percentiles that are expanded for few queries (T. Hesterberg, "What teachers should know about the bootstrap", 2015).
-All draws have a fixed seed: the same values give the same figures.
-
-Each end is the farther one of the bootstrap's and of Student's interval. Alone either of them misses the truth too
-often with ten queries, of which few differ much: the bootstrap holds it in 92.2 % of 2,000 simulated draws, Student's
-in 93.4 %, both together in 93.9 %. `benchmarks/significance.py` measures it. Where half of the queries do not differ at
-all, it is 89.1 % with 10 queries, 93.4 % with 30 and 94.7 % with 100.
+p is that of the paired randomisation test (Smucker, Allan, Carterette, CIKM 2007). The interval's ends are the farther
+ones of the expanded bootstrap's (Hesterberg, 2015) and of Student's; alone either is too narrow for ten queries
+(`benchmarks/significance.py`).
 """
 
 import math
@@ -37,12 +30,10 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The comparison of B with A over the same queries; differences are B - A.
+    """B less A.
 
-    `better`, `worse` and `same` count queries. `low` and `high` are the ends of the 95 % interval of the mean
-    difference, both None for fewer than LEAST_QUERIES. `p` is two-sided, corrected if there are several comparisons.
-    `needed` is how many more queries would show a difference of TOLD_APART in four of five cases, None where that
-    cannot be said.
+    `low` and `high` are of the 95 % interval, None for fewer than LEAST_QUERIES; `p` is two-sided. `needed` more
+    queries would show a difference of TOLD_APART four times in five.
     """
 
     better: int
@@ -145,10 +136,7 @@ def _needed(differences: Values) -> int | None:
 
 
 def _student_quantile(freedom: int) -> float:
-    """The 97.5th percentile of Student's distribution, within 0.003 from four degrees of freedom on.
-
-    The Cornish-Fisher expansion around the normal distribution: Abramowitz and Stegun, 26.7.5.
-    """
+    """The 97.5th percentile of Student's distribution (Abramowitz and Stegun, 26.7.5)."""
     z = _NORMAL.inv_cdf(1 - LEVEL / 2)
     terms = (
         (z**3 + z) / 4,

@@ -23,9 +23,7 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """`pairs` were graded twice; `same` of them got the same grade. `kappa` is None where chance cannot be told from
-    agreement: without pairs, or if every grade is the same.
-    """
+    """Of `pairs` graded twice `same` are equal; `kappa` is None without variety."""
 
     pairs: int
     same: int
@@ -74,10 +72,7 @@ def with_themselves(records: Records) -> Agreement:
 
 
 def weighted_kappa(one: Grades, other: Grades) -> float | None:
-    """Cohen's kappa with linear weights (J. Cohen, 1968): 1 for full agreement, 0 for that of chance.
-
-    The roles of the two are not fixed, so that both share one distribution of grades by chance.
-    """
+    """Cohen's kappa with linear weights (1968), with one distribution by chance for both."""
     observed = float(np.abs(one - other).mean()) if len(one) else 0.0
     values, counts = np.unique(np.concatenate((one, other)), return_counts=True)
     shares = counts / counts.sum() if len(counts) else counts

@@ -44,10 +44,7 @@ class Tally:
 
 
 class Book:
-    """Methods may be called from any thread; `add` returns when all is on the disk.
-
-    `damage` are sentences about what was found damaged: records at opening, texts when they are read first.
-    """
+    """For any thread; `add` returns when all is on the disk. `damage` are sentences about what was found."""
 
     def __init__(self, path: Path, *, read_only: bool, clock: Callable[[], float]) -> None:
         """Open a book; of a damaged one what is sound is kept, see `_mend`. Raises DataError."""
@@ -122,11 +119,7 @@ class Book:
             self._read_on()
 
     def add_new(self, judgements: Iterable[Judgement]) -> int:
-        """Add those that would change what their judge says; how many. Raises as `add`.
-
-        They are taken in blocks, so that the labels of a large job need not be in memory at once; an error leaves the
-        blocks before it in the book.
-        """
+        """Add those that would change what their judge says, in blocks; how many. Raises as `add`."""
         said = self._said()
         count = 0
         waiting: list[Judgement] = []
@@ -287,9 +280,9 @@ def _rows(database: sqlite3.Connection, statement: str) -> Iterator[tuple[Any, .
 
 
 def _mend(path: Path, *, clock: Callable[[], float]) -> str:
-    """Make a damaged book anew of what can be read in it, or in its last copy if that is more; a sentence about it.
+    """Make a damaged book anew of what can be read in it, or in its copy if that is more; a sentence about it.
 
-    The damaged file is put aside under another name, never deleted. Raises sqlite3.Error, DataError, DiskFull, OSError.
+    The damaged file is put aside. Raises sqlite3.Error, DataError, DiskFull, OSError.
     """
     readable = [_readable(file) for file in (path, path.with_suffix(BACKUP_SUFFIX)) if file.exists()]
     found = max(readable, key=lambda each: len(each.judgements))
@@ -433,7 +426,6 @@ class Shelf:
         return self._book(path)
 
     def close(self) -> None:
-        """Keep a copy of each book to which something was added, and close all."""
         with self._lock:
             for book in self._open.values():
                 if not self._read_only:

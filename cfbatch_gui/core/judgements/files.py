@@ -54,10 +54,7 @@ class Form(StrEnum):
 
 
 def made_id(subject: Subject, prefix: str) -> str:
-    """The id of a subject in a file, with white space and quotes percent-encoded as in URLs.
-
-    A text without an id gets one made of the prefix and its digest, the same in every file.
-    """
+    """The id of a subject in a file, percent-encoded; of a text without one the prefix and its digest."""
     if subject.id:
         return _UNSAFE.sub(_percent, _ESCAPED.sub("%25", subject.id))
     digest = text_digest(subject.text)
@@ -74,7 +71,6 @@ def _percent(found: re.Match[str]) -> str:
 
 
 def is_formula(cell: str) -> bool:
-    """Whether a spreadsheet could take the cell for a formula."""
     return _FORMULA.match(cell) is not None
 
 
@@ -263,7 +259,6 @@ def _of_table(text: str, name: str) -> ReadFile:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int] | None:
-    """The index of each of the names of `_NAMES` that the header has; None if it is no header of judgements."""
     columns: dict[str, int] = {}
     for meaning, names in _NAMES.items():
         found = next((name for name in names if name in header), None)
@@ -334,10 +329,7 @@ WHERE i.query_no IS NOT NULL ORDER BY i.query_no, i.position
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """`added` of the lines `read` are new in the book; the rest it had already. `matched` are about texts of the job,
-    `unmatched` are kept all the same, since they count in ideal and recall. `conflicting` lines gave a pair another
-    grade than an earlier line or another judge.
-    """
+    """`matched` are about texts of the job; `conflicting` lines gave a pair another grade."""
 
     read: int
     added: int
@@ -375,11 +367,9 @@ class JobSubjects:
             self._by_query_id.setdefault(name, number)
 
     def query_of(self, query: Subject) -> int | None:
-        """The number of a query, by its text if it has one, else by its id; None if the job does not have it."""
         return self._by_query_text.get(query.text) if query.text else self._by_query_id.get(query.id)
 
     def query_id(self, number: int) -> str:
-        """The id of a query in the run that the job exports."""
         return self._queries[number][1]
 
     def query_text(self, number: int) -> str:
@@ -441,11 +431,10 @@ def _add_history(book: Book, judgements: Sequence[Judgement]) -> int:
 def write_judgements(
     book: Book, path: Path, form: Form, job: JobSubjects | None = None, *, labels: Iterable[Judgement] = ()
 ) -> int:
-    """Write a file; how many lines have a judgement. Blocking.
+    """Write a file; how many lines.
 
-    Forms with ids have one line for each judged pair, sorted, with the grade that counts. With a job its ids are those
-    of the run that it exports, and only judgements of its queries are written; its own `labels` count for pairs about
-    which the book has none, or labels of other files only. Raises ExportError, DiskFull, DataError.
+    With a job its ids are those of its exported run, and its `labels` count where the book has none. Blocking. Raises
+    ExportError, DiskFull, DataError.
     """
     lines = list(_lines(book, form, job, labels))
     if not lines:

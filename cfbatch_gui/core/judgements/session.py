@@ -62,7 +62,6 @@ class Session:
 
     @property
     def last_grade(self) -> int | None:
-        """The grade given last, None for "cannot tell" and before the first."""
         return self._given[-1][0] if self._given else None
 
     def judge(self, grade: int | None, note: str = "") -> None:
@@ -91,7 +90,6 @@ class Session:
         return True
 
     def seconds_left(self) -> float:
-        """How long the rest will take at the pace of the last answers."""
         pace = median(self._took[-_LOOKED_AT:]) if self._took else _USUAL
         return pace * (len(self._pairs) - self.position)
 

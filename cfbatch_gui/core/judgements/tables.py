@@ -1,7 +1,4 @@
-"""The tables of a book of judgements, its records of fixed size with checksums, and which of them count.
-
-Rows are only ever added; one change is one transaction.
-"""
+"""The tables of a book: records of fixed size with checksums, only ever added; and which of them count."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -46,11 +43,7 @@ def checksums(numbers: Numbers, records: Records) -> NDArray[np.uint64]:
 
 
 def newest(records: Records) -> Records:
-    """The judgements that count, of records in the order in which they were made: the newest of each judge for each
-    pair, unless it was taken back. In the order of their pairs.
-
-    That a label says the same in two jobs' files, or something else in a later one, does not make two judges.
-    """
+    """The newest record of each judge for each pair, unless taken back, by pairs; labels are one judge."""
     if not len(records):
         return records
     made = np.arange(len(records))
@@ -62,10 +55,7 @@ def newest(records: Records) -> Records:
 
 
 def verdicts(counting: Records) -> tuple[Records, NDArray[np.bool_]]:
-    """One record for each pair that has a grade, of the judgements that count, and whether its judges disagree.
-
-    Only the strongest source of the pair counts. Of several judges it is the grade in the middle, the lower one of two.
-    """
+    """One record for each graded pair, of its strongest source the middle grade, and whether judges disagree."""
     graded: Records = np.asarray(counting[counting["flags"] & CANNOT_TELL == 0])
     if not len(graded):
         return graded, np.zeros(0, dtype=np.bool_)
@@ -156,7 +146,6 @@ def read_sound_records(database: sqlite3.Connection, count: int) -> Records:
 
 
 def sound(numbers: Numbers, records: Records) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which records are as they were written, (n,)."""
     return np.asarray(checksums(numbers, records) == records["checksum"])
 
 
@@ -185,7 +174,6 @@ def find_subject(database: sqlite3.Connection, subject: Subject) -> int | None:
 
 
 def subject_number(database: sqlite3.Connection, subject: Subject) -> int:
-    """The number of a subject, which is added if it is new; within a transaction."""
     found = find_subject(database, subject)
     if found is not None:
         return found
@@ -194,7 +182,6 @@ def subject_number(database: sqlite3.Connection, subject: Subject) -> int:
 
 
 def judge_number(database: sqlite3.Connection, name: str) -> int:
-    """The number of a judge, who is added if new; within a transaction."""
     found = database.execute("SELECT number FROM judges WHERE name = ?", (name,)).fetchone()
     if found:
         return int(found[0])

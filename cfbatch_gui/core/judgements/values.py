@@ -24,27 +24,19 @@ FROM_LABELS = message("from file")  # the judge of labels
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A query or a document. One with a text is known by its text, whatever its id; one without by its id.
-
-    `id` is "" for none. At least one of the two is there.
-    """
+    """A query or a document, known by its text, else by its id."""
 
     id: str
     text: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is known by: ("", its text), or (its id, "")."""
         return ("", self.text) if self.text else (self.id, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`grade` is None for "cannot tell". `time` is in seconds since 1970.
-
-    `again`: the judge was shown this pair once more, without being told. `taken_back`: the judge's earlier judgement of
-    this pair no longer counts, and neither does this one.
-    """
+    """`grade` is None for "cannot tell"; `time` in seconds since 1970; `again` was shown once more unsaid."""
 
     query: Subject
     document: Subject
@@ -58,7 +50,6 @@ class Judgement:
 
 
 def text_digest(text: str) -> bytes | None:
-    """What a text is known by, 16 bytes; None for an empty one."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() if text else None
 
 
@@ -81,7 +72,6 @@ class Scale:
     grades: tuple[Grade, ...]
 
     def name_of(self, value: int) -> str:
-        """The word for a grade; the number for one that is not on this scale."""
         return self.grades[value].name if 0 <= value < len(self.grades) else str(value)
 
 
@@ -114,7 +104,6 @@ def own_scale(names: tuple[str, ...]) -> Scale:
 
 
 def encoded(scale: Scale) -> str:
-    """The scale as JSON."""
     grades = tuple(Grade(each.value, str(each.name), str(each.meaning)) for each in scale.grades)
     return msgspec.json.encode(Scale(grades)).decode()
 

@@ -1,9 +1,6 @@
-"""Clusters of similar texts by spherical k-means, and the typical texts of each cluster.
+"""Clusters of similar texts by spherical k-means, and the typical texts of each.
 
-The centres are found on an evenly spread sample of at most `_SAMPLE` texts (k-means++, then rounds until no text
-changes its cluster), of several starts those that are nearest to their texts: one start alone may end in clusters that
-are some percent worse. If there are more texts, one further round updates the centres with all of them. The result
-depends on the vectors alone: it is the same each time.
+Centres are found on a sample, of several starts the best; the same vectors give the same clusters.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,11 +32,9 @@ class Cluster:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """`clusters`, the largest first, and arrays of shape (n,), one element for each text with a direction.
+    """The largest first; arrays have an element for each text with a direction.
 
-    `item_numbers` ascend; `members[i]` is the index in `clusters` of the text `item_numbers[i]`, `similarities[i]` the
-    cosine to its centre. There are fewer clusters than asked for if there are fewer different directions. `missing`
-    counts texts without a vector, `without_direction` vectors that are zero or not finite.
+    `item_numbers` ascend; `members` are indices in `clusters`, `similarities` cosines to the centre.
     """
 
     item_numbers: NDArray[np.int64]
@@ -50,7 +45,6 @@ class Clusters:
     without_direction: int
 
     def items_of(self, cluster: int) -> NDArray[np.int64]:
-        """Item numbers of one cluster, the most typical first."""
         indices = np.flatnonzero(self.members == cluster)
         return self.item_numbers[indices[np.argsort(-self.similarities[indices], kind="stable")]]
 
@@ -83,10 +77,7 @@ def find_clusters(
 
 
 def _from_sample(sample: NDArray[np.float32], number: int, progress: Progress) -> NDArray[np.float32]:
-    """The centres of the start whose texts are nearest to their centres; all have the same number of centres or fewer.
-
-    Of starts that are equally near the first is taken, so that the result is the same each time.
-    """
+    """The centres of the start whose texts are nearest to their centres, the first of equal ones."""
     starts = max(_LEAST_STARTS, min(_MOST_STARTS, _CENTRES // number))
     found = _one_start(sample, number, _SEED)
     for start in range(1, starts):
@@ -109,11 +100,7 @@ def _one_start(sample: NDArray[np.float32], number: int, seed: int) -> tuple[flo
 
 
 def _first_centres(sample: NDArray[np.float32], number: int, seed: int) -> NDArray[np.float32]:
-    """k-means++: each centre is drawn with a probability that grows with its distance from those chosen before.
-
-    Of some that are drawn, that is taken which leaves the texts nearest to their centres.
-    D. Arthur, S. Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA 2007.
-    """
+    """k-means++ (D. Arthur, S. Vassilvitskii, SODA 2007): of some centres that are drawn, the best."""
     draw = np.random.default_rng(seed)
     candidates = 2 + int(np.log(number))
     chosen = [int(draw.integers(len(sample)))]

@@ -14,10 +14,9 @@ _FEW = 12  # up to so many distinct numbers are categories, such as years or rat
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """Categories of n texts. `codes[i]` is the index of text i's category in `names`, or OTHER; (n,).
+    """`codes` (n,) are indices in `names`, or OTHER.
 
-    OTHER is for categories beyond `names` and for texts without a cell. `counts` are the texts of each name; `names`
-    from a column are sorted by count, descending.
+    `counts` are the texts of each name, descending for those of a column.
     """
 
     names: tuple[str, ...]
@@ -39,10 +38,7 @@ Colouring = Categories | Numbers
 
 
 def colouring(cells: Sequence[str], most: int) -> Colouring:
-    """Numbers if all cells that are not blank are, and more than 12 differ; otherwise at most `most` categories.
-
-    A comma counts as a decimal point.
-    """
+    """Numbers if all cells that are not blank are, and more than 12 differ; else at most `most` categories."""
     counts = Counter(cell for cell in cells if cell.strip())
     values = _numbers(counts)
     if values is None or len(counts) <= _FEW:

@@ -45,12 +45,10 @@ VectorBlock = tuple[int, NDArray[np.int64], NDArray[np.float32]]
 
 
 class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
-    """A text and its status. If `status` is done, its vector is row `item_no` - 1 of the vectors.
+    """A text, its vector row `item_no` - 1 if it is done, and its status.
 
-    `row` is its row in the file, `cells` are the values of `Embeddings.columns()`. `error` is the reason why there is
-    no vector, "" if there is one or may still be. `batch` is the batch's number, 0 if not sent. `part` is the number of
-    this part of a split text, from 1; None for a text that was not split. `reference` is the `external_reference` of
-    its request, "" if there is none.
+    `error` is "" where there is a vector or may still be one, `batch` 0 if not sent, `part` from 1, None for a text
+    that was not split.
     """
 
     item_no: int
@@ -137,10 +135,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class VectorChecks:
-    """The checks of all vectors that came back. The norms are those of finite vectors, NaN if there are none.
-
-    `repeated` counts vectors that are equal, byte for byte, to an earlier one.
-    """
+    """What the checks found; norms are of finite vectors, NaN without any, `repeated` counts equal bytes."""
 
     texts: int  # with and without a vector
     dimension: int
@@ -156,10 +151,7 @@ class VectorChecks:
 def measure(
     blocks: Iterable[NDArray[np.float32]], texts: int, count: int, dimension: int, progress: Progress | None = None
 ) -> VectorChecks:
-    """Check all vectors, which come in blocks of shape (n, dimension), `count` in all; `texts` counts all texts.
-
-    Needs memory for one block and 24 bytes for each vector. `progress` gets (done, total).
-    """
+    """Check all vectors, which come in blocks of shape (n, dimension), `count` in all, of `texts` texts."""
     norms = np.empty(count, dtype=np.float64)
     marks = np.empty((count, 2), dtype=np.uint64)
     done = 0
@@ -197,10 +189,10 @@ def _marks(block: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 class Embeddings:
-    """The results of an embedding job. Each call opens the data read-only and closes it, also while the job runs.
+    """The results of an embedding job.
 
-    All calls raise DataError. `failed_batches` is that of JobMetadata; `reserved` are names that original columns must
-    not have.
+    Each call opens the data read-only, also while the job runs, and raises DataError; `reserved` are names that
+    original columns must not have.
     """
 
     def __init__(
@@ -237,12 +229,10 @@ class Embeddings:
             return count_items(database, self._failed_batches)
 
     def page(self, start: int, stop: int) -> tuple[EmbeddedText, ...]:
-        """The texts from index `start` to before `stop` of the input."""
         with self._folder.open(read_only=True) as database:
             return tuple(self._read(database, _PAGE, {"first": start + 1, "last": stop}))
 
     def texts(self, item_numbers: Sequence[int]) -> tuple[EmbeddedText, ...]:
-        """The texts of these item numbers, in the order given."""
         with self._folder.open(read_only=True) as database:
             return tuple(self._read(database, _NAMED, {"items": str(list(item_numbers))}))
 
@@ -256,7 +246,6 @@ class Embeddings:
             return str(schema.metadata_value(database, "pooling") or "")
 
     def column(self, index: int) -> tuple[str, ...]:
-        """The cells of column `index` of `columns()`, one for each text; "" if the row is short."""
         with self._folder.open(read_only=True) as database:
             rows = database.execute(
                 f"SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
@@ -272,11 +261,9 @@ class Embeddings:
             return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self._count)
 
     def vectors(self) -> NDArray[np.float32]:
-        """All vectors as the service sent them, a read-only memory map, float32 (count, dimension).
+        """All vectors as sent: a read-only map, float32 (count, dimension), rows by item number - 1.
 
-        The row of a text is its item number - 1. Rows of texts that are not done have arbitrary values. The shape is
-        (count, 0) as long as there is no vector. All are held against their checksums at the first call: who needs
-        some takes `rows` or `rows_of`.
+        Rows of texts that are not done have arbitrary values; checksums are compared at the first call.
         """
         self.rows(0, self._count)
         return self._stored()
@@ -294,7 +281,6 @@ class Embeddings:
         return found
 
     def _stored(self) -> NDArray[np.float32]:
-        """`vectors`, not held against the checksums."""
         with self._folder.open(read_only=True) as database:
             # The file exists before it has its full size; the dimension is stored together with the first vectors.
             if schema.metadata_value(database, "dimension") is None:
@@ -329,10 +315,7 @@ class Embeddings:
         return mask
 
     def vector_blocks(self, present: NDArray[np.bool_], size: int) -> Iterator[VectorBlock]:
-        """The vectors of the texts that `present` marks, in blocks of at most `size` consecutive texts.
-
-        Each block is a memory map of its own, released with the block, so that memory use is constant.
-        """
+        """The vectors of the texts that `present` marks, in maps of at most `size` consecutive texts."""
         if not self.dimension:
             return
         for start in range(0, len(present), size):

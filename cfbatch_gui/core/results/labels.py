@@ -1,7 +1,4 @@
-"""The labels of the user's file as grades: whole numbers, or words, stars and shares that the user gave grades.
-
-What is proposed is never used by itself. A choice is kept with the job and changes how its labels are read.
-"""
+"""The labels of the user's file as grades: whole numbers, or words, stars and shares as the user chose."""
 
 import re
 import sqlite3
@@ -112,10 +109,7 @@ _MOST_EXAMPLES, _MOST_ROWS = 3, 10
 
 
 def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The labels of the text numbers `texts`, int64, same shape; NO_LABEL for none and for other than 32-bit integers.
-
-    A greater number is rather an order number or a barcode than a grade.
-    """
+    """The labels of these text numbers, int64; NO_LABEL for none and for other than 32-bit integers."""
     by_number = np.full(int(texts.max(initial=0)) + 1, NO_LABEL, dtype=np.int64)
     grades = LabelGrades(database)
     for number, label in database.execute("SELECT text_no, label FROM texts WHERE label <> ''"):
@@ -127,10 +121,7 @@ def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArr
 
 @dataclass(frozen=True, slots=True)
 class UnusableLabels:
-    """Labels that are no grade: their number, the first different ones as they stand, and the first rows, ascending.
-
-    `proposal` has a grade for each different one, in the order of the grades; () if nothing can be proposed.
-    """
+    """Labels that are no grade; `proposal` is by grade, () if nothing can be proposed."""
 
     count: int
     examples: tuple[str, ...]
@@ -166,14 +157,11 @@ def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
 
 
 class LabelGrades:
-    """The grades of the labels of one job: whole numbers, and what the user chose for others."""
-
     def __init__(self, database: sqlite3.Connection) -> None:
         self._chosen = chosen_grades(database)
         self._known: dict[str, int] = {}
 
     def of(self, label: str) -> int:
-        """The grade of a label, NO_LABEL for one that has none."""
         known = self._known.get(label)
         if known is None:
             found = self._chosen.get(label.strip(), grade(label))

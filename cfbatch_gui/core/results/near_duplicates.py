@@ -1,12 +1,7 @@
-"""Near duplicates: texts whose vectors have at least a given cosine similarity.
+"""Near duplicates: texts whose vectors have at least a given cosine.
 
-The texts are visited in the order of preference. A text stays unless a text that stays already is similar to it: then
-it goes. So each text that goes is similar to one that stays, which clusters by chains (A like B, B like C) would not
-guarantee.
-
-The result is exact, although most cosines are never computed: see `SimilarityBounds`. The cosine, in float32, is
-computed only for pairs whose upper bound reaches the threshold, or for all pairs of a block if these are many. A
-similarity less than `TOLERANCE` below the threshold counts as equal to it.
+Texts are visited in the order of preference; one goes if a text that stays is similar to it. The result is exact, by
+upper bounds.
 """
 
 from collections.abc import Iterator
@@ -39,11 +34,9 @@ class Keep(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """Arrays of shape (n,), one element for each text with a direction; `item_numbers` ascend.
+    """Arrays of shape (n,) for texts with a direction, ascending.
 
-    `stays[i]` is the item number of the text that stays for `item_numbers[i]`: its own if it stays itself.
-    `similarities[i]` is the cosine of the two, 0 to 1. Texts without a vector (`missing`) or without a direction are
-    not compared, and stay.
+    `stays` is the number of the text that stays for each, `similarities` the cosine of the two.
     """
 
     threshold: float
@@ -100,7 +93,6 @@ def find_duplicates(
 
 
 def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:
-    """Indices of the unit vectors, the preferred texts first."""
     if keep is Keep.FIRST:
         return np.arange(unit.count)
     lengths = unit.embeddings.text_lengths()[unit.item_numbers - 1]
@@ -108,10 +100,7 @@ def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:
 
 
 class _Search:
-    """The search over all texts in `order`; texts are named by their index in `order`.
-
-    After `run`, `kept_by` has for each text its own index if it stays, else the index of the text that stays for it.
-    """
+    """The search over the texts in `order`; `kept_by` is the index of the text that stays for each."""
 
     def __init__(self, unit: UnitVectors, order: NDArray[np.int64], threshold: float) -> None:
         self._unit, self._order = unit, order
@@ -123,7 +112,6 @@ class _Search:
         self._count = 0
 
     def run(self) -> Iterator[int]:
-        """Yields the number of texts that are done, after each block."""
         for start in range(0, self._unit.count, _BLOCK):
             block = np.arange(start, min(start + _BLOCK, self._unit.count))
             rows = self._unit.rows(self._order[block])
@@ -142,10 +130,7 @@ class _Search:
         best: NDArray[np.float32],
         to: NDArray[np.int64],
     ) -> None:
-        """Update `best` and `to`: for each row of the block the highest cosine so far and the text that has it.
-
-        `part` is a slice of the texts that stay. Of equally similar texts the earliest counts.
-        """
+        """Update for each row of the block the highest cosine so far and its text, the earliest of equal ones."""
         kept = self._kept[part]
         if self._bounds is not None:
             near = self._bounds.near(block, kept, self._least)
@@ -207,11 +192,9 @@ class _Search:
 
 
 class SimilarityBounds:
-    """Upper bounds of the cosines of all vectors of `unit`, which are named by their index in `order`.
+    """Upper bounds of the cosines of vectors, by their index in `order`.
 
-    A vector is split into its coordinates in `_HEAD` directions and the length of the remainder. The cosine of two
-    vectors is at most the scalar product of the coordinates plus the product of the two lengths. The second bound
-    splits the remainder in the same way.
+    A vector is its coordinates in `_HEAD` directions and the length of the remainder, which is split again.
     """
 
     def __init__(self, unit: UnitVectors, order: NDArray[np.int64]) -> None:
@@ -227,7 +210,6 @@ class SimilarityBounds:
 
     @staticmethod
     def pays(unit: UnitVectors) -> bool:
-        """Whether there are so many vectors of so many dimensions that bounds save time."""
         return unit.dimension > 3 * _HEAD and unit.count > _SAMPLE
 
     def near(
@@ -255,10 +237,7 @@ class SimilarityBounds:
 
 
 def _directions(unit: UnitVectors) -> NDArray[np.float32]:
-    """2 · `_HEAD` orthonormal directions, (d, 254), those with the largest part of the vectors' lengths first.
-
-    They are found on a sample. The bounds hold for any directions; good ones make them tighter.
-    """
+    """2 · `_HEAD` orthonormal directions, (d, 254), found on a sample."""
     sample = unit.rows(unit.sample(_SAMPLE))
     ones = np.ones(len(sample), dtype=np.float32)
 

@@ -29,11 +29,7 @@ class Neighbour:
 
 
 def nearest(embeddings: Embeddings, item_no: int, count: int = 20) -> tuple[Neighbour, ...]:
-    """Up to `count` other texts, the most similar first, equally similar ones in the order of the input.
-
-    () if the text has no vector, or one that is zero or not finite. Blocking: reads every vector once, in blocks; call
-    it in a thread. Raises DataError.
-    """
+    """Up to `count` other texts, the most similar first; () without a direction. Blocking. Raises DataError."""
     asked = embeddings.vector(item_no)
     return () if asked is None else nearest_to(embeddings, asked, count, without=item_no)
 
@@ -73,10 +69,10 @@ def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 async def embed_sentence(
     client: WorkersAI, metadata: JobMetadata, embeddings: Embeddings, sentence: str
 ) -> NDArray[np.float32]:
-    """The sentence's vector, of shape (dimension,). `client` must be that of the job's own connection.
+    """The sentence's vector (dimension,), sent once and never again.
 
-    The request is sent once and never repeated. Raises UserError; OutcomeUnknown if the request may have been billed
-    although it gave no answer.
+    `client` is that of the job's own connection. Raises UserError, OutcomeUnknown if it may have been billed without an
+    answer.
     """
     text = sentence.strip()
     if not text:

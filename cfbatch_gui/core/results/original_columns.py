@@ -16,10 +16,7 @@ _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 @dataclass(frozen=True, slots=True)
 class OriginalColumns:
-    """Column names; `first` and `second` are the indices of their cells in a row of the first and the second file.
-
-    The names of the first file's columns come first.
-    """
+    """Names, and the indices of their cells in a row of the first and of the second file."""
 
     names: tuple[str, ...]
     first: tuple[int, ...]
@@ -34,10 +31,7 @@ class OriginalColumns:
 
 
 def columns_of_rankings(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
-    """The columns exported with ranked contexts: those that the user keeps. Other roles have result columns already.
-
-    A name that is in `taken`, or occurs twice, gets " (original)" appended until it is unique.
-    """
+    """The columns that the user keeps; a name that is taken gets " (original)"."""
     # The first file's label belongs to the context only if a row is a pair; in other layouts it belongs to the query.
     is_label_of_context = schema.metadata_value(database, "layout") == Layout.LONG
     return _columns(database, (Role.KEEP,) if is_label_of_context else (Role.KEEP, Role.LABEL), (Role.KEEP,), taken)
@@ -56,7 +50,6 @@ def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | No
 
 
 def column_mapping(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
-    """The role of each column by its name, for "file 1" and "file 2"."""
     both = (
         (file, _names(database, columns), _names(database, roles)) for file, (columns, roles) in enumerate(_KEYS, 1)
     )

@@ -14,11 +14,10 @@ from cfbatch_gui.core.job_folder.schema import LEFT_OUT
 
 @dataclass(frozen=True, slots=True)
 class JobMetadata:
-    """`connection` is the title of the job's connection as people read it; it never holds an account id.
+    """What exports say of a job.
 
-    `request_ids` maps batch numbers to the service's ids. `failed_batches` maps the number of each batch that ended
-    without an answer to the reason, a sentence; the texts of such a batch are failed, not waiting. `pooling` is "" for
-    the model's default. `sent_at` is in seconds since 1970, UTC, and 0.0 if not sent. `source_sha256` is hexadecimal.
+    `connection` never holds an account id; `request_ids` and `failed_batches` (sentences) are by batch number;
+    `sent_at` is in seconds since 1970, 0.0 if not sent.
     """
 
     id: str
@@ -56,10 +55,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """The number of items by status; `skipped` is the number of problems with rows that gave no item.
-
-    `doubtful_sent` is the number of rows that were sent although they may have been misread.
-    """
+    """Items by status; `skipped` counts problems with rows that gave none."""
 
     done: int
     failed: int
@@ -101,11 +97,7 @@ def sent_of(database: sqlite3.Connection, requests: Collection[int | None]) -> d
 
 
 def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: Mapping[int, str]) -> tuple[Status, str]:
-    """The status of one item and the reason why it has no result, "" if it has one or may still get one.
-
-    `is_done`: its result is stored. `left_out`: why planning did not put it into a request, None if it did.
-    `failed_batches`: see `JobMetadata`.
-    """
+    """The status of an item and why it has no result, "" if it may still get one; `left_out` is None if it was sent."""
     if is_done:
         return Status.DONE, ""
     if sent.request is None or sent.batch is None:
@@ -118,7 +110,6 @@ def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: M
 
 
 def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str]) -> OutcomeCounts:
-    """Count all items of a job by the status that `status_of` gives them."""
     counts = dict.fromkeys(Status, 0)
     for state, batch, count in database.execute(
         "SELECT state, batch, sum(texts) FROM requests"
@@ -163,10 +154,7 @@ JOIN sources s USING(source_no)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The job and the request that a result came from in the first place, and how many texts of this job did.
-
-    `sent_at` is in seconds since 1970, UTC; `request_id` is "" for a request without the queue.
-    """
+    """The job and request that a result came from first; `request_id` is "" for one without the queue."""
 
     job_id: str
     job_name: str

@@ -52,10 +52,7 @@ _SECOND_ROW = "LEFT JOIN source_rows s ON s.file = 2 AND t.file = 2 AND s.row = 
 
 
 class RankedQuery(msgspec.Struct, frozen=True, gc=False):
-    """A query; `margin` is the best score minus the second best, None for fewer than two. `best` is None without any.
-
-    `contexts` and `scored` count all its contexts and those with a score.
-    """
+    """A query; `margin` is the best score less the second best, None for fewer than two."""
 
     query_no: int
     query_id: str
@@ -67,13 +64,10 @@ class RankedQuery(msgspec.Struct, frozen=True, gc=False):
 
 
 class RankedContext(msgspec.Struct, frozen=True, gc=False):
-    """A context in its query's ranking.
+    """A context in its ranking.
 
-    `initial_rank` is its position in the input, from 1; `rank_change` is positive if it rose. `tie_group` numbers the
-    ties of the query from 1; 0 is no tie. `row` is its row in its file, `cells` are the values of `Rankings.columns()`.
-    `error` is the reason why there is no score, "" if there is one or may still be. `reference` is the
-    `external_reference` it was sent under, `batch` the batch's number, 0 if not sent. `part` is the part of a split
-    text that has the score, from 1; None for a text that was not split.
+    `initial_rank` counts from 1, `rank_change` is positive if it rose, `tie_group` 0 is no tie; `batch` is 0 if not
+    sent, `part` that of a split text with the score.
     """
 
     item_no: int
@@ -114,11 +108,10 @@ def rank_text(context: RankedContext) -> str:
 
 
 class Rankings:
-    """The results of a ranking job. Each call opens the data read-only and closes it, also while the job runs, and
-    returns the state of that moment. The scores, without the texts, are cached until the data changes.
+    """The results of a ranking job.
 
-    All calls raise DataError. `failed_batches` is that of JobMetadata; `reserved` are names that original columns must
-    not have.
+    Each call opens the data read-only, also while the job runs, and raises DataError; scores are kept until the data
+    changes.
     """
 
     def __init__(
@@ -137,7 +130,6 @@ class Rankings:
         )
 
     def columns(self) -> tuple[str, ...]:
-        """The names of the user's own columns, whose values are in `RankedContext.cells`."""
         return self._original.names
 
     def outcome_counts(self) -> OutcomeCounts:
@@ -171,10 +163,7 @@ class Rankings:
             return tuple(self._detailed(database, ranked))
 
     def blocks(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
-        """All contexts, queries in the order of the input and contexts by rank, at most `size` at a time.
-
-        The data is not open between two blocks, so that a running job can store its answers.
-        """
+        """All contexts, queries as in the input and by rank; the data is closed between two blocks."""
         return self._in_blocks(self._all_ranked(), size)
 
     def blocks_in_file_order(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:

@@ -1,8 +1,7 @@
 """The ranks of scores, and the order of equal ones.
 
-The highest score has rank 1. Exactly equal scores share a rank, and the next rank counts all before it (1, 2=, 2=, 4).
-Within a tie contexts stand by document id, descending, as trec_eval reads a run, for the window, exports and measures
-alike; those of the same id keep the order of the input. A context without a score has no rank and comes last.
+Equal scores share a rank (1, 2=, 2=, 4) and stand by falling document id, as trec_eval reads a run, else as in the
+input.
 """
 
 import json
@@ -35,7 +34,6 @@ class RetrievalIds:
         self._encoded = 0
 
     def query(self, number: int, identifier: str) -> str:
-        """The id of a query by its number in the job and its own id, "" for none."""
         return self._safe(identifier) if identifier else self._made(f"q{number}", self._queries_have_ids)
 
     def document(self, identifier: str, row: int, position: int) -> str:
@@ -77,11 +75,7 @@ _IDS_AT_ONCE = 100_000  # numbers of texts in one statement
 
 
 def ranked_order(database: sqlite3.Connection, table: ScoreTable, ids: RetrievalIds) -> NDArray[np.int64]:
-    """The indices that sort the table as it is ranked, of shape (pairs,).
-
-    By query number, descending score and descending document id; pairs without a score last, by position. Ids are read
-    only of pairs with equal scores. Raises sqlite3.Error.
-    """
+    """The indices (pairs,) that sort by query, falling score and id; without a score last. Raises sqlite3.Error."""
     order = _by_score(table)
     queries, scores = table.queries[order], table.scores[order]
     starts = np.ones(len(order), dtype=np.bool_)
@@ -130,17 +124,14 @@ class Ranks:
     size: NDArray[np.int32]
 
     def part(self, indices: NDArray[np.integer]) -> "Ranks":
-        """The ranks at these indices, in their order."""
         return Ranks(self.rank[indices], self.size[indices])
 
     def texts(self) -> list[str]:
-        """The ranks for people, see `written_rank`."""
         pairs = zip(self.rank.tolist(), self.size.tolist(), strict=True)
         return [written_rank(rank, is_tied=size > 1) for rank, size in pairs]
 
 
 def written_rank(rank: int, *, is_tied: bool) -> str:
-    """The rank for people: "1", "2=" in a tie, "1,000"."""
     return f"{rank:,}=" if is_tied else f"{rank:,}"
 
 
@@ -155,10 +146,7 @@ def ranks_of(queries: NDArray[np.integer], scores: NDArray[np.float64]) -> Ranks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedItems:
-    """Contexts of one or more queries, queries by number and contexts in the order of their ranks; shape (n,).
-
-    Without a score `ranks` is 0 and `scores` NaN. `tie_groups` numbers the ties of a query from 1; 0 is no tie.
-    """
+    """Contexts by query number and rank, shape (n,); without a score `ranks` is 0 and `scores` NaN."""
 
     items: NDArray[np.int64]
     scores: NDArray[np.float64]
@@ -184,7 +172,6 @@ class RankedItems:
 
 
 def ranked_items(table: ScoreTable, order: NDArray[np.int64]) -> RankedItems:
-    """All contexts of the table, ranked; `order` is that of `tie_order.ranked_order`."""
     return _ranked(table.items[order], table.queries[order], table.scores[order])
 
 
@@ -216,7 +203,6 @@ class RankedScores:
         self._queries = queries[self._starts]  # those that have contexts
 
     def count(self, top_k: int | None, threshold: float | None) -> tuple[int, int]:
-        """The number of scores ≥ `threshold` with a rank ≤ `top_k`, and of all scores. None is no limit."""
         kept = self._has_score if threshold is None else self._has_score & (self._scores >= threshold)
         if top_k is not None:
             kept = kept & (self._ranks <= top_k)
@@ -236,7 +222,6 @@ class RankedScores:
         return _ranked(self._items[first:last], np.zeros(len(scores), dtype=np.int32), scores).part(start, stop)
 
     def by_query(self) -> Iterator[QueryScores]:
-        """The scores of each query that has contexts, by ascending query number."""
         lengths = np.diff(self._starts, append=len(self._scores))
         for start in range(0, len(self._queries), _BLOCK):
             some = slice(start, start + _BLOCK)
@@ -250,7 +235,6 @@ class RankedScores:
 
 
 def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: NDArray[np.float64]) -> RankedItems:
-    """The ranked items of rows that are in the order of the ranking already."""
     has_score = ~np.isnan(scores)
     runs = _Runs(queries, scores)
     tied = (runs.lengths > 1) & has_score
@@ -263,10 +247,7 @@ def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: ND
 
 
 class _Runs:
-    """Queries, and runs of equal scores in them, of rows sorted by query and descending score; shape (n,).
-
-    `starts_query` and `starts` mark the first row of a query and of a run; `lengths` is the length of the row's run.
-    """
+    """Runs of equal scores in rows sorted by query and falling score; shape (n,)."""
 
     def __init__(self, queries: NDArray[np.integer], scores: NDArray[np.float64]) -> None:
         count = len(queries)
@@ -283,7 +264,6 @@ class _Runs:
 
 
 def _counted_by_query(marked: NDArray[np.bool_], starts: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each row the number of marked rows from the beginning of its query up to and including it."""
     counted = np.cumsum(marked)
     before = np.maximum.accumulate(np.where(starts, counted - marked, 0))
     result: NDArray[np.int64] = counted - before

@@ -1,17 +1,8 @@
-"""The distribution of a job's scores, compared with that of texts with other questions as a baseline.
+"""The distribution of a job's scores, and a baseline of texts with other questions.
 
-The baseline needs no further requests. A text that was ranked for several queries fits one of them best, the one with
-its highest score. With every other of these queries it makes an *other pair*, unless it has the highest score of that
-query or a label of 1 or more there.
-
-Where every query was ranked against all texts, these are nearly all pairs, and show what a text scores by chance. If
-each text answers a query, one in ten pairs with nothing in common lies above their ninetieth percentile. If no text
-does, what is left out is chance too, and more lie above: 17 in 100 with ten queries, 12 with forty, 11 with a hundred.
-To leave out only the best of each query would be worse where most texts answer one: 0.5 in 100 with ten queries.
-
-Where candidates were picked for each query, a text that was picked for two is nearer to both than chance: with the
-first 50 of a model, fewer than 1 in 100 pairs with nothing in common lie above. So the two are named apart. With few
-queries the pairs are of a few subjects only, and are not used.
+A text ranked for several queries makes *other pairs* with all but its best, unless it stands first or is labelled
+relevant there. With all texts under every query, one in ten unrelated pairs lies above their ninetieth percentile;
+candidates that were picked are named apart.
 """
 
 import math
@@ -63,12 +54,9 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreFigures:
-    """The scores of one job. `contexts` counts pairs of a query with a text, with a score or without.
+    """The scores of one job; `counts` (n,) and `other_counts` are histograms over `edges` (n + 1,).
 
-    `edges` (n + 1,) and `counts` (n,) are a histogram of all scores, `other_counts` (n,) that of the other pairs over
-    the same edges; all are empty without scores. `others` is the spread of the other pairs, None unless `baseline` is
-    THERE, and `above` counts the scores greater than its 90th percentile. `is_whole_pool`: every query was ranked
-    against all texts. `first_tied` counts queries whose highest score is shared by two or more texts.
+    `others` is None unless `baseline` is THERE; `above` counts scores above its 90th percentile.
     """
 
     queries: int
@@ -136,9 +124,7 @@ def spread_of(scores: NDArray[np.float64]) -> Spread | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OtherPairs:
-    """`others` is a mask of shape (pairs,). `queries` counts different queries with scores; `seen_twice` says whether
-    any text is scored for two of them, `is_whole_pool` whether all texts are ranked for all.
-    """
+    """`others` is a mask (pairs,); `seen_twice`: some text is scored for two queries."""
 
     others: NDArray[np.bool_]
     queries: int = 0
@@ -149,10 +135,7 @@ class _OtherPairs:
 def _other_pairs(
     table: ScoreTable, texts: NDArray[np.int64], asked: NDArray[np.int64], labels: NDArray[np.int64]
 ) -> _OtherPairs:
-    """The pairs of a text with a query that it fits less well than another one.
-
-    `texts` are the hashes of the pairs' texts, `asked` those of the queries; `labels` has one for each pair.
-    """
+    """The pairs of a text with a query that it fits less well than another; texts are hashes."""
     nothing = np.zeros(len(table), dtype=np.bool_)
     known, text = np.unique(texts, return_inverse=True)
     if len(known) == len(table):
@@ -174,14 +157,12 @@ def _other_pairs(
 
 
 def _most(scores: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The highest score of each group number, -inf for a number without scores."""
     highest = np.full(int(group.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(highest, group, scores)
     return highest
 
 
 def _first_tied(queries: NDArray[np.int32], scores: NDArray[np.float64]) -> int:
-    """The number of queries whose highest score is shared by several texts."""
     highest = _most(scores, queries.astype(np.int64))
     at_top = np.bincount(queries[scores == highest[queries]], minlength=1) if len(scores) else np.zeros(1)
     return int((at_top > 1).sum())

@@ -1,8 +1,4 @@
-"""All scores of a ranking job as arrays, its queries, and hashes of its texts and queries to compare them by.
-
-The texts are read in blocks, and only their 64-bit Python hashes are kept. These can be compared within one process,
-also between jobs; they differ from process to process.
-"""
+"""All scores of a ranking job as arrays, and 64-bit hashes of its texts, which are of this process only."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -35,11 +31,7 @@ class Hashes:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Pairs of a query with a text, as arrays of shape (n,).
-
-    `items`, `queries` and `texts` are the numbers of the job's tables, from 1; `positions` counts the texts of a query
-    in the order of the input, from 1; `scores` is NaN for a pair without a score.
-    """
+    """Pairs as arrays of shape (n,), by numbers from 1; `scores` is NaN for none."""
 
     items: NDArray[np.int32]
     queries: NDArray[np.int32]
@@ -61,7 +53,6 @@ class ScoreTable:
         return ~np.isnan(self.scores)
 
     def part(self, indices: NDArray[np.int64]) -> "ScoreTable":
-        """The pairs at these indices as a table of their own."""
         return ScoreTable(
             *(self.items[indices], self.queries[indices], self.texts[indices], self.positions[indices]),
             self.scores[indices],
@@ -128,7 +119,6 @@ def _table(rows: NDArray[np.void]) -> ScoreTable:
 
 
 def _hashes(folder: JobFolder, statement: str, numbers: NDArray[np.int32]) -> Hashes:
-    """The hashes of the rows with these numbers, in their order."""
     size = int(numbers.max(initial=0)) + 1
     texts, ids = np.zeros(size, np.int64), np.zeros(size, np.int64)
     for first in range(1, size, _BLOCK):

@@ -1,15 +1,6 @@
-"""A map of all texts: by direction (PCA) or by neighbours (t-SNE).
+"""A map of all texts: by direction (PCA) or by neighbours (t-SNE), in NumPy of our own.
 
-PCA projects the unit vectors onto the plane of their largest variance, so that distances on the map are distances
-between vectors with all other dimensions left out. It is fast, but of hundreds of dimensions two have about a tenth of
-the variance, and groups overlap.
-
-t-SNE (`tsne_layout`) keeps neighbours together: groups are islands, and distances between islands mean little. The
-implementation is our own, in NumPy: umap-learn and pacmap require numba and llvmlite, 130 MB that compile for half a
-minute at the first map; openTSNE takes minutes for 100,000 texts and requires scikit-learn. All work is done in small
-blocks, so that the interpreter lock is released within milliseconds.
-
-A t-SNE map is cached in the job's folder, with a key derived from the vectors; the file can be deleted at any time.
+A t-SNE map is kept in the job's folder under a key of the vectors; work is in blocks that release the interpreter lock.
 """
 
 import hashlib
@@ -45,11 +36,9 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class TextMap:
-    """The coordinates of n texts: `points` (n, 2), float32, in the order of `item_numbers` (n,), which ascend.
+    """`points` (n, 2), float32, by ascending `item_numbers`.
 
-    `share` is the part of the unit vectors' variance that lies in the plane, 0 to 1, and always 0 for t-SNE. Not on the
-    map are `missing` texts, which have no vector (yet), and `without_direction` texts, whose vector is zero or not
-    finite.
+    `share` is the part of the variance in the plane, 0 for t-SNE.
     """
 
     item_numbers: NDArray[np.int64]
@@ -62,10 +51,7 @@ class TextMap:
 
 
 def make_map(embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
-    """The PCA map of all texts that have a direction; the same for the same vectors.
-
-    Blocking; call it in a thread. `progress` gets shares from 0 to 1. Raises DataError.
-    """
+    """The PCA map, the same for the same vectors. Blocking. Raises DataError."""
     unit = unit_vectors(embeddings)
     if unit.count < 2:
         return map_of(unit, np.zeros((unit.count, 2), dtype=np.float32), 0.0, Layout.DIRECTION)
@@ -89,10 +75,7 @@ def make_map(embeddings: Embeddings, progress: Progress = lambda share: None) ->
 
 
 def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) -> TextMap:
-    """The t-SNE map of all texts that have a direction; the same for the same vectors on the same machine.
-
-    Blocking, half a minute for 100,000 texts; call it in a thread. Raises DataError, and any exception from `progress`.
-    """
+    """The t-SNE map, the same for the same vectors on one machine. Blocking for minutes. Raises DataError."""
     if unit.count < _LEAST:
         return map_of(unit, make_map(unit.embeddings).points, 0.0, Layout.NEIGHBOURS)
     points = _main_axes_first(_reduced(unit, _part(progress, 0.0, 0.08)))[0]
@@ -104,7 +87,6 @@ def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) ->
 
 
 def map_of(unit: UnitVectors, points: NDArray[np.float32], share: float, layout: Layout) -> TextMap:
-    """A map with the given coordinates, (n, 2), of the texts of `unit`, in its order."""
     missing = unit.embeddings.count - unit.count - unit.without_direction
     return TextMap(unit.item_numbers, points, share, unit.dimension, missing, unit.without_direction, layout)
 
@@ -159,10 +141,7 @@ def cached_map(folder: JobFolder, embeddings: Embeddings) -> TextMap | None:
 
 
 def tsne_map(folder: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
-    """The cached t-SNE map, or a new one, which is then cached if the file can be written.
-
-    Blocking, half a minute for 100,000 texts; call it in a thread. Raises DataError, and any exception from `progress`.
-    """
+    """The kept t-SNE map, or a new one. Blocking, half a minute for 100,000 texts. Raises DataError."""
     unit = unit_vectors(embeddings)
     found = _read(folder, unit)
     if found is None:

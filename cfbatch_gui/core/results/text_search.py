@@ -1,9 +1,6 @@
-"""A case-insensitive substring search over all texts of a job, fast enough for a million of them.
+"""A caseless substring search over all texts of a job.
 
-SQLite ignores case in ASCII only, and reads each text from its table for every search. The index reads the texts once,
-casefolds them (`str.casefold`, which covers every script) and keeps their UTF-8 bytes one after the other: in memory
-while they are few, otherwise in an unnamed temporary file that is deleted with the index. A text contains another
-exactly if its UTF-8 bytes contain those of the other.
+The texts' casefolded UTF-8 stands in memory, or in an unnamed file when there is much, and is searched as bytes.
 """
 
 import io
@@ -50,11 +47,10 @@ class _Kept:
 
 
 class CasefoldIndex:
-    """The texts of a job, which never change, each under a number; consecutive texts may share a number.
+    """The texts of a job, each under a number that successive ones may share.
 
-    `statement` is SQL with two parameters, a key and a limit. It selects key, number and one or more texts of the rows
-    with greater keys, in ascending order. If the folder cannot take the file of the index, each search reads the texts
-    again. The methods may be called from several threads; a lock lets one run at a time. They raise DataError.
+    `statement` is SQL of a key and a limit for key, number and texts, ascending. Without room on the disk texts are
+    read again. For any thread; raises DataError.
     """
 
     def __init__(self, folder: JobFolder, statement: str) -> None:
@@ -126,10 +122,7 @@ class CasefoldIndex:
 
 
 def found_spans(text: str, sought: str) -> list[tuple[int, int]]:
-    """The places of `sought` in a text as `CasefoldIndex.find` looks for it: start and stop, from left to right.
-
-    Casefolding may make several characters of one ("ß" → "ss"); a place that begins or ends inside has the whole one.
-    """
+    """The places of `sought`, from left to right; one inside a character ("ß" → "ss") has the whole one."""
     needle, folded = sought.casefold(), text.casefold()
     if not needle or needle not in folded:
         return []
@@ -237,7 +230,6 @@ class TextSearch:
             return database.execute(_ITEMS_OF_TEXTS, (json.dumps(texts),)).fetchall()
 
     def _of_queries(self, queries: list[int], folded: str) -> list[tuple[int, int]]:
-        """The contexts of these queries that contain a casefolded text, each with its query."""
         found: list[tuple[int, int]] = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             with self._folder.open(read_only=True) as database:

@@ -1,17 +1,7 @@
-"""t-SNE, a layout in the plane that keeps near neighbours of many dimensions close together, and its kNN graph.
+"""t-SNE (van der Maaten, Hinton, JMLR 9, 2008) on an approximate, deterministic kNN graph from cells of k-means.
 
-L. van der Maaten, G. Hinton, "Visualizing Data using t-SNE", JMLR 9 (2008).
-
-The graph is approximate and deterministic. The points are divided into cells by a few rounds of k-means, and each point
-is compared with all points of the cells whose centres are nearest to it. The cells around its own are searched first;
-the distance of the last neighbour found there is the bound for all further cells, so that few have to be sorted. Ties
-are broken differently for each point, so that a thousand copies of one text are not all connected to the same fifteen.
-
-Each point is attracted by its `NEIGHBOURS` nearest, as by springs, and repelled by all others; see `Repulsion`. The
-layout is initialised with the principal plane, scaled down by 10⁴, has a phase of early exaggeration by 12, and a
-learning rate in proportion to the number of points, as recommended by A. C. Belkina et al. (2019) and D. Kobak,
-P. Berens (2019), both in Nature Communications 10. All springs are equally strong, which N. Böhm et al. (JMLR 23, 2022)
-found to give the same picture as weights from perplexities.
+Neighbours attract each other by equal springs (Böhm et al., JMLR 23, 2022); initialised and exaggerated as by Belkina
+et al. and Kobak, Berens (Nature Communications 10, 2019).
 """
 
 from dataclasses import dataclass
@@ -38,10 +28,7 @@ _SEED = 20_250_403
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Points in the order of their cells; cell c has the points from `starts[c]` to below `starts[c + 1]`.
-
-    `order[i]` is the original index of `points[i]`. `halves` are half the squared lengths of `points`.
-    """
+    """Points by cell, c from `starts[c]`; `order` has the original indices, `halves` half the squared lengths."""
 
     centres: NDArray[np.float32]
     starts: NDArray[np.int64]
@@ -59,11 +46,7 @@ class _Cells:
 
 
 def knn_graph(points: NDArray[np.float32], count: int, progress: Progress = lambda share: None) -> NDArray[np.int32]:
-    """The indices of `count` points near each of `points` (n, d), the nearest first, never its own; int32 (n, count).
-
-    The distance of two points must be at most 2, and `count` must be below n. Nearly all true nearest neighbours are
-    found; see `_MOST_COMPARED`. `progress` gets shares from 0 to 1; an exception from it is passed on.
-    """
+    """The indices, int32 (n, count), of nearly the nearest of `points` (n, d), whose distances are at most 2."""
     cells = _cells(points)
     progress(0.2)
     firsts, probes = _first_look(cells, count)
@@ -101,10 +84,7 @@ def _cells(points: NDArray[np.float32]) -> _Cells:
 
 
 def _cut(members: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-    """Divide cells of more than `_LARGEST` points: the further points of cell c get c + `number`, c + 2 · `number` ….
-
-    `members` (n,) are the cells of the points, and `number` is how many cells there are.
-    """
+    """Divide cells of more than `_LARGEST` points: further points of cell c get c + `number`, and so on."""
     order = np.argsort(members, kind="stable")
     sizes = np.bincount(members, minlength=number)
     within = np.empty(len(members), dtype=np.int64)
@@ -135,11 +115,7 @@ def _nearest_centres(points: NDArray[np.float32], centres: NDArray[np.float32]) 
 
 
 def _first_look(cells: _Cells, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Keys of the nearest points in the cells around each point's own, and the cells to search next.
-
-    The keys, (n, count), have no owner and ascend in each row. The cells are (n, wide), and the number of cells stands
-    for none.
-    """
+    """Sorted keys (n, count) of the nearest points around each one's cell, and the cells (n, wide) to search next."""
     total, number = len(cells.points), len(cells.centres)
     halves, around = _halves(cells.centres), []
     for cell, centre in enumerate(cells.centres):
@@ -170,11 +146,7 @@ def _first_look(cells: _Cells, count: int) -> tuple[NDArray[np.uint64], NDArray[
 def _keys(
     cells: _Cells, first: int, firsts: NDArray[np.uint64], probes: NDArray[np.int32], progress: Progress
 ) -> NDArray[np.uint64]:
-    """A sorted array of keys, one for each neighbour found for the points from index `first` on.
-
-    From the high bits down, a key has the owner (its index less `first`), the squared distance in steps, and the index
-    of the neighbour exclusive-or that of the owner, so that ties are broken differently for each owner.
-    """
+    """Sorted keys of owner, squared distance in steps, and the neighbour exclusive-or the owner, which breaks ties."""
     number, wide = len(cells.centres), probes.shape[1]
     owners = np.arange(len(firsts), dtype=np.uint64)
     found = [(owners[:, None] << _OWNER | firsts).ravel()]
@@ -204,11 +176,7 @@ def _keys(
 
 
 def _steps(halves: NDArray[np.float32], likeness: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Squared distances in steps of 1 / _FINE, at most 2²⁰ − 1.
-
-    `halves` are those of the owners; `likeness` is the dot product with the other point less half of that one's squared
-    length.
-    """
+    """Squared distances in steps of 1 / _FINE, at most 2²⁰ − 1, from dot products and half squared lengths."""
     steps: NDArray[np.uint64] = np.clip((halves - likeness) * np.float32(2 * _FINE), 0, 2**20 - 1).astype(np.uint64)
     return steps
 
@@ -262,11 +230,7 @@ class _Springs:
 def tsne_layout(
     near: NDArray[np.int32], plane: NDArray[np.float32], progress: Progress = lambda share: None
 ) -> NDArray[np.float32]:
-    """The coordinates of n points, float32 (n, 2). Deterministic.
-
-    `near` (n, k) has the indices of each point's nearest neighbours, `plane` (n, 2) the initial coordinates. `progress`
-    gets shares from 0 to 1; an exception from it is passed on.
-    """
+    """The coordinates, float32 (n, 2), by `near` (n, k) from `plane` (n, 2). Deterministic; `progress` may raise."""
     count = len(plane)
     springs = _springs(near)
     repulsion = Repulsion(count)
@@ -307,11 +271,7 @@ def _first_points(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
 
 
 def _springs(near: NDArray[np.int32]) -> list[_Springs]:
-    """The springs of all points, in blocks of about _SPRINGS.
-
-    A pair of points has a spring at both ends if either is among the neighbours of the other, twice as strong if both
-    are. All strengths add up to 1.
-    """
+    """The springs in blocks, at both ends, twice as strong where both are neighbours; all add up to 1."""
     count, each = near.shape
     own, other = np.repeat(np.arange(count), each), near.ravel().astype(np.int64)
     keys = np.concatenate([own * count + other, other * count + own])
@@ -332,11 +292,7 @@ def _springs(near: NDArray[np.int32]) -> list[_Springs]:
 
 
 class Repulsion:
-    """The repulsion of `count` points, from the potential 1 / (1 + distance²), by interpolation on a grid and FFT.
-
-    The grid is kept between calls while the extent of the points changes little. The error is a few per cent at the
-    density of a finished layout, about one point in a square of side 1.
-    """
+    """The repulsion of `count` points by 1 / (1 + distance²), by FFT on a grid, within a few per cent."""
 
     def __init__(self, count: int) -> None:
         self._most = max(_MOST, round(_NODES_A_POINT * count**0.5))
@@ -346,11 +302,7 @@ class Repulsion:
         self._transform = np.empty((0, 0), dtype=np.complex128)
 
     def push(self, points: NDArray[np.complex64]) -> tuple[NDArray[np.complex64], float]:
-        """The forces on `points` (n,), x + i·y, and the total potential.
-
-        The force is the sum over all other points of difference / (1 + distance²)², complex64 (n,); the potential the
-        sum of 1 / (1 + distance²) over all ordered pairs.
-        """
+        """The forces on `points` (n,), x + i·y, complex64 (n,), and the sum of 1 / (1 + distance²) over all pairs."""
         low = complex(points.real.min(), points.imag.min())
         high = complex(points.real.max(), points.imag.max())
         self._fit(max((high - low).real, (high - low).imag, 1e-9))

@@ -18,11 +18,7 @@ Block = tuple[int, NDArray[np.float32], NDArray[np.float32]]
 
 @dataclass(frozen=True, eq=False)
 class UnitVectors:
-    """The vectors that have a direction: those that are not zero and have no NaN and no infinity.
-
-    They are numbered by an index from 0 to `count` - 1; `item_numbers[index]` is the text's item number, ascending.
-    `without_direction` counts the vectors that have none and therefore no index.
-    """
+    """The vectors that have a direction, by an index below `count`; `item_numbers` ascend."""
 
     embeddings: Embeddings
     item_numbers: NDArray[np.int64]
@@ -42,7 +38,6 @@ class UnitVectors:
             yield start, _rows(self.embeddings, items), self.inverse_lengths[start : start + size]
 
     def rows(self, indices: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The unit vectors of these indices, float32 (n, d), a copy."""
         stored = self.embeddings.rows_of(self.item_numbers[indices])
         unit: NDArray[np.float32] = stored * self.inverse_lengths[indices][:, None]
         return unit
@@ -97,11 +92,7 @@ _SEED = 20_250_401  # arbitrary but fixed, so that the same vectors give the sam
 
 
 def orthonormal(columns: NDArray[np.float64]) -> NDArray[np.float32]:
-    """An orthonormal basis of the columns' span, (d, width), by the Gram-Schmidt process, applied twice to each column.
-
-    A column that depends on those before it becomes zero. `numpy.linalg.qr` holds the global interpreter lock
-    throughout, for seconds on a busy machine; here it is released between any two columns.
-    """
+    """An orthonormal basis (d, width) by Gram-Schmidt; `numpy.linalg.qr` would hold the interpreter lock."""
     found = np.zeros(columns.shape, dtype=np.float64)
     for index in range(columns.shape[1]):
         column = columns[:, index]
@@ -123,7 +114,6 @@ class Subspace:
     mean: NDArray[np.float32]
 
     def project(self, rows: NDArray[np.float32], factors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Coordinates in the subspace, (n, width)."""
         found: NDArray[np.float32] = (rows @ self.directions) * factors[:, None] - self.mean @ self.directions
         return found
 
@@ -136,10 +126,7 @@ def main_subspace(
     centred: bool,
     rounds: int = 3,
 ) -> Subspace:
-    """The subspace of `width` directions with most of the rows' variance, or of their squared length if not `centred`.
-
-    `passes` is called `rounds` times and gives all rows each time.
-    """
+    """The `width` directions of most variance, or length if not `centred`; `passes` gives all rows each time."""
     start = np.random.default_rng(_SEED).standard_normal((dimension, width))
     directions = orthonormal(start)
     mean = np.zeros(dimension, dtype=np.float64)

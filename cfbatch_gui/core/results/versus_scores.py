@@ -1,9 +1,4 @@
-"""Scores versus similarities: the scores of a ranking job compared with an embedding job that has the same texts.
-
-Texts are matched if they are equal, character by character; of several equal texts with a vector the first is used. A
-score is the ranking model's for a query and a context together; a similarity is the cosine of the vectors that the
-embedding job has for the two.
-"""
+"""The scores of a ranking job beside the cosines of an embedding job that has the same texts."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -30,11 +25,9 @@ SELECT q.text, t.text FROM items i JOIN queries q USING(query_no) JOIN texts t U
 
 @dataclass(frozen=True, eq=False)
 class VersusScores:
-    """Arrays of shape (n,): one element for each scored pair whose query and context both have a vector.
+    """Arrays (n,) for scored pairs with both vectors, of `of`.
 
-    `of` is the number of all scored pairs. `item_numbers` are the ranking's. `correlation` is Pearson's, NaN for fewer
-    than two pairs or if scores or similarities do not vary. `queries` counts the queries with two pairs or more,
-    `same_first` those of them in which the pair of the best similarity also has the best score.
+    `correlation` is Pearson's, NaN where nothing varies; `same_first` counts queries whose best pair is the same.
     """
 
     item_numbers: NDArray[np.int64]

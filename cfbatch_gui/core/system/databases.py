@@ -9,10 +9,9 @@ from cfbatch_gui.core.system.files import OWN_FOLDER, create_own_file
 
 
 def database_address(path: PurePath, *, mode: str) -> str:
-    """The address of an absolute path for SQLite; `mode` is one of SQLite's, such as "rwc".
+    """The address of a path for SQLite.
 
-    Not `as_uri`: SQLite refuses every host in an address, and there a Windows share is one. With four slashes the share
-    is part of the path. Source: https://www.sqlite.org/uri.html
+    It refuses hosts, so a share is part of the path (https://www.sqlite.org/uri.html).
     """
     plain = path.as_posix()
     root = "" if plain.startswith("/") else "/"  # before the letter of a drive

@@ -1,4 +1,4 @@
-"""Names of files: for any system, whatever a job or a book is called; and as they stand on a command line.
+"""Names of files for any system, and as they stand on a command line.
 
 Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 """
@@ -20,11 +20,7 @@ _DEVICE: Final = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9Â¹Â
 
 
 def file_stem(name: str, fallback: str = "") -> str:
-    """What can stand before a suffix: no sign that a system forbids, no blank or dot at its ends, no device.
-
-    In composed form, as macOS may give decomposed names, and as long as `LONGEST_STEM` at most. `fallback` stands for a
-    name of which nothing is left.
-    """
+    """What can stand before a suffix on every system, composed and at most `LONGEST_STEM`; else `fallback`."""
     kept = _FORBIDDEN.sub("-", unicodedata.normalize("NFC", name)).strip(" .")
     kept = kept[:LONGEST_STEM].strip(" .") or fallback
     return _DEVICE.sub(r"\1_", kept, count=1) if _DEVICE.match(kept) else kept
@@ -42,11 +38,7 @@ _SCHEME = "file:"
 
 
 def independent(argument: str) -> str:
-    """The argument so that a process with another working folder understands it: an absolute path.
-
-    Addresses stay as they are, also those that name no file of this computer: `path_of` says so where it can be shown.
-    No absolute path begins like an address, so nothing is taken for one that was none, and nothing is decoded twice.
-    """
+    """The argument for a process with another working folder; addresses stay as they are."""
     if _is_address(argument):
         return argument
     try:
@@ -56,10 +48,7 @@ def independent(argument: str) -> str:
 
 
 def path_of(argument: str) -> Path:
-    """The file that an independent argument names. Raises InputError for an address that names none of this computer.
-
-    Bytes of an address that are no UTF-8 stay what they are, as in every path.
-    """
+    """The file that an independent argument names. Raises InputError for other addresses."""
     if not _is_address(argument):
         return Path(argument)
     from urllib.parse import unquote_to_bytes  # takes a while to import, and is seldom needed

@@ -51,10 +51,9 @@ def own_opener(path: str, flags: int) -> int:
 
 
 def create_own_file(path: Path) -> None:
-    """Make an empty file that only this user can read, unless there is one; for libraries that open by name.
+    """Make an empty file for this user only, for libraries that open by name.
 
-    SQLite gives a database's journals its permissions. A file that is there is not opened: closing it would end the
-    locks that SQLite has on it in this process. An error is left to whoever opens the file.
+    One that is there is not opened: closing it would end SQLite's locks.
     """
     with suppress(OSError):
         os.close(own_opener(str(path), os.O_RDWR | os.O_CREAT | os.O_EXCL))
@@ -79,10 +78,7 @@ def write_own_file(path: Path, data: bytes) -> None:
 
 
 def write_own_bytes(path: Path, data: bytes, start: int, *, is_flushed: bool) -> None:
-    """Write bytes into a file at `start`, and cut off what is behind them; a file that is not there is made.
-
-    When `is_flushed`, they are on the disk when this returns. Raises DiskFull and DataError.
-    """
+    """Write at `start` and cut off the rest, flushed when `is_flushed`. Raises DiskFull and DataError."""
     try:
         if not path.exists():
             create_own_file(path)
@@ -115,10 +111,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def move_own_file(path: Path, target: Path) -> None:
-    """Give a file that is closed its name, in place of one that may have it; the caller flushes the folder.
-
-    Raises DiskFull and DataError.
-    """
+    """Give a closed file its name; the caller flushes the folder. Raises DiskFull and DataError."""
     try:
         move_file(path, target)
     except OSError as error:
@@ -162,14 +155,9 @@ def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_writer(path: Path, *, buffering: int = -1, private: bool = False) -> Iterator[BinaryIO]:
-    """A binary stream whose content becomes the file `path` when the block ends; nothing changes when it raises.
+    """A stream that becomes the file `path` when the block ends; nothing changes when it raises.
 
-    The bytes are written to a hidden ".part" file in the target's folder, which replaces the target after it was
-    flushed to the disk. The stream can seek and be read. A symbolic link is kept, and so are an older file's
-    permissions; a new file has those of the umask. A `private` file can be read by this user only, also when an older
-    one had wider permissions. `buffering` is as of open(): with a large buffer, what is read back may not come from
-    the disk.
-    Raises DiskFull and ExportError.
+    Links and an older file's permissions stay; a `private` file is this user's only. Raises DiskFull and ExportError.
     """
     target = _target(path)
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
@@ -203,11 +191,10 @@ def atomic_writer(path: Path, *, buffering: int = -1, private: bool = False) -> 
 
 @contextmanager
 def atomic_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
-    """A new folder that becomes the folder `path` when the block ends, and is removed when it raises.
+    """A new folder that becomes `path` when the block ends.
 
-    An existing folder may hold only files for which `is_ours` is true (called with the path relative to the folder,
-    with "/"): each is then replaced atomically, and those that were not written again are removed. The caller flushes
-    the files to the disk. Raises DiskFull and ExportError.
+    An existing one may hold only what `is_ours` (relative path); that is replaced or removed. The caller flushes the
+    files. Raises DiskFull and ExportError.
     """
     target = Path(os.path.realpath(path))
     _check_folder(path, target, is_ours)
@@ -262,18 +249,13 @@ def _move_into(part: Path, target: Path) -> None:
 
 
 def _flush_folders(folder: Path) -> None:
-    """Flush a folder and those in it."""
     for each in (*folder.rglob("*"), folder):
         if each.is_dir():
             _flush_folder(each)
 
 
 def append_line_durably(path: Path, line: bytes) -> None:
-    """Append a line to a file of lines and flush it to the disk.
-
-    A last line that a crash cut short is ended first. A line that could be written only in part is removed again.
-    Raises DiskFull and DataError.
-    """
+    """Append a line and flush it; a torn last line is ended first. Raises DiskFull and DataError."""
     is_new = not path.exists()
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), OWN_FILE)
@@ -340,7 +322,6 @@ def _append(descriptor: int, line: bytes) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush the folder, so that a new name in it survives a power failure."""
     if sys.platform == "win32":
         return
     try:
@@ -402,11 +383,7 @@ def _persistently(act: Callable[[], object], pauses: Sequence[float] = _PAUSES) 
 
 
 def keep_aside(path: Path) -> str:
-    """Copy a damaged “recipes.json” to “recipes.damaged-1.json”, or to the next number that is free; the copy's name.
-
-    A copy that is there with the same content is taken for it, so that starts without a change make one. "" when no
-    copy can be made, as in a folder that is read-only, in which nothing is written anew either.
-    """
+    """Copy a damaged “recipes.json” to “recipes.damaged-1.json” or the next; its name, "" where none can be made."""
     try:
         content = path.read_bytes()
         for number in itertools.count(1):
@@ -499,10 +476,7 @@ _lists: list[_List] = []  # the last one is used; more than one while a process 
 
 
 def keep_list(folder: Path) -> None:
-    """Create this process's list in a folder, and remove the files on the lists of ended processes.
-
-    A folder that is not writable is no error: the worst consequence is a hidden file left behind by a crash.
-    """
+    """Create this process's list, and remove what ended processes were writing."""
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path in list(folder.iterdir()):

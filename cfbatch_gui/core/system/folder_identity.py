@@ -1,8 +1,4 @@
-"""What tells a data folder from its copies: a random id, where it is, and how often it was opened.
-
-The same is kept in the folder and outside of it, in the user's folder for program state. A folder that was moved,
-copied or put back from a backup differs in one of these.
-"""
+"""What tells a data folder from its copies: an id, its place and its openings, kept in it and outside of it."""
 
 import secrets
 import sys

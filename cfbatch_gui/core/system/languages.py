@@ -1,8 +1,4 @@
-"""The languages of the program: their catalogues of translations, and how they write numbers.
-
-A catalogue is gettext's, compiled beside its source in resources/translations. A process has one language, as it has
-one locale; a face chooses it once, before it says anything. docs/languages.md says how to add one.
-"""
+"""The languages of the program: gettext catalogues, and how numbers are written; see docs/languages.md."""
 
 import gettext
 import re
@@ -23,10 +19,7 @@ _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")  # a paramete
 
 @dataclass(frozen=True)
 class Language:
-    """A language: its code (ISO 639, such as "de"), its own name, the signs in its numbers, and where its lines begin.
-
-    Translates nothing by itself; a subclass overrides `translated` and `translated_plural`.
-    """
+    """Its code (ISO 639), own name, and the signs in its numbers; a subclass translates."""
 
     code: str
     name: str
@@ -35,14 +28,10 @@ class Language:
     is_right_to_left: bool = False
 
     def translated(self, source: str, context: str = "") -> str:
-        """The text in this language; the English source where there is no translation.
-
-        `context` tells apart what is one word in English and two elsewhere.
-        """
+        """The text in this language, else the source; `context` tells equal English words apart."""
         return source
 
     def translated_plural(self, one: str, many: str, count: int) -> str:
-        """The form of the template for this number."""
         return one if count == 1 else many
 
     def number(self, value: float, specification: str = ",") -> str:
@@ -50,15 +39,10 @@ class Language:
         return self._signs(format(value, specification))
 
     def filled(self, template: str, parameters: Mapping[str, object]) -> str:
-        """The template with its parameters: numbers in this language's form, messages said in it, text as it is."""
         return _Filling(self).vformat(template, (), parameters) if parameters else template
 
     def said(self, text: str) -> str:
-        """A sentence of the core's in this language.
-
-        A message is worded from its template. Plain text was stored (ledger, data.db) or comes from outside: what is
-        the English form of a known template is worded anew, everything else stays as it is.
-        """
+        """A sentence of the core's in this language; stored English text is recognised by its template."""
         if not isinstance(text, Message):
             return self._recognised(text)
         if text.many:
@@ -80,8 +64,6 @@ class Language:
 
 
 class _Filling(string.Formatter):
-    """`str.format` with a language's numbers."""
-
     def __init__(self, language: Language) -> None:
         self._language = language
 
@@ -116,8 +98,6 @@ class Catalogue(gettext.GNUTranslations):
 
 @dataclass(frozen=True)
 class CatalogueLanguage(Language):
-    """A language with a catalogue."""
-
     catalogue: Catalogue = field(default_factory=Catalogue, repr=False, compare=False)
 
     def translated(self, source: str, context: str = "") -> str:
@@ -131,7 +111,6 @@ class CatalogueLanguage(Language):
         return self.catalogue.gettext(source)
 
     def translated_plural(self, one: str, many: str, count: int) -> str:
-        """The form that the catalogue's own rule chooses."""
         return self.catalogue.ngettext(one, many, count)
 
     def _recognised(self, text: str) -> str:
@@ -229,13 +208,10 @@ def load_language(code: str) -> Language:
 
 
 def language_of_system(environ: Mapping[str, str], preferred: Sequence[str] = ()) -> str:
-    """The code of the language that the environment asks for, by gettext's own rules: "" where it names none of ours.
+    """The language that the environment asks for by gettext's rules, "" for none of ours.
 
-    `preferred` are tags such as "de-AT", the best one first, as Windows and macOS have them; they count where the
-    environment names no locale at all.
-
-    Sources: the variables LANGUAGE (a list), LC_ALL, LC_MESSAGES and LANG, the first that is set; LANGUAGE counts only
-    where the locale is not "C". https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html
+    `preferred` tags count where no locale is named. https://www.gnu.org/software/gettext/manual/html_node/Locale-
+    Environment-Variables.html
     """
     locale = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
     if not locale:
@@ -254,8 +230,6 @@ def _one_of_ours(wanted: str) -> str:
 
 
 class _InUse:
-    """The language of this process."""
-
     language: Language = ENGLISH
 
 

@@ -1,9 +1,4 @@
-"""A later start of the program: it gives its files to the window that is open for the same data folder.
-
-This runs before anything that takes long is imported. So it speaks to the window's QLocalServer through a plain socket:
-QtNetwork alone would take twice as long to import as all of this (0.15 s of computing time, 25 November 2026). A
-request is one line of JSON, the answer one word.
-"""
+"""A later start gives its files to the window that is open for the data folder, before anything slow is imported."""
 
 import hashlib
 import json
@@ -35,16 +30,12 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Come to the front, and open these files, which are as `file_arguments.independent` gives them, in new jobs.
-
-    `activation` is the token by which the desktop lets the window come to the front, "" when there is none.
-    """
+    """Come to the front and open these files; `activation` is the desktop's token, "" for none."""
 
     files: tuple[str, ...] = ()
     activation: str = ""
 
     def encoded(self) -> bytes:
-        """The line that is sent."""
         return json.dumps({"files": self.files, "activation": self.activation}).encode() + b"\n"
 
     @classmethod
@@ -57,11 +48,7 @@ class Request:
 
 
 def addresses(paths: Paths, environ: Mapping[str, str]) -> Iterator[str]:
-    """Where a window of this data folder may listen, the first choice first.
-
-    A socket in the data folder, in which nobody else can make one; where its path is too long, or its file system has
-    no sockets, one in the user's runtime folder.
-    """
+    """Where a window of this folder may listen: a socket in it, else in the user's runtime folder."""
     root = paths.root.resolve()
     name = f"cfbatch-{hashlib.sha256(os.fsencode(root)).hexdigest()[:20]}"
     if sys.platform == "win32":
@@ -76,10 +63,7 @@ def addresses(paths: Paths, environ: Mapping[str, str]) -> Iterator[str]:
 def hand_over(
     paths: Paths, files: tuple[str, ...], environ: Mapping[str, str], *, patience: float = PATIENCE
 ) -> Answer:
-    """Ask the window that has this data folder open to come forward and to open `files`; blocks for up to `patience`.
-
-    The ledger's lock is not tried: taking it for a moment could turn away another process that starts.
-    """
+    """Ask the open window to open `files`; blocks up to `patience`. The ledger's lock is not tried."""
     activation = next((environ[name] for name in _ACTIVATION if environ.get(name)), "")
     request = Request(files, activation).encoded()
     answers = (_answer(address, request, patience) for address in addresses(paths, environ))

@@ -32,10 +32,7 @@ def redacted(text: str) -> str:
 def set_up(
     paths: Paths, *, level: int = logging.INFO, rename: Callable[[str, str], object] = os.rename
 ) -> logging.Handler:
-    """Send the log of the whole process to `paths.log`, replacing an earlier handler of this program.
-
-    Returns the handler, for `shut_down`. The file is created with the first record. `rename` is the system's.
-    """
+    """Send the process's log to `paths.log`; the handler for `shut_down`."""
     root = logging.getLogger()
     for handler in root.handlers[:]:
         if isinstance(handler, _LogFile):
@@ -58,7 +55,6 @@ def last_lines(paths: Paths, count: int) -> list[str]:
 
 
 def shut_down(handler: logging.Handler) -> None:
-    """Remove the handler from the root logger and close its file."""
     logging.getLogger().removeHandler(handler)
     handler.close()
 
@@ -72,15 +68,11 @@ class _LogFile(RotatingFileHandler):
         self.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
 
     def _open(self) -> TextIOWrapper:
-        """Open the current file, readable by this user only."""
         descriptor = own_opener(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return TextIOWrapper(os.fdopen(descriptor, "ab"), self.encoding, self.errors)
 
     def doRollover(self) -> None:
-        """Begin a new file, unless Windows refuses to rename this one because another process writes it too.
-
-        Then this one grows on, and the older ones stay; renaming a file to its own name changes nothing.
-        """
+        """Begin a new file, unless Windows refuses as another process writes it, too."""
         if self.stream:
             self.stream.close()
             self.stream = None  # as logging itself does; the next record opens it
@@ -95,7 +87,5 @@ class _LogFile(RotatingFileHandler):
 
 
 class _Redacting(logging.Formatter):
-    """Redacts the formatted record, which includes arguments, tracebacks and stacks."""
-
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))

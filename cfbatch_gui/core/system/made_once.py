@@ -9,12 +9,7 @@ S = TypeVar("S")
 
 
 class made_once(Generic[S, T]):  # noqa: N801 - used as a decorator, like `functools.cached_property`
-    """A method whose result becomes the attribute of its name at the first access.
-
-    As `functools.cached_property`, which has no lock from Python 3.12 on: two threads could get two results. There is a
-    lock for each attribute, so that the window's thread does not wait while another one imports what it does not ask
-    for. Making one may ask for another, in one direction only.
-    """
+    """A method whose result becomes its attribute, made once, with a lock each (as `cached_property` had)."""
 
     def __init__(self, make: Callable[[S], T]) -> None:
         self._make = make

@@ -29,22 +29,17 @@ _FOLDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Paths below the data folder `root`. Creating an instance does not access the disk.
-
-    `state` is a folder outside of it in which the data folder is known by its id; None where there is none.
-    """
+    """Paths below the data folder `root`; `state` is outside of it, None where there is none."""
 
     root: Path
     state: Path | None = None
 
     @property
     def ledger(self) -> Path:
-        """The SQLite database of jobs, batches and their states."""
         return self.root / "ledger.db"
 
     @property
     def lock(self) -> Path:
-        """The lock file, locked by the one process that may write the ledger."""
         return self.root / "ledger.lock"
 
     @property
@@ -69,11 +64,9 @@ class Paths:
 
     @property
     def jobs(self) -> Path:
-        """One folder for each job."""
         return self.root / "jobs"
 
     def job(self, job_id: str) -> Path:
-        """The folder of one job."""
         return self.jobs / job_id
 
     @property
@@ -98,12 +91,10 @@ class Paths:
 
     @property
     def settings(self) -> Path:
-        """See settings.py."""
         return self.root / "settings.json"
 
     @property
     def recipes(self) -> Path:
-        """See inputs/columns/recipes.py."""
         return self.root / "recipes.json"
 
     @property
@@ -117,12 +108,10 @@ class Paths:
         return self.root / "traffic.jsonl"
 
     def catalogue(self, connection_id: str) -> Path:
-        """The list of models that a connection returned last."""
         return self.catalogues / f"{connection_id}.json"
 
     @property
     def catalogues(self) -> Path:
-        """The folder of the lists of models."""
         return self.root / "catalogues"
 
     @property
@@ -136,7 +125,6 @@ class Paths:
 
     @property
     def logs(self) -> Path:
-        """The folder of the log files."""
         return self.root / "logs"
 
     @property
@@ -179,12 +167,7 @@ class Paths:
         )
 
     def _tighten(self) -> None:
-        """Take away other users' rights to a folder that was made by hand, or copied without its permissions.
-
-        A folder with 0700 shuts off all that is in it. Where the user has named a folder in which there are other
-        things too, that one stays as it is. Errors are ignored: a file system without permissions has none to take
-        away, and one that is read-only is reported by whoever writes.
-        """
+        """Take other users' rights from a folder of ours; errors are ignored."""
         if sys.platform == "win32":
             return  # the folder inherits the rights of the user's profile
         members = ((name, member) for name, member in vars(Paths).items() if isinstance(member, property))
@@ -237,15 +220,11 @@ def state_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path
 
 
 def _xdg(environ: Mapping[str, str], name: str) -> str:
-    """The XDG Base Directory Specification requires relative paths to be ignored."""
     return environ.get(name, "") if environ.get(name, "").startswith("/") else ""
 
 
 def resource(name: str) -> Path:
-    """The path of a file or folder below resources/, named with forward slashes ("icons/plus.svg").
-
-    Raises FileNotFoundError with the name: a missing resource means a broken installation, not a user's mistake.
-    """
+    """The path below resources/, with forward slashes. Raises FileNotFoundError."""
     for folder in _FOLDERS:
         path = folder / name
         if path.exists():

@@ -22,11 +22,7 @@ def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def take_secrets(environ: MutableMapping[str, str]) -> dict[str, str]:
-    """A copy of the environment as it is, from which the secrets are then removed.
-
-    With `os.environ`, every process that is started from then on is started without them, also by Qt and by libraries.
-    What /proc/PID/environ shows of this process itself stays as it was.
-    """
+    """A copy of the environment, from which the secrets are then removed, also for child processes."""
     found, kept = dict(environ), without_secrets(environ)
     for name in found.keys() - kept.keys():
         del environ[name]
@@ -38,12 +34,9 @@ def _is_secret(name: str) -> bool:
 
 
 def forbid_core_dumps() -> None:
-    """To be called before a token is read. Where the system has no such switch, nothing happens.
+    """Forbid core dumps of this process, before a token is read.
 
-    The limit is the soft one, so that a program that is started from here can lift it again. On Linux the process also
-    becomes "not dumpable", because a core dump that is piped to a program heeds no limit: other processes of this user
-    can no longer attach to it or read its memory, its environment and its open files in /proc, but those that trace it
-    already go on to. A program that is started from here can be dumped as ever. See prctl(2), core(5).
+    On Linux also by prctl(2), as a piped dump heeds no limit.
     """
     if sys.platform == "win32":
         return

@@ -23,13 +23,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SavedConnection:
-    """A connection as the user configured it. Its secrets are in the keyring, under its id.
+    """A connection without its secrets, which are in the keyring under its `id`, never reused.
 
-    `id` never changes and is never reused. `url` is the Worker's URL, or a different base URL of the gateway; `gateway`
-    is an AI Gateway's name, selected by its own URL or, with `by_header`, by a header on the usual one. `paid_plan`
-    concerns a Worker: whether its plan has enough processor time for large batches. So do `collects`, whether it is
-    handed the batches to collect their answers in the user's account, and `keep_days`, how long these stay there once
-    they are here.
+    `by_header` selects the gateway by a header; `collects` and `keep_days` concern a Worker.
     """
 
     id: str
@@ -46,11 +42,7 @@ class SavedConnection:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The amounts that may be spent without asking the user again; 0.0 means no limit.
-
-    Both amounts are in the unit, before the free allowance is deducted. A day is a UTC day, as in Cloudflare's
-    accounting.
-    """
+    """What may be spent unasked, in the unit, before the free allowance; 0.0 is no limit. A day is of UTC."""
 
     a_job: float = 0.0
     a_day: float = 0.0
@@ -82,10 +74,7 @@ class Settings:
 
     @classmethod
     def load(cls, path: Path) -> "Settings":
-        """Read the file. Unknown keys are dropped; no file, or a broken one, means the defaults.
-
-        Of a file in which single settings are broken, the others are taken.
-        """
+        """Read the file; what is broken or missing means the defaults, one by one."""
         return cls._read(path)[0]
 
     @classmethod
@@ -130,10 +119,7 @@ def _converted(value: object, form: Any) -> Any:
 
 
 class SettingsStore:
-    """The settings of a running program: changed in memory at once, saved in order by the executor `disk`.
-
-    A damaged file is kept under another name too, and `damage` is a sentence about it, else "".
-    """
+    """The settings, changed at once and saved in order by `disk`; `damage` is a sentence, else ""."""
 
     def __init__(self, path: Path, disk: Executor) -> None:
         self._path, self._disk = path, disk
@@ -142,10 +128,7 @@ class SettingsStore:
         self._will_save = False
 
     async def keep(self, **changes: object) -> Settings:
-        """Change the settings, and return when they are saved. Raises DiskFull and DataError.
-
-        They are saved also when the caller is cancelled, for example because its page was closed.
-        """
+        """Change the settings; returns when saved, also when cancelled. Raises DiskFull and DataError."""
         self._change(changes)
         await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._disk, self._save))
         return self.current
@@ -213,7 +196,6 @@ class RememberedFolder:
         return next((Path(name) for name in names if name and os.path.isdir(name)), None)  # noqa: PTH112
 
     def keep(self, folder: Path) -> None:
-        """Remember a folder; saved a little later."""
         kept, name = self.settings.current, str(folder)
         if kept.folders.get(self.use) != name or kept.last_folder != name:
             self.settings.change(folders={**kept.folders, self.use.value: name}, last_folder=name)

@@ -1,9 +1,6 @@
-"""The calls of Vectorize through a connection: its token, its rate budget and its transport are those of the batches.
+"""The calls of Vectorize through a connection, each made once; all may be repeated.
 
-Each call is made once. All of them may be repeated: an upsert or a deletion that arrives twice changes nothing more.
-Source: https://developers.cloudflare.com/api/resources/vectorize/, 2026-11. No page lists Vectorize's codes: those that
-are known were met by other programs, see docs/vectorize.md. Codes of Cloudflare's whole API mean here what they mean
-there.
+Source: https://developers.cloudflare.com/api/resources/vectorize/, 2026-11; its codes are in docs/vectorize.md.
 """
 
 import asyncio
@@ -84,9 +81,7 @@ def refusal_of(
     now: float,
     service: str,
 ) -> UserError:
-    """The error for a refusal; `index` is the name of the index that the call was about, "" for none of them,
-    `permission` what the token needs for the call.
-    """
+    """The error for a refusal; `permission` is what the token needs for the call."""
     general = [each for each in errors if each.code not in _OF_VECTORIZE]
     usual = refusal(status, general, retry_after, now=now, service=service)
     own = next((each for each in errors if each.code in _OF_VECTORIZE), None)
@@ -168,9 +163,8 @@ _encode = msgspec.json.Encoder().encode
 class VectorizeIndexes:
     """The indexes of a connection's account.
 
-    All calls raise NotConnected, TokenRefused (which names the permission that is missing), IndexMissing,
-    ServiceRefused, ServiceBusy, Unreachable, and UnreadableReply for an answer that cannot be read; the constructor
-    raises UsageError for a connection without an account's API.
+    Calls raise NotConnected, TokenRefused, IndexMissing, ServiceRefused, ServiceBusy, Unreachable and UnreadableReply,
+    the constructor UsageError.
     """
 
     def __init__(self, client: WorkersAI) -> None:
@@ -226,7 +220,6 @@ class VectorizeIndexes:
         return await asyncio.to_thread(decode, wire.VECTORS, answer.result, "vectors") or ()
 
     async def query(self, name: str, vector: Sequence[float], top_k: int) -> tuple[wire.Match, ...]:
-        """The nearest vectors by the index's own search, which is approximate."""
         wanted = {"vector": list(vector), "topK": top_k, "returnValues": False, "returnMetadata": "none"}
         answer = await self._call(name, "/query", _encode(wanted), permission=READ_PERMISSION)
         return decode(wire.MATCHES, answer.result, "matches").matches
@@ -260,7 +253,6 @@ class VectorizeIndexes:
             raise await self._why_refused(error, permission) from error
 
     async def _why_refused(self, error: TokenRefused, permission: str) -> UserError:
-        """The error for a refused token: whether the token itself is valid is asked for, which is free."""
         if self.connection.is_practice:
             return error
         status = await token_status(self._client)

@@ -24,10 +24,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class PushPlan:
-    """The rows, what was found out about them, and which of them are to be sent: (items,), bool, by item number - 1.
-
-    `checksums` are those of the vectors, uint64, in the same order.
-    """
+    """The rows, and which are to be sent: (items,), bool, by item number - 1, as `checksums`, uint64."""
 
     rows: PushRows
     check: PushCheck
@@ -44,10 +41,7 @@ def plan_push(
     index: VectorizeIndex | None = None,
     progress: Progress = lambda done, total: None,
 ) -> PushPlan:
-    """Check a job and compare it with what the index was sent before. Blocking; an exception of `progress` stops it.
-
-    Raises UsageError, DataError, and ExportError for a vector that is damaged.
-    """
+    """Check a job against what the index was sent. Blocking. Raises UsageError, DataError, ExportError."""
     rows = PushRows(folder, metadata, options)
     total = 2 * rows.count
     checks = check_rows(rows, options, lambda done, _: progress(done, total))

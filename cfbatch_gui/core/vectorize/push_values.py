@@ -31,11 +31,10 @@ class MetadataColumn(msgspec.Struct, frozen=True):
 
 
 class PushOptions(msgspec.Struct, frozen=True):
-    """What of a job goes into an index. Columns are those of `push_columns`.
+    """What of a job goes into an index.
 
-    `id_column` counts for IdSource.COLUMN only. A column of `metadata` whose cells are all plain numbers is sent as
-    numbers, unless `numbers_as_text`. Empty cells are left out. `delete_removed` deletes what earlier pushes of this
-    program have put into the index and this job does not hold. `everything` sends also what is in the index already.
+    Metadata of plain numbers are sent as numbers unless `numbers_as_text`; `delete_removed` deletes only what earlier
+    pushes have put there.
     """
 
     ids: IdSource = IdSource.OWN
@@ -58,12 +57,9 @@ class PushProblem:
 
 @dataclass(frozen=True, slots=True)
 class PushCheck:
-    """What a push would send. It can start when there are no `problems`.
+    """What a push would send; it can start without `problems`.
 
-    `vectors` is the number of vectors of the job, `without_vector` that of its texts that have none. Of the vectors
-    `new` were never put into this index by this program, `changed` were put otherwise, and `unchanged` as they are.
-    `gone` are in the index by earlier pushes and not in this job, counted by the names of their jobs in `gone_by_job`.
-    `numbers` are the keys that are sent as numbers. `notes` are sentences to show before the push.
+    `new`, `changed` and `unchanged` are against this program's pushes, `gone` counts what this job does not hold.
     """
 
     vectors: int
@@ -99,9 +95,7 @@ class PushStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PushProgress:
-    """How far a push is: `done` of `total` vectors of this stage; while the index processes them `done` is 0, as nobody
-    knows. `waiting` is why a call is made again, in so many seconds.
-    """
+    """`done` of `total` vectors of the stage, 0 while the index processes them; `waiting` says why."""
 
     stage: PushStage
     done: int
@@ -134,13 +128,10 @@ class PushOutcome(StrEnum):
 
 
 class Push(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The last push of a job into one index, as it is kept in the job's folder.
+    """The last push of a job into one index.
 
-    `acknowledged` of `vectors` were accepted, by this push or earlier ones; of these `sent` by this one. `deleted` were
-    deleted. Times are in seconds since 1970, 0.0 for not yet. `in_index` is the index's own count at `checked_at`;
-    `compared` vectors were read back then, of which `missing` were not there and `different` had other values.
-    `expected` is the least that the index should count. `failure` is the sentence of the error that stopped it,
-    `notes` are sentences about what was found at its start.
+    Times are in seconds since 1970, 0.0 for not yet. Of `compared` vectors read back `missing` were not there and
+    `different` had other values.
     """
 
     index: str
@@ -212,10 +203,7 @@ def _difference(push: Push) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A vector that a search has found. `text` is that of the job, None for a vector of another one.
-
-    `score` is the index's own. `is_exact` is whether it is one of the nearest by exact comparison too.
-    """
+    """`text` is None for a vector of another job; `is_exact`: among the nearest by exact comparison, too."""
 
     id: str
     score: float
@@ -226,11 +214,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What the index found, and beside it the nearest by exact comparison, each with its cosine similarity.
-
-    `shared` of the index's `hits` are also among the nearest; None where the two cannot be compared, and `note` says
-    why.
-    """
+    """`shared` of the `hits` are among the nearest, None where that cannot be told, as `note` says."""
 
     hits: tuple[Hit, ...]
     exact: tuple[Hit, ...]

@@ -1,8 +1,7 @@
-"""A push: what is to be sent is found, sent part by part, what is gone is deleted, and the index compared.
+"""A push, part by part.
 
-A part is marked in the record of the index before its first byte leaves, and acknowledged there with its mutation id
-before any progress is shown. So a push may be cancelled or killed at any moment: the next one finds what is missing by
-itself, and a part that arrives twice changes nothing. How it ended is kept in the job's folder: `vectorize.json`.
+A part is marked in the record before its first byte leaves and acknowledged before it is shown; so it may be killed at
+any moment, and a part that arrives twice changes nothing.
 """
 
 import asyncio
@@ -43,10 +42,7 @@ class _Saved(msgspec.Struct, frozen=True):
 
 
 def saved_pushes(folder: JobFolder) -> tuple[Push, ...]:
-    """The pushes of a job, the newest first; none where the file is damaged.
-
-    Nothing depends on it but what is shown: what an index holds is in the index's own record.
-    """
+    """The pushes of a job, the newest first; none where the file is damaged."""
     try:
         return msgspec.json.decode(_path(folder).read_bytes(), type=_Saved).pushes
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
@@ -92,12 +88,9 @@ class Verifying:
         self._again, self._show = again, show
 
     async def run(self, settings: PushSettings, *, processed_before: str = "") -> Push:
-        """Wait until the last mutation was processed, and compare; the push with its new outcome, not kept yet.
+        """Wait for the last mutation and compare; the push with its outcome.
 
-        `processed_before` is the mutation that the index had processed before the push: one that is neither that nor
-        this program's is a later one of somebody else's, behind which ours may be. Then only a comparison without a
-        difference says something. Counts and vectors may lag behind the processing, so that a difference has to be seen
-        several times.
+        `processed_before` tells whether somebody else's is behind ours; a difference has to be seen several times.
         """
         expected = await asyncio.to_thread(lambda: self._record.count)
         is_certain = await asyncio.to_thread(self._record.was_processed, self._push.last_mutation)
@@ -151,7 +144,6 @@ class Verifying:
         return not await asyncio.to_thread(self._record.knows_mutation, info.mutation)
 
     async def _compare(self, sample: tuple[list[str], NDArray[np.float32]]) -> tuple[int, int]:
-        """How many of a sample are missing, and how many have other values."""
         ids, vectors = sample
         missing = different = 0
         for start in range(0, len(ids), MAX_READ_IDS):
@@ -170,7 +162,6 @@ class Verifying:
 
 
 def is_same(stored: StoredVector, vector: NDArray[np.float32]) -> bool:
-    """Whether a vector that was read back has the same float32 values."""
     if len(stored.values) != len(vector):
         return False
     with np.errstate(over="ignore"):  # a value beyond a float32 is another one

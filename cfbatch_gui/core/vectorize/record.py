@@ -1,11 +1,7 @@
-"""What this program has put into one index of one account: each id with a checksum of what was sent last.
+"""What this program has put into one index: each id with a checksum of what was sent last.
 
-One SQLite file for each index, in the data folder and not in a job's, so that the next push knows what the previous
-one sent, also if it is of another job. A row has its own check value besides: a damaged id must never be deleted.
-
-Before a part leaves, its ids are marked as of unknown content, and they get their checksums with its mutation id: after
-a crash between the two the part is sent again. It is no part of a backup: a record that is older than the index would
-leave out what has to be sent.
+A row has a check value, as a damaged id must never be deleted; ids are marked before their part leaves. It is in no
+backup: an older one would leave out what has to be sent.
 """
 
 import json
@@ -47,7 +43,7 @@ _DAMAGED = message(
 
 
 class _DamageError(Exception):
-    """A row whose check value is wrong."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +55,7 @@ class GoneVectors:
 
 
 class IndexRecord:
-    """An open record. Methods block and may be called from any thread. All raise DataError and DiskFull.
-
-    `damage` is a sentence about a file that could not be read and was replaced by an empty one, "" for none.
-    """
+    """An open record, for any thread. Raises DataError and DiskFull; `damage` says what was replaced."""
 
     def __init__(self, path: Path, index: str, account_mark: str) -> None:
         self._path, self._lock = path, threading.RLock()
@@ -97,27 +90,21 @@ class IndexRecord:
             return found[0] if found else ""
 
     def knows_mutation(self, mutation: str) -> bool:
-        """Whether a mutation is one of this program's last ones."""
         with self._guarded():
             found = self._database.execute("SELECT 1 FROM mutations WHERE mutation = ?", (mutation,))
             return found.fetchone() is not None
 
     def note_processed(self, mutation: str) -> None:
-        """The index was seen to have processed a mutation of this program's."""
         with self._changing():
             self._database.execute("INSERT OR REPLACE INTO facts VALUES('processed', ?)", (mutation,))
 
     def was_processed(self, mutation: str) -> bool:
-        """Whether that was seen of this one, the last that was noted."""
         with self._guarded():
             found = self._database.execute("SELECT value FROM facts WHERE name = 'processed'").fetchone()
             return found is not None and found[0] == mutation
 
     def begin(self, created_on: str) -> bool:
-        """Compare with when the index was created; whether it is another index of the same name by now.
-
-        Nothing of what was sent to the earlier one is in it, so the record is emptied then.
-        """
+        """Whether the index was created anew since; then the record is emptied."""
         with self._changing():
             found = self._database.execute("SELECT value FROM facts WHERE name = 'created_on'").fetchone()
             is_other = found is not None and bool(created_on) and found[0] not in ("", created_on)
@@ -129,7 +116,6 @@ class IndexRecord:
             return is_other
 
     def job_number(self, job_id: str, name: str) -> int:
-        """The number of a job in this record; a new one gets the next."""
         with self._changing():
             self._database.execute(
                 "INSERT INTO jobs(job_id, name) VALUES(?, ?) ON CONFLICT(job_id) DO UPDATE SET name = excluded.name",
@@ -139,16 +125,12 @@ class IndexRecord:
             return found
 
     def checksums_of(self, ids: Sequence[str]) -> dict[str, int]:
-        """The checksum of each of these ids that is in the record, or SENT_BEFORE, or NEVER_CONFIRMED.
-
-        A damaged row counts as none: its vector is sent again, and the row written anew.
-        """
+        """The checksum of each id, SENT_BEFORE or NEVER_CONFIRMED; a damaged row counts as none."""
         with self._guarded():
             rows = self._database.execute(_BY_IDS, (json.dumps(ids),)).fetchall()
             return {row[0]: _checksum(row[1]) for row in rows if _is_sound(row)}
 
     def mark_sending(self, ids: Sequence[str], job: int) -> None:
-        """Before the first byte of a part leaves."""
         with self._changing():
             held = self.checksums_of(ids)
             unknown = (
@@ -232,7 +214,6 @@ class IndexRecord:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """One transaction, on the disk at the end of the block."""
         with self._guarded():
             if self._database.in_transaction:  # within another one
                 yield

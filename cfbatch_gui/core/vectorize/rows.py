@@ -76,7 +76,6 @@ class PushRows:
 
     @property
     def item_numbers(self) -> NDArray[np.int64]:
-        """The item number of each row, (n,), ascending."""
         return self._table.item_numbers
 
     def texts(self) -> Iterator[list[PushRow]]:
@@ -102,9 +101,7 @@ class PushRows:
         return [self._row(text).id for text in texts], self._embeddings.rows_of(items)
 
     def metadata(self, row: PushRow, numbers: Collection[str]) -> bytes:
-        """The metadata as JSON, b"" for none. The cells of the keys in `numbers` become numbers; empty ones are left
-        out, as Vectorize takes no nulls.
-        """
+        """The metadata as JSON, b"" for none; empty cells are left out, as Vectorize takes no nulls."""
         fields: Metadata = {}
         for key, cell in zip(self._keys, row.cells, strict=True):
             if cell:
@@ -160,8 +157,7 @@ def _columns(options: PushOptions) -> Iterator[str]:
     yield from (each.column for each in options.metadata)
 
 
-def _nothing(_done: int) -> None:
-    """No progress is wanted."""
+def _nothing(_done: int) -> None: ...
 
 
 ROWS_NAMED = 5  # rows that a problem names
@@ -192,8 +188,6 @@ class _Found:
 
 
 class _Rows:
-    """Collects the problems of the rows of one job."""
-
     def __init__(self, rows: PushRows, options: PushOptions) -> None:
         self._rows = rows
         self._no_id, self._long_id, self._long_namespace, self._large, self._repeated = (_Found() for _ in range(5))
@@ -204,7 +198,6 @@ class _Rows:
         self._namespaces: set[str] = set()
 
     def look_at(self, row: PushRow) -> None:
-        """Look at one row, in the order of the input."""
         if not row.id:
             self._no_id.add(row.row)
         elif row.id in self._ids:
@@ -264,7 +257,6 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress = lambda
 
 
 def index_problems(index: VectorizeIndex, dimension: int) -> tuple[PushProblem, ...]:
-    """What stands against putting vectors of this length into an index."""
     if not dimension or index.dimensions in (0, dimension):
         return ()
     sentence = message(

@@ -68,10 +68,9 @@ class PushedJob:
 
 
 class Vectorize:
-    """`client` gives that of a connection, `job` what has to be known of one, `record_path` the path of the record of
-    an index by the account's mark and the index's name.
+    """Pushes, searches and states of indexes; `record_path` is by the account's mark and the index.
 
-    Calls are coroutines, or block where they say so. All raise UserError.
+    Raises UserError.
     """
 
     def __init__(
@@ -114,7 +113,6 @@ class Vectorize:
         return saved_pushes(self._job(job_id).folder)
 
     def is_running(self, connection_id: str, index: str) -> bool:
-        """Whether a push or a comparison with this index is under way."""
         return (self._client(connection_id).connection.account_mark, index) in self._running
 
     async def check(
@@ -146,10 +144,7 @@ class Vectorize:
         *,
         show: Show = lambda progress: None,
     ) -> Push:
-        """Send what the index does not have yet, wait for it and compare; as it ended, and as it is kept.
-
-        Cancelling pauses it: the next push goes on with what is missing.
-        """
+        """Send what the index does not have, wait and compare. Cancelling pauses it."""
         job, calls = self._embedded(job_id, options), self._calls(connection_id)
         async with self._recorded(connection_id, index) as record:
             push = Push(
@@ -165,11 +160,7 @@ class Vectorize:
             return await pushing.run()
 
     async def verify(self, job_id: str, connection_id: str, index: str, *, show: Show = lambda progress: None) -> Push:
-        """Wait for the index and compare it once more.
-
-        Raises UsageError unless it was sent all that the job holds now: vectors may have arrived since the push, and
-        another job's may have replaced some.
-        """
+        """Wait and compare once more. Raises UsageError unless it was sent all that the job holds now."""
         job, calls = self._embedded(job_id), self._calls(connection_id)
         push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
         if push is None or not push.is_whole:
@@ -267,10 +258,7 @@ def vectorize_of(
     clock: Callable[[], float],
     most_vectors: int = MAX_UPLOAD_VECTORS,
 ) -> Vectorize:
-    """The room of Vectorize for the jobs of a ledger; a part of a push has at most `most_vectors`.
-
-    `clock` returns seconds since 1970.
-    """
+    """The room of Vectorize for the jobs of a ledger; `clock` returns seconds since 1970."""
 
     def pushed_job(job_id: str) -> PushedJob:
         job = ledger.job(job_id)

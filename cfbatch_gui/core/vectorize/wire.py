@@ -1,6 +1,6 @@
-"""What Vectorize is sent and what it answers: NDJSON in a multipart body, and the results within v4 envelopes.
+"""What Vectorize is sent and answers: NDJSON in a multipart body, and v4 envelopes.
 
-Source: https://developers.cloudflare.com/api/resources/vectorize/ and the schema of Cloudflare's own Python client.
+Source: https://developers.cloudflare.com/api/resources/vectorize/
 """
 
 import secrets
@@ -51,10 +51,7 @@ class VectorizeIndex(msgspec.Struct, frozen=True):
 
 
 class IndexInfo(msgspec.Struct, frozen=True, rename="camel"):
-    """What an index holds so far. It lags: mutations are processed some seconds after they were accepted.
-
-    `processed_up_to_mutation` is the id of the last mutation that was processed, None before the first.
-    """
+    """What an index holds; it lags. `processed_up_to_mutation` is None before the first."""
 
     dimensions: int = 0
     vector_count: int = 0
@@ -103,9 +100,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def encode_line(identifier: str, values: bytes, namespace: str, metadata: bytes) -> bytes:
-    """The NDJSON line of one vector, with its line end. `values` is a JSON array, `metadata` an object, b"" for none;
-    `namespace` is "" for none.
-    """
+    """The NDJSON line of one vector; `values` is a JSON array, `metadata` an object, b"" for none."""
     rest = b""
     if namespace:
         rest += b',"namespace":%b' % _encode(namespace)
@@ -115,10 +110,7 @@ def encode_line(identifier: str, values: bytes, namespace: str, metadata: bytes)
 
 
 def multipart(lines: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
-    """The content type and the pieces of a body with `lines` as its one field, a file `vectors`. Nothing is copied.
-
-    The boundary is random, so that no text of a user's can hold it.
-    """
+    """The content type and the pieces of a body with one file `vectors`; the boundary is random."""
     boundary = f"cfbatch-{secrets.token_hex(16)}"
     head = (
         f"--{boundary}\r\n"

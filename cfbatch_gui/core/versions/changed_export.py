@@ -30,9 +30,7 @@ _COLUMNS = ("id", "text", "query_id", "query", "row")
 
 @dataclass(frozen=True, eq=False)
 class ChangedSince:
-    """`items` are the numbers of a job's items that are added, changed or moved; `removed` are those of `earlier` whose
-    id, or text where there are no ids, is not in the job any more.
-    """
+    """`items` are those added, changed or moved; `removed` are the numbers of `earlier`."""
 
     earlier: Job
     folder: JobFolder
@@ -45,9 +43,7 @@ class ChangedSince:
 
 
 def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder]) -> ChangedSince:
-    """Compare a job with the one that the user names. For a thread. Raises UsageError when nothing has changed, or for
-    jobs that cannot be compared; DataError.
-    """
+    """Compare with the named job. For a thread. Raises UsageError without a change, DataError."""
     if earlier.id == job.id or earlier.kind is not job.kind:
         raise UsageError(
             message("“{name}” is not an earlier version of this job. Name another one.", name=earlier.name)
@@ -63,9 +59,7 @@ def changed_since(job: Job, earlier: Job, folder_of: Callable[[str], JobFolder])
 def changed_since_predecessor(
     job: Job, jobs: Sequence[Job], folder_of: Callable[[str], JobFolder]
 ) -> ChangedSince | None:
-    """What changed since the version before, None where there is none, where nothing changed, or where the texts of
-    one of them were removed. For a thread. Raises DataError.
-    """
+    """As `changed_since`, None where nothing changed or texts were removed. For a thread."""
     earlier = find_predecessor(job, jobs, folder_of)
     if earlier is None:
         return None
@@ -87,8 +81,9 @@ def removed_path(path: Path) -> Path:
 
 @contextmanager
 def removed_list(found: ChangedSince, path: Path) -> Iterator[Path | None]:
-    """Write what is gone beside the export at `path`, which the block writes, when the block has ended; its path, None
-    when nothing is gone. Raises UsageError for another file of that name, DiskFull.
+    """Write what is gone beside the export that the block writes, both or neither; its path, or None.
+
+    Raises UsageError for another file of that name, DiskFull.
     """
     target, dialect = removed_path(path), Dialect(ExportOptions())
     header = dialect.encode([_COLUMNS])

@@ -1,5 +1,6 @@
-"""Two versions of a file compared item by item, by their ids where both have ids, else by their texts; with the query
-in a ranking, and repeats by their count.
+"""Two versions of a file compared by ids where both have them, else by texts.
+
+An id that comes several times is counted: first with first.
 """
 
 import json
@@ -44,10 +45,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Numbers of items, int64 (n,), ascending; those of `removed` and `was` are the earlier version's.
-
-    `was` has the earlier number of each item of the newer version at index number - 1, 0 for one that is added.
-    """
+    """Numbers of items, int64 (n,), ascending; `removed` and `was` are of the earlier version, 0 for added."""
 
     added: Numbers
     changed: Numbers
@@ -224,9 +222,7 @@ def read_rows(folder: JobFolder, items: Sequence[int]) -> list[VersionRow]:
 
 
 def new_words(text: str, earlier: str) -> list[tuple[int, int]]:
-    """Where in `text` stand words that are not in the earlier text: characters from and to, in order, joined where
-    only spaces are between them. Of very long texts nothing is marked.
-    """
+    """Where in `text` new words stand, from and to; nothing in very long texts."""
     words, before = _words(text), [earlier[start:stop] for start, stop in _words(earlier)]
     if len(words) > _MOST_WORDS or len(before) > _MOST_WORDS:
         return []

@@ -35,8 +35,9 @@ def choose_predecessor(folder: JobFolder, job_id: str) -> None:
 
 
 def find_predecessor(job: Job, jobs: Iterable[Job], folder_of: Callable[[str], JobFolder]) -> Job | None:
-    """The user's choice, else the newest of `jobs` (newest first) of the same kind and columns with half of the ids, or
-    texts. For a thread. Raises DataError.
+    """The user's choice, else the newest job of the same columns and half of the ids.
+
+    For a thread. Raises DataError.
     """
     folder = folder_of(job.id)
     if not folder.data.exists():
@@ -83,9 +84,7 @@ def _none() -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """One row of a list: what became of it, where its result is taken from ("" when it is sent or gone), and the text
-    that it had before, "" where it is not a changed one.
-    """
+    """What became of a row, and whose result it takes, "" when sent or gone."""
 
     row: VersionRow
     change: Change
@@ -95,10 +94,7 @@ class ComparedRow:
 
 @dataclass(frozen=True, eq=False)
 class DraftVersion:
-    """`sent` and `taken` are numbers of the draft's items, ascending, without those that repeat another.
-
-    Without a predecessor there are no differences, and every item that is sent counts as added.
-    """
+    """`sent` and `taken` are numbers of items, ascending, without repetitions."""
 
     folder: JobFolder
     reusable: Reusable = NOTHING

@@ -78,11 +78,6 @@ def test_people_overrule_labels_and_labels_overrule_those_of_other_files(book: B
     assert len(ndcg(run, book)) == 1
 
 
-def test_what_cannot_be_told_is_not_judged(book: Book, tmp_path: Path) -> None:
-    book.add([judged(RED, Subject("", "apple"), None)])
-    assert measure(run_of(tmp_path, [Pair("red", "apple", 0.9)]), book=read_book_grades(book)) is None
-
-
 def test_two_jobs_are_measured_by_the_same_judgements(book: Book, tmp_path: Path) -> None:
     one = run_of(tmp_path, [Pair("red", "apple", 0.9), Pair("red", "leaf", 0.8), Pair("green", "leaf", 0.1)], "one")
     other = run_of(tmp_path, [Pair("red", "sky", 0.9), Pair("red", "apple", 0.8), Pair("blue", "sky", 0.1)], "other")
@@ -110,55 +105,3 @@ def test_the_labels_of_a_deleted_job_measure_the_next_one(seed: int, book: Book,
     assert by_book is not None
     for name, mean in ours.runs[0].means.items():
         assert by_book.runs[0].means[name].value == pytest.approx(mean.value), name
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_generated_judgements_give_what_a_plain_search_gives(seed: int, book: Book, tmp_path: Path) -> None:
-    random = np.random.default_rng(seed)
-    texts = [f"text {number}" for number in range(8)]
-    pairs: dict[tuple[str, str], Pair] = {}
-    for query in ("a", "b", "c"):
-        for number in random.choice(8, size=6, replace=False).tolist():
-            label = str(random.integers(0, 4)) if random.random() < 0.3 else ""
-            identifier = f"d{number}"
-            pairs[query, identifier] = Pair(query, texts[number], float(random.random()), id=identifier, label=label)
-    run = run_of(tmp_path, list(pairs.values()))
-    entries = []
-    for time in range(30):
-        about = Subject("", str(random.choice(["a", "b", "c", "nobody"])))
-        number = int(random.integers(0, 8))
-        document = [Subject(f"d{number}"), Subject("", texts[number]), Subject(f"d{number}", texts[number])][time % 3]
-        source = Source(int(random.integers(1, 5)))
-        entries.append(replace(judged(about, document, int(random.integers(0, 4)), source, time), judge=source.name))
-    book.add(entries)
-    expected: dict[str, dict[str, int]] = {}
-    newest = {(each.query.text, each.document.text or each.document.id, each.judge): each for each in entries}
-    strongest: dict[tuple[str, str], Judgement] = {}
-    for (asked, known_by, _), entry in newest.items():
-        before = strongest.get((asked, known_by))
-        if before is None or entry.source > before.source:
-            strongest[asked, known_by] = entry
-    for name in "abc":
-        grades = expected.setdefault(name, {})
-        for number, text in enumerate(texts):
-            identifier = f"d{number}"
-            found = [each for key in (text, identifier) if (each := strongest.get((name, key))) is not None]
-            found.sort(key=lambda each: (each.source, bool(each.document.text), each.time), reverse=True)
-            pair = pairs.get((name, identifier))
-            labelled = int(pair.label) if pair is not None and pair.label else None
-            if found and not (labelled is not None and found[0].source is Source.LABELS):
-                grades[identifier] = found[0].grade or 0
-            elif labelled is not None:
-                grades[identifier] = labelled
-    found_by_book = measure(run, book=read_book_grades(book))
-    assert found_by_book is not None
-    theirs = []
-    for name in "abc":
-        ranked = {key: pair.outcome for (query, key), pair in pairs.items() if query == name}
-        # What is in no pair is one document for each id and one for each text without an id.
-        if expected[name]:
-            theirs.append(trec_eval({key: float(value) for key, value in ranked.items()}, expected[name]))
-    in_runs = [name for name in "abc" if expected[name]]
-    assert len(found_by_book.queries) == len(in_runs)
-    assert found_by_book.runs[0].values["RR"] == pytest.approx([each["RR"] for each in theirs])
-    assert found_by_book.runs[0].values["P@10"] == pytest.approx([each["P@10"] for each in theirs])

@@ -14,7 +14,6 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
-from cfbatch_gui.core.results.labels import OutsideGrade, read_outside_grades
 from tests.core.evaluation.generated import exported
 from tests.core.evaluation.test_as_exported import trec_eval
 from tests.core.results.folders import Table, note_sums
@@ -74,23 +73,6 @@ def test_measures_are_over_all_judged_documents(header: bool, tmp_path: Path) ->
         assert found.runs[0].values[name] == pytest.approx([each[name] for each in theirs]), name
     assert found.runs[0].values["R@10"][0] == pytest.approx(1 / 3)  # d1 of d1, d7 and d9
     assert (found.judged, found.relevant) == (6, 5)
-
-
-def test_a_judged_candidate_without_a_text_is_kept_too(tmp_path: Path) -> None:
-    ranked = {**RANKED, "q1": ["d4", "d1", "d99"]}
-    folder = collection(tmp_path / "set", ranked=ranked)
-    with (folder / "qrels.tsv").open("a") as file:
-        file.write("q1\td99\t1\n")
-    with filled(folder, tmp_path / "job").folder.open(read_only=True) as database:
-        kept = read_outside_grades(database)
-    assert OutsideGrade("q1", "d99", 1) in kept
-    assert [each.document_id for each in kept] == ["d7", "d8", "d9", "d99"]
-
-
-def test_without_a_label_column_there_are_none(tmp_path: Path) -> None:
-    run = run_of(filled(collection(tmp_path / "set"), tmp_path / "job", without_labels=True))
-    assert run.outside == ()
-    assert measure(run) is None
 
 
 def test_a_document_outside_of_one_run_is_found_in_the_other(tmp_path: Path) -> None:

@@ -33,29 +33,9 @@ from tests.core.evaluation.test_as_exported import trec_eval
 from tests.core.results.folders import Pair, Table
 
 NASTY = (
-    *(
-        '=1+1"x"',
-        "two\nlines",
-        "lone\rCR",
-        "tab\there, and; more",
-        "'quoted",
-        "''-5",
-        "+49 30 123",
-        "@cmd",
-        "\tindented",
-    ),
-    *(
-        "日本語のテキスト",
-        "نص عربي",
-        "a\u2028b",
-        " space at both ends ",
-        "-12.50",
-        "%20",
-        "𝔘nicode",
-        'only "quotes"',
-        "#",
-    ),
-)
+    '=1+1"x"', "two\nlines", "lone\rCR", "tab\there, and; more", "'quoted", "''-5", "+49 30 123", "@cmd", "\tindented",
+    "日本語のテキスト", "نص عربي", "a\u2028b", " space at both ends ", "-12.50", "%20", "𝔘nicode", 'only "quotes"', "#",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -178,7 +158,7 @@ def test_ids_of_a_job_are_its_texts_and_fit_its_exported_run(
         assert sorted(found.runs[0].values["nDCG@10"]) == pytest.approx(sorted(theirs))
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(8))
 def test_measures_by_book_and_labels_are_those_of_the_exported_run_and_judgements(
     seed: int, book: Book, tmp_path: Path
 ) -> None:
@@ -224,14 +204,9 @@ def test_lines_about_other_texts_are_counted_and_kept(book: Book, tmp_path: Path
     ("content", "says"),
     [
         ("q1 0 d1 1\nq1 0 d2\n", "line 2: is not “query 0 document grade”"),
-        (
-            "query,docid,rating\nq,1,yes\nq,2,0.5\n",
-            "2 lines are no judgement (line 2: its grade “yes” is no whole number",
-        ),
+        ("query,docid,rating\nq,1,yes\nq,2,0.5\n", "2 lines are no judgement (line 2: its grade “yes”"),
         ("query,text,grade\nq,,1\n", "has no query or no text"),
-        ('{"query": "q", "text": "t", "grade": 1}\n{"query": "q"}\n', "line 2"),
         ('query,text,grade\nq,"open,1\n', "quotes that do not fit"),
-        ("query,text,grade,time\nq,t,1,yesterday\n", "its time “yesterday” is none"),
         (f"q1 0 d1 {2**31}\n", "too large"),
     ],
 )

@@ -92,14 +92,6 @@ def test_two_judges_agree_as_far_as_the_plain_figures_say(book: Book) -> None:
     assert found.kappa == pytest.approx(1 - (4 / 6) / chance)
 
 
-def test_agreement_without_variety_has_no_kappa(book: Book) -> None:
-    for judge in ("one", "two"):
-        Session(book, pairs("a"), judge=judge, clock=Clock()).judge(1)
-    found = between_judges(book.records())
-    assert (found.pairs, found.share, found.kappa) == (1, 1.0, None)
-    assert with_themselves(book.records()).share == 0.0
-
-
 def test_the_time_left_is_at_the_pace_of_the_last_answers_without_pauses(book: Book) -> None:
     clock = Clock()
     session = Session(book, pairs(*map(str, range(50))), judge="me", clock=clock)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, export, target_for
-from cfbatch_gui.core.results.exports.score_rows import COLUMNS
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
 from tests.interop import libreoffice
@@ -122,32 +121,7 @@ def floats(rows: list[list[str]], separator: str) -> NDArray[np.float32]:
     return np.array([[number(text, separator) for text in row] for row in rows], dtype=np.float32)
 
 
-def test_numbers_have_a_decimal_comma_between_semicolons_and_texts_keep_theirs(table: Table, tmp_path: Path) -> None:
-    path = tmp_path / "ranked.csv"
-    table.rank([Pair("q", "1.5 litres", 0.125, kept=("12.50",)), Pair("q", "second", -1e-7, kept=("",))])
-    options = ExportOptions(separator=";")
-    export(table.folder, table.metadata(), path, target_for(path, Kind.RANK, "csv-excel"), options=options)
-    first, second = read(path, ";", "utf-8-sig")[1:]
-    assert (first[4], first[5], first[14]) == ("1.5 litres", "0,125", "12.50")
-    assert second[5] == "-1e-07"
-    said = manifest(path)["export"]
-    assert isinstance(said, dict)
-    assert said["csv"]["decimal_point"] == ","
-
-
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-
-
-@settings(max_examples=30, deadline=None)
-@given(rows=st.lists(st.tuples(texts, texts, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=8))
-def test_any_text_and_any_double(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]]) -> None:
-    folder = tmp_path_factory.mktemp("job")
-    table = Table(folder / "job", kept=("mine",))
-    table.rank([Pair("q", text, score, id=str(index), kept=(kept,)) for index, (text, kept, score) in enumerate(rows)])
-    export(table.folder, table.metadata(), folder / "out.csv")
-    found = {int(row[3]): row for row in read(folder / "out.csv")[1:]}
-    for index, (text, kept, score) in enumerate(rows):
-        assert (found[index][4], found[index][14], float(found[index][5])) == (text, kept, score)
 
 
 def test_a_cell_longer_than_the_csv_modules_own_limit(table: Table, tmp_path: Path) -> None:
@@ -229,10 +203,6 @@ def test_any_text_beside_any_float32(
     assert np.array([row[3:] for row in found], dtype=np.float32).tobytes() == vectors.tobytes()
     export(table.folder, table.metadata(Kind.EMBED), path, options=ExportOptions(Preset.EXCEL, separator))
     assert floats([row[3:] for row in read(path, separator)[1:]], separator).tobytes() == vectors.tobytes()
-
-
-def test_the_columns_are_those_that_are_promised() -> None:
-    assert ",".join(COLUMNS) == MIXED.split("\n", 1)[0].removesuffix(",rank (original)")
 
 
 _BODIES = (

@@ -69,18 +69,6 @@ def test_a_ranking_with_the_columns_and_in_the_order_that_were_asked_for(tmp_pat
     }
 
 
-@pytest.mark.interop
-def test_parquet_of_one_column(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    table = ranked(tmp_path / "job")
-    export(table.folder, table.metadata(), tmp_path / "out.parquet", options=ExportOptions(columns=("score",)))
-    assert parquet.read_table(tmp_path / "out.parquet").to_pylist() == [
-        {"score": 0.5},
-        {"score": None},
-        {"score": None},
-    ]
-
-
 def test_vectors_with_the_columns_that_were_asked_for(tmp_path: Path) -> None:
     table = embedded(tmp_path / "job")
     metadata = table.metadata(Kind.EMBED)
@@ -270,13 +258,6 @@ def test_numbers_are_shown_as_the_file_has_them(tmp_path: Path) -> None:
     assert by_name["article"].value == "2024", "a text stays a text"
 
 
-def test_the_chosen_rows_of_a_workbook(mixed: Table, tmp_path: Path) -> None:
-    export(mixed.folder, mixed.metadata(), tmp_path / "out.xlsx", options=SECOND_AND_THIRD)
-    book = openpyxl.load_workbook(tmp_path / "out.xlsx")
-    assert book.sheetnames == ["Ranking", "Per query", "About"], "no row is without a score"
-    assert [row[4] for row in book["Ranking"].iter_rows(min_row=2, values_only=True)] == ["B", "C"]
-
-
 @pytest.mark.parametrize("target", forms(Kind.EMBED), ids=lambda each: each.name)
 def test_only_the_chosen_texts_are_written(table: Table, tmp_path: Path, target: Target) -> None:
     texts = [(str(number), text, 1.0) for number, text in enumerate(("first", "second", "third", "fourth"))]
@@ -310,8 +291,6 @@ GERMAN = {
     "Query": "Anfrage",
     "rank": "rang",
     "error": "fehler",
-    "row_number": "zeile",
-    "reason": "grund",
     "Row {number}: {reason}": "Zeile {number}: {reason}",
     "There is no text in {column}.": "In {column} steht kein Text.",
 }
@@ -357,26 +336,3 @@ def test_csv_for_excel_too_and_csv_for_programs_not(mixed: Table, tmp_path: Path
     assert (programs[0][2], programs[0][-2]) == ("rank", "error")
     assert programs[-1][-2] == "Row 10: There is no text in “article”."
     assert [row[:2] for row in people[1:]] == [row[:2] for row in programs[1:]]
-
-
-def test_a_column_of_the_users_own_keeps_its_name(mixed: Table, tmp_path: Path, german: CatalogueLanguage) -> None:
-    own = target_for(tmp_path / "out.csv", Kind.RANK, "csv-excel")
-    options = ExportOptions(columns=("rank", "rank (original)"))
-    taken = CatalogueLanguage("de", "Deutsch", catalogue=german.catalogue)
-    export(
-        mixed.folder,
-        mixed.metadata(),
-        tmp_path / "out.csv",
-        own,
-        options=options,
-        say=lambda text: "rank (original)" if text == "rank" else taken.said(text),
-    )
-    assert rows_for_people(tmp_path / "out.csv")[0] == ["rank", "rank (original)"]
-
-
-def test_failed_rows_say_why_in_the_users_language(mixed: Table, tmp_path: Path, german: CatalogueLanguage) -> None:
-    target = target_for(tmp_path / "out.csv", Kind.RANK, "failed")
-    export(mixed.folder, mixed.metadata(), tmp_path / "out.csv", target, say=german.said)
-    rows = rows_for_people(tmp_path / "out.csv")
-    assert rows[0][-2:] == ["zeile", "grund"]
-    assert rows[-1][-2:] == ["10", "In “article” steht kein Text."]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.clusters import find_clusters, usual_number
+from cfbatch_gui.core.results.clusters import find_clusters
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.csv_tables import KEEP_LIST, write_keep_list
 from cfbatch_gui.core.results.near_duplicates import (
@@ -53,32 +53,17 @@ def check(vectors: NDArray[np.float32], found: Duplicates) -> None:
             assert found.similarities[index] == pytest.approx(cosines[index, stays], abs=1e-5)
 
 
-@pytest.mark.parametrize(("noise", "threshold"), [(0.3, 0.9), (0.3, 0.97), (0.9, 0.55), (0.9, 0.95)])
+@pytest.mark.parametrize(("noise", "threshold"), [(0.3, 0.97), (0.9, 0.55)])
 def test_the_rule_holds_for_every_text(tmp_path: Path, noise: float, threshold: float) -> None:
     vectors = near_copies(1_500, 48, 60, noise)
     check(vectors, find_duplicates(stored(tmp_path, vectors), threshold))
 
 
-@pytest.mark.parametrize("threshold", [0.75, 0.93, 0.99])
-def test_it_holds_with_bounds_as_well(tmp_path: Path, threshold: float) -> None:
+def test_it_holds_with_bounds_as_well(tmp_path: Path) -> None:
     vectors = near_copies(3_300, 400, 300, 0.5)
     embeddings = stored(tmp_path, vectors)
     assert SimilarityBounds.pays(measure(embeddings))
-    check(vectors, find_duplicates(embeddings, threshold))
-
-
-def test_no_bound_lies_below_the_cosine(tmp_path: Path) -> None:
-    vectors = near_copies(3_100, 400, 40, 0.7)
-    unit = measure(stored(tmp_path, vectors))
-    bounds = SimilarityBounds(unit, np.arange(unit.count))
-    every = np.arange(400)
-    cosines = vectors[:400] @ vectors[:400].T
-    for least in (0.7, 0.8, 0.95):
-        near = bounds.near(every, every, least)
-        if near is not None:
-            found = np.zeros(cosines.shape, dtype=np.bool_)
-            found[near] = True
-            assert not (cosines >= least)[~found].any()
+    check(vectors, find_duplicates(embeddings, 0.93))
 
 
 def test_equal_vectors_and_chains(tmp_path: Path) -> None:
@@ -149,20 +134,6 @@ def test_well_separated_groups_are_found(tmp_path: Path) -> None:
     assert first.similarity == pytest.approx(float(similarities.mean()), abs=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_of_several_starts_the_best_is_taken(tmp_path: Path, seed: int) -> None:
-    # From one start alone two of these twelve groups are often found as one, and another one is cut in two.
-    draw = np.random.default_rng(seed)
-    centres = unit_vectors(12, 32)
-    belongs = np.repeat(np.arange(12), 30)
-    vectors = centres[belongs] + 0.5 * draw.standard_normal((360, 32)).astype(np.float32) / np.sqrt(32)
-    found = find_clusters(stored(tmp_path, vectors.astype(np.float32)), 12)
-    assert [cluster.size for cluster in found.clusters] == [30] * 12
-    assert {frozenset(belongs[found.members == index].tolist()) for index in range(12)} == {
-        frozenset({index}) for index in range(12)
-    }
-
-
 def test_more_texts_than_the_sample_move_the_centres_too(tmp_path: Path) -> None:
     vectors = near_copies(9_000, 8, 3, 0.2)
     embeddings = stored(tmp_path, vectors)
@@ -188,7 +159,3 @@ def test_texts_without_a_vector_are_counted(tmp_path: Path) -> None:
     assert (found.missing, found.without_direction) == (1, 1)
     nothing = Embeddings(Table(tmp_path / "empty").embed([("", "one", WAITING)], None).folder)
     assert find_clusters(nothing, 3).clusters == ()
-
-
-def test_a_sensible_number_to_begin_with() -> None:
-    assert [usual_number(texts) for texts in (0, 10, 400, 4_000, 1_000_000)] == [2, 2, 3, 10, 12]

@@ -3,14 +3,11 @@
 import json
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.exports.vector_rows import shortest, vector_texts
-from cfbatch_gui.core.results.numbers import distinct
-from tests.core.results.folders import unit_vectors
 
 EDGES = [
     0.0, -0.0, 1.0, -1.0, 0.1, 0.5, 1e-45, 1.1754944e-38, 3.4028235e38, 9.999999e-15, 1e-14, 1.0000001e-14, 999999.9,
@@ -37,15 +34,6 @@ def test_edges() -> None:
     check(np.array(EDGES, dtype=np.float32))
 
 
-@pytest.mark.parametrize("scale", [1e-20, 1e-9, 0.03, 1.0, 1e5, 1e20])
-def test_many_of_every_size(scale: float) -> None:
-    numbers = (np.random.default_rng(7).standard_normal(20_000) * scale).astype(np.float32)
-    found = shortest(numbers)
-    assert found.astype(np.float32).tobytes() == numbers.tobytes()
-    expected = np.array([float(str(number)) for number in numbers[:2000]])
-    assert np.mean(found[:2000] != expected) < 0.001
-
-
 def test_half_precision_values_as_the_service_sends_them() -> None:
     every_half = np.arange(65536, dtype=np.uint16).view(np.float16)
     numbers = every_half[np.isfinite(every_half)].astype(np.float32)
@@ -62,21 +50,3 @@ def test_texts_are_json_rows() -> None:
     texts = vector_texts(vectors)
     assert texts[0] == b"[0.1,-0.25,1.0]"
     assert np.array(json.loads(texts[1]), dtype=np.float32).tobytes() == vectors[1].tobytes()
-
-
-def test_a_vector_takes_little_more_than_half_of_what_it_takes_widened() -> None:
-    vectors = unit_vectors(20, 1024)
-    assert sum(map(len, vector_texts(vectors))) / len(vectors) < 12_800
-    assert len(json.dumps(vectors[0].astype(np.float64).tolist())) > 21_000
-
-
-@given(st.lists(st.integers(-(2**31), 2**31 - 1)))
-def test_each_number_once_and_in_order(numbers: list[int]) -> None:
-    assert distinct(np.array(numbers, dtype=np.int32)).tolist() == sorted(set(numbers))
-
-
-@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint32])
-def test_the_kind_of_number_stays(kind: type[np.integer]) -> None:
-    numbers = np.array([3, 1, 3], dtype=kind)
-    assert distinct(numbers).dtype == kind
-    assert numbers.tolist() == [3, 1, 3]

@@ -167,18 +167,6 @@ async def test_each_end_in_the_middle_has_its_sentence_and_loses_nothing(
     assert (push.sent, push.outcome, push.failure) == (20, PushOutcome.VERIFIED, "")
 
 
-async def test_a_push_that_stops_before_its_plan_leaves_the_one_before_as_it_was(bench: Bench) -> None:
-    bench.add("one", unit_vectors(30, 32))
-    await bench.index()
-    before = await bench.vectorize.push("one", *THROUGH, OPTIONS)
-    refused = (403, [{"code": 10000, "message": "Authentication error"}])
-    bench.before = lambda path, body: refused if path.endswith("/info") else None
-    with pytest.raises(TokenRefused) as raised:
-        await bench.opened().push("one", *THROUGH, OPTIONS)
-    (kept,) = bench.vectorize.pushes("one")
-    assert kept == msgspec.structs.replace(before, failure=str(raised.value))
-
-
 async def test_a_token_that_may_only_read_lists_and_does_not_push(bench: Bench) -> None:
     await bench.index()
     refused = (403, [{"code": 10000, "message": "Authentication error"}])
@@ -191,16 +179,6 @@ async def test_a_token_that_may_only_read_lists_and_does_not_push(bench: Bench) 
     bench.before = lambda path, body: refused
     with pytest.raises(TokenRefused, match="permission Vectorize Read"):
         await bench.opened().indexes("cloudflare")
-
-
-async def test_an_index_that_lags_is_waited_for(bench: Bench) -> None:
-    bench.seconds_mutating = 20.0
-    bench.add("one", unit_vectors(10, 32))
-    vectorize = bench.opened()
-    await bench.index()
-    push = await vectorize.push("one", *THROUGH, OPTIONS)
-    assert push.outcome is PushOutcome.VERIFIED
-    assert sum(bench.waits) >= 20.0
 
 
 async def test_an_index_that_lags_too_long_is_a_named_end_and_can_be_checked_later(bench: Bench) -> None:
@@ -307,12 +285,6 @@ async def test_a_damaged_record_is_put_aside_and_everything_sent(bench: Bench) -
     assert path.with_name(path.name + ".damaged").exists()
 
 
-async def test_texts_without_a_vector_are_counted_and_left_out(bench: Bench) -> None:
-    bench.add("one", unit_vectors(3, 32), waiting=2)
-    check = await bench.vectorize.check("one", *THROUGH, OPTIONS)
-    assert (check.vectors, check.without_vector, check.new) == (3, 2, 3)
-
-
 async def test_vectors_of_texts_that_wait_for_new_ones_are_not_gone(bench: Bench) -> None:
     bench.add("old", unit_vectors(5, 32), ids=["a", "b", "late-0", "late-1", "gone"])
     bench.add("new", unit_vectors(2, 32), ids=["a", "b"], waiting=2)
@@ -331,13 +303,6 @@ async def test_a_file_of_pushes_that_is_damaged_or_newer_is_no_hindrance(bench: 
         assert bench.vectorize.pushes("one") == ()
     assert (await bench.vectorize.push("one", *THROUGH, OPTIONS)).outcome is PushOutcome.VERIFIED
     assert bench.vectorize.pushes("one")[0].outcome is PushOutcome.VERIFIED
-
-
-async def test_what_was_never_pushed_whole_cannot_be_compared(bench: Bench) -> None:
-    bench.add("one", unit_vectors(3, 32))
-    await bench.index()
-    with pytest.raises(UsageError, match="were not all sent to products yet"):
-        await bench.vectorize.verify("one", *THROUGH)
 
 
 async def test_a_body_in_pieces_has_its_length_before_it(bench: Bench) -> None:

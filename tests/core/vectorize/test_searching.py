@@ -55,11 +55,6 @@ async def test_another_metric_or_vectors_of_others_are_not_judged(bench: Bench) 
     assert (await bench.vectorize.search("one", *THROUGH, "text 17")).hits[0].text is None
 
 
-async def test_the_price_of_a_search_is_small_and_not_nothing(bench: Bench) -> None:
-    await pushed(bench)
-    assert 0 < bench.vectorize.search_price("one", "text 17").dollars < 0.0001
-
-
 async def test_vectors_of_another_length_cannot_be_searched(bench: Bench) -> None:
     bench.add("one", unit_vectors(3, 48))
     await bench.index()

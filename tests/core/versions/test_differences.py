@@ -1,6 +1,5 @@
 """What became of each row between two versions of a file."""
 
-import random
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ from cfbatch_gui.core.versions.differences import (
     compare_versions,
     new_words,
     read_rows,
-    share_in_common,
 )
 
 
@@ -64,13 +62,6 @@ def test_texts_are_compared_by_their_ids(tmp_path: Path) -> None:
     assert ids(new, found.differing) == ["C", "E", "F"]
 
 
-def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
-    rows = [f"A{n},text {n}" for n in range(500)]
-    mixed = random.Random(3).sample(rows, len(rows))
-    _, _, found = compared(tmp_path, table(*rows), table(*mixed))
-    assert len(found.unchanged) == 500 and not len(found.differing) and not len(found.removed)
-
-
 def test_a_repeated_id_is_counted(tmp_path: Path) -> None:
     old, new, found = compared(tmp_path, table("A,one", "A,two", "B,x"), table("A,one", "A,three", "A,four", "B,x"))
     assert [row.text for row in read_rows(new, found.changed.tolist())] == ["three"]
@@ -100,13 +91,6 @@ def test_a_ranking_is_compared_by_query_and_text(tmp_path: Path) -> None:
     assert [(row.query, row.id) for row in read_rows(new, found.changed.tolist())] == [("q one", "d2")]
     assert [(row.query, row.id) for row in read_rows(new, found.added.tolist())] == [("q three", "d1")]
     assert [(row.query, row.id) for row in read_rows(old, found.removed.tolist())] == [("q two", "d1")]
-
-
-def test_how_much_two_files_have_in_common(tmp_path: Path) -> None:
-    one = filled(tmp_path, "one", table(*(f"A{n},text {n}" for n in range(100))))
-    other = filled(tmp_path, "other", table(*(f"A{n},changed {n}" for n in range(30, 100))))
-    assert share_in_common(other, one) == 1.0
-    assert share_in_common(filled(tmp_path, "third", table(*(f"B{n},text {n}" for n in range(100)))), one) == 0.0
 
 
 @given(st.data())

@@ -37,13 +37,10 @@ class Preset(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """The options of an export. `top_k` and `threshold` are for rankings; a tie at rank `top_k` is kept as a whole.
+    """The options of an export; None is no limit, or all.
 
-    `items` are the numbers of the texts that are written, of a ranking those of its contexts; None is all of them. With
-    them, what belongs to no item is left out: rows that were never sent, and judgements of texts that were not ranked.
-
-    `separator` is the list separator of the user's locale, for `Preset.EXCEL` only. None is no limit, and for `columns`
-    all of them. They are written in the order given; `columns_of` has the possible names.
+    A tie at rank `top_k` is kept as a whole. With `items`, the numbers of texts, what belongs to none of them is left
+    out. `separator` is for `Preset.EXCEL` only.
     """
 
     preset: Preset = Preset.PROGRAMS
@@ -59,12 +56,10 @@ class ExportOptions:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One export, as the function that writes a target gets it.
+    """One export, as a target gets it.
 
-    Call `tick` with the number of items written so far, `tick_back` with the number read back, and `tick_end` last,
-    before the files are moved to their final paths. An exception from them stops the export.
-
-    `say` words what is ours in files for people in their language: headers, names of sheets, reasons.
+    Call `tick` with the items written, `tick_back` with those read back, and `tick_end` before the files get their
+    names; their exceptions stop it. `say` words what is ours in files for people.
     """
 
     folder: JobFolder
@@ -79,10 +74,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The result of a target: the number of rows, all files, and further notes for the manifest.
-
-    `next_command` has the commands that load the files into the program they are for, one on each line; "" for none.
-    """
+    """What a target wrote: rows, files, notes for the manifest, and commands that load the files, a line each."""
 
     rows: int
     files: tuple[Path, ...]
@@ -100,23 +92,11 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A format that the results of one kind of job can be written in.
+    """A format for the results of one kind of job.
 
-    `name` is what the terminal's `--format` and `--to` take, `title` what people read, and `about` one line about it.
-    Of the targets for one kind, the first with a file's suffix is taken; a
-    suffix of two parts is only proposed, never recognised.
-    `write` raises ExportError and DiskFull, and reads the files back before they are moved to their final paths. The
-    command that opens them in the program they are for is part of its result.
-
-    `preset`: overrules the options.
-    `is_folder`: the path is that of a folder, which is new, empty, or holds an earlier export of the same form; such a
-    target has no suffix and is chosen by its name.
-    `needs_results`: False if it can be written before any result has arrived.
-    `has_columns`: the user can choose which columns are written.
-    `has_limits`: top k and threshold apply.
-    `measure`: the unit of its announced size; `contents` describes the content instead, where no count does.
-    `is_for_people`: opened by a person, not by a program; its manifest is kept with the job, not beside the file.
-    `bytes_per_number`: the approximate bytes of each number of a vector; 0 if the size in bytes is not estimated.
+    Of the targets of a kind the first with a file's suffix is taken. `write` raises ExportError and DiskFull and reads
+    back before the files get their names. `preset` overrules the options; a folder is new, empty or an earlier export;
+    what is for people keeps its manifest with the job; `bytes_per_number` is 0 where no size is estimated.
     """
 
     name: str
@@ -176,11 +156,7 @@ _CHUNK = 1 << 20
 
 
 class CheckedStream:
-    """A file that is written from its beginning, and read back and compared by size and checksum.
-
-    This finds bytes that the disk lost or changed; that the format is right is proved by the tests. `path` is the final
-    path, for messages.
-    """
+    """A file that is written from its beginning, and read back and compared by size and checksum."""
 
     def __init__(self, stream: BinaryIO, path: Path, work: Work) -> None:
         self._stream, self._path, self._work = stream, path, work
@@ -189,7 +165,6 @@ class CheckedStream:
         self.items = 0
 
     def write(self, data: bytes | memoryview) -> int:
-        """Write all of `data`; returns its length in bytes."""
         self._stream.write(data)
         self._checksum = zlib.crc32(data, self._checksum)
         self.size += memoryview(data).nbytes
@@ -218,7 +193,7 @@ class CheckedStream:
 
 @contextmanager
 def checked_export(work: Work) -> Iterator[CheckedStream]:
-    """The file of an export. At the end of the block it is read back, and gets its name if it is as it was written."""
+    """The file of an export, which gets its name when it reads back as it was written."""
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path, work)
         yield stream

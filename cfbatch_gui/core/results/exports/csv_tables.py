@@ -56,7 +56,6 @@ def _headers(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
 
 
 def _said(row: Sequence[Cell], reason: int, say: Callable[[str], str]) -> Sequence[Cell]:
-    """The row with the reason why there is no score in the user's language."""
     cell = row[reason]
     return (*row[:reason], say(cell), *row[reason + 1 :]) if isinstance(cell, str) and cell else row
 
@@ -98,10 +97,7 @@ _PAGE = 2_000
 
 
 def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, separator: str = ",") -> int:
-    """Write the list as CSV for Excel, completely or not at all, and read it back; returns the number of rows that go.
-
-    Blocking; call it in a thread. Raises UserError.
-    """
+    """Write the list for Excel whole or not at all; the number of rows that go. Blocking. Raises UserError."""
     dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
     data = dialect.start + dialect.encode([KEEP_LIST]) + dialect.encode(keep_rows(embeddings, found))
     with atomic_writer(path) as stream:

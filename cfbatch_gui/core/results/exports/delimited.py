@@ -1,9 +1,7 @@
-"""CSV in the two presets, readable by Python's `csv` and other readers.
+"""CSV in the two presets.
 
-A cell with `\\r` or `\\n` is always quoted. With Preset.EXCEL, a text that a spreadsheet could take for a formula gets
-an apostrophe in front. So does such a text that has apostrophes in front already, so that removing one is always right.
-If the separator is a semicolon, our numbers have a decimal comma, as a spreadsheet of such a locale reads 0.125 as 125.
-Other texts are not changed.
+With Preset.EXCEL a text that could be a formula gets an apostrophe in front, also behind others; with semicolons our
+numbers have a decimal comma.
 """
 
 import csv
@@ -78,8 +76,6 @@ class Dialect:
 
 
 class _Lines:
-    """A file object for `csv.writer`, which calls `write` once for each line."""
-
     def __init__(self) -> None:
         self.found: list[bytes] = []
 

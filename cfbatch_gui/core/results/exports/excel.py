@@ -1,7 +1,6 @@
-"""Workbooks that people read: their own columns under their own headers, beside ours that add something.
+"""Workbooks that people read: their own columns beside ours that add something.
 
-A ranking has the sheets Ranking, Problems where rows have no score, Per query and About; vectors have Embeddings and
-About. Columns that are empty throughout are left out, unless they were chosen by name.
+Columns that are empty throughout are left out, unless they were chosen by name.
 """
 
 import re
@@ -63,12 +62,7 @@ _NARROWEST, _WIDEST = 6, 60  # characters
 
 @dataclass(frozen=True, slots=True)
 class PeopleColumn:
-    """A column: where it is in `ScoreRows.columns`, its header, and a width in characters that suits its content.
-
-    `decimals` is None for texts; else the column holds numbers, which the user's file writes with so many decimals, 0
-    for whole ones. A cell that is no such number is a text all the same. `is_of_scores` is False for a column that only
-    rows without a score have something in.
-    """
+    """Where a column is in `ScoreRows.columns`, its header and width; `decimals` is None for texts."""
 
     index: int
     name: str
@@ -78,7 +72,6 @@ class PeopleColumn:
     is_of_scores: bool = True
 
     def cell(self, row: Sequence[Cell]) -> Cell:
-        """The cell of this column in a row of `ScoreRows`, as a number if it is one."""
         return as_number(row[self.index], self.decimals)
 
 
@@ -90,11 +83,7 @@ def people_columns(
     *,
     as_in_file: bool = False,
 ) -> tuple[PeopleColumn, ...]:
-    """The columns of a ranking in the order in which people read them, or as they were chosen by their names.
-
-    With `as_in_file` they are those of the user's file, in its order and also where they are empty, before ours.
-    `table` has all columns; `say` words our own headers.
-    """
+    """The columns of a ranking as people read them, or as chosen; with `as_in_file` the file's come first."""
     names, are_chosen = table.columns, chosen is not None
     own = _as_in_file(folder, table) if as_in_file else ()
     rest = [name for name in _usual(names) if name not in own]
@@ -177,7 +166,6 @@ def looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: bo
 
 
 def as_number(cell: Cell, decimals: int | None) -> Cell:
-    """A text as the number that it writes with so many decimals; itself where it is none, or without `decimals`."""
     if decimals is None or not isinstance(cell, str) or _decimals_of(cell) != decimals:
         return cell
     return float(cell) if decimals else int(cell)
@@ -195,10 +183,7 @@ def _decimals_of_all(cells: Sequence[Cell]) -> int | None:
 
 
 def _decimals_of(text: str) -> int | None:
-    """The decimals of a number that a spreadsheet shows again exactly as it is written; None for other texts.
-
-    So "007", "+1" and a number of more digits than a spreadsheet keeps are texts.
-    """
+    """The decimals of a number that a spreadsheet shows again as it is written; None for other texts ("007")."""
     found = _SHOWN_AGAIN.fullmatch(text)
     return None if found is None or sum(map(str.isdigit, text)) > _MOST_DIGITS else len(found[1] or "")
 
@@ -210,7 +195,6 @@ def _width(cell: Cell) -> int:
 
 
 def _headers(folder: JobFolder, table: ScoreRows, say: Callable[[str], str]) -> dict[str, str]:
-    """The header of each column, by its name: the user's own where one column of the file has that role."""
     with folder.open(read_only=True) as database:
         files = column_mapping(database)
     headers = {name: table.own_names.get(name) or say(_OTHERS[name]) for name in table.columns if name not in _OURS}
@@ -314,7 +298,6 @@ def _said(say: Callable[[str], str], columns: Sequence[PeopleColumn], row: Seque
 
 
 def _table(work: Work) -> tuple[ScoreRows, tuple[str, ...] | None]:
-    """The rows with all columns, and the names of those that the user has chosen, None for the usual ones."""
     chosen = None if work.options.columns is None else ScoreRows(work).columns
     return ScoreRows(replace(work, options=replace(work.options, columns=None))), chosen
 
@@ -365,7 +348,6 @@ def write_vectors(work: Work) -> Written:
 
 
 def _header_of_ids(work: Work, numbers: list[str]) -> str:
-    """The header of the column of ids in the user's file; "Row" where it has none, "id" where it has several."""
     with work.folder.open(read_only=True) as database:
         roles = column_mapping(database).get("file 1", {})
     found = [header for header, role in roles.items() if role == Role.ID]
@@ -399,10 +381,7 @@ def _check_size(rows: int, columns: int) -> None:
 
 
 def _about(metadata: JobMetadata, folder: JobFolder, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """What people want to know of the origin of a workbook, as rows (name, value); the manifest has the rest.
-
-    The time of the export is left out, so that two exports of the same results are identical.
-    """
+    """Rows (name, value) of the origin; without the time, so that equal exports are identical."""
     is_ranking = metadata.kind is Kind.RANK
     yield say(message("Made with")), f"CF Batch {metadata.program_version}".rstrip()
     yield say(message("Job")), metadata.name

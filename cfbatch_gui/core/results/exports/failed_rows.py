@@ -1,8 +1,4 @@
-"""The failed rows of the user's file, unchanged, with row number and reason, to be corrected and sent again.
-
-Where some were left out because their cells may not be what the file means, a last column has the rows as they stand.
-Rows whose result may still arrive are not included.
-"""
+"""The failed rows of the user's file as they were, with number and reason, to be mended and sent again."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -89,10 +85,7 @@ def write(work: Work) -> Written:
 
 
 def _columns(work: Work, file: int, *, has_raw: bool) -> tuple[Sequence[str], Sequence[str]]:
-    """The columns of the user's file, and those after them: "row_number", "reason" and perhaps "in_the_file".
-
-    The latter are in the user's language, and get "_" added until they differ from the former.
-    """
+    """The file's columns and those behind them, which get "_" added until they differ."""
     with work.folder.open(read_only=True) as database:
         names = _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, _NAMES_STORED_AS[file], ())))
     ours = []

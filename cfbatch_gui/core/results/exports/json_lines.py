@@ -1,8 +1,4 @@
-"""JSON Lines: one ranked query or one embedded text per line, with the user's own columns under "columns".
-
-A query's line has all its contexts; rows that were never sent are left out. Vectors are also written as the lines that
-an OpenAI batch answers with.
-"""
+"""JSON Lines: one ranked query or one embedded text per line, or the lines that an OpenAI batch answers with."""
 
 import msgspec
 
@@ -61,7 +57,6 @@ _LINE = (
 
 
 def write_openai(work: Work) -> Written:
-    """Write and read back."""
     table = VectorRows(work)
     encode = msgspec.json.Encoder().encode
     model = encode(work.metadata.model)

@@ -47,10 +47,7 @@ _SELECT = "SELECT id, embedding, content, content_hash, metadata, updated FROM e
 
 
 def write(work: Work) -> Written:
-    """Write and read back. `updated` is the time at which the job was sent, so that repeated exports are identical.
-
-    Raises ExportError if two texts have the same id.
-    """
+    """Write and read back. `updated` is when the job was sent. Raises ExportError for an id that comes twice."""
     table = VectorRows(work, has_text_column=True)
     collection = slug(work.metadata.name, "texts")
     written, read = _Digest(), _Digest()

@@ -1,7 +1,4 @@
-"""Vectors as NumPy files, float32, little endian, of shape (n, d), without pickles.
-
-`.npy` has the ids beside it in `.ids.txt`, one on each line; `.npz` has both, as `vectors` and `ids`.
-"""
+"""Vectors as NumPy files, little-endian float32 (n, d), without pickles; `.npy` has its ids in `.ids.txt`."""
 
 import zipfile
 from collections.abc import Sequence
@@ -18,7 +15,6 @@ from cfbatch_gui.core.system.files import atomic_writer
 
 
 def write_array(work: Work) -> Written:
-    """Write and read back both files."""
     ids_path = work.path.with_suffix(".ids.txt")
     table = VectorRows(work)
     # The inner file is moved to its final path first: a new array always has its ids.
@@ -61,9 +57,9 @@ _IDS_AT_ONCE = 10_000
 
 
 def write_archive(work: Work) -> Written:
-    """Write and read back. A NumPy array stores each text at the length of the longest.
+    """Write and read back.
 
-    So ExportError is raised if the ids would take more than `_MOST_ID_BYTES`, and for an id that ends with NUL.
+    Raises ExportError for ids of more than `_MOST_ID_BYTES` together, or one that ends with NUL.
     """
     table = VectorRows(work)
     ids: list[str] = []

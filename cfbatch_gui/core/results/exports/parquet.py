@@ -1,11 +1,6 @@
-"""Parquet: the long table of a ranking, or `id`, `text`, the user's columns and `vector`, a fixed-size list of float32.
+"""Parquet of rankings and vectors; for Embedding Atlas with the kept map and the nearest rows.
 
-For Embedding Atlas vectors have their points on the map and their nearest neighbours besides: the t-SNE map if one is
-kept with the job, as the user has seen that one, else the PCA map. Neighbours are rows of the file, from 0.
-
-arro3 writes either a whole table or an Arrow IPC stream; only the stream keeps memory use constant. A Python exception
-that is raised in a callback from arro3 makes arro3 panic. So the source and the sink store the first exception and end
-the stream early, and it is raised after arro3 has returned.
+arro3 panics when a callback raises, so source and sink keep the first exception, which is raised afterwards.
 """
 
 import io
@@ -107,7 +102,6 @@ def _write_rankings(work: Work) -> Written:
 
 
 def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
-    """Write all `batches`, pairs of a number of items and a record batch, and read back; returns the number of rows."""
     from arro3.io import read_ipc_stream, write_parquet
 
     rows = 0
@@ -194,7 +188,6 @@ class _ArrowSink:
         self._source = source
 
     def write(self, data: bytes) -> int:
-        """Write all of `data`; returns its length in bytes."""
         if self._source.failure is None:
             try:
                 self._stream.write(bytes(data))
@@ -206,7 +199,6 @@ class _ArrowSink:
         """Do nothing: arro3 calls this method, and the file is flushed when it is complete."""
 
     def seek(self, _offset: int, _whence: int = 0) -> int:
-        """Raise UnsupportedOperation, as in `_ArrowSource`."""
         raise io.UnsupportedOperation("written from the beginning to the end")
 
 
@@ -231,11 +223,7 @@ _BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together,
 
 @dataclass(frozen=True, eq=False)
 class NearestRows:
-    """`of_row[row]` is an index into `rows` and `distances`, both (m, k), or -1 for a row without a direction.
-
-    `rows` (int32) are row numbers from 0, the nearest first, never the row itself; `distances` (float32) are
-    1 − cosine, 0 to 2.
-    """
+    """`of_row[row]` is an index into `rows` (int32) and `distances` (1 − cosine), both (m, k); -1 for none."""
 
     of_row: NDArray[np.int64]
     rows: NDArray[np.int32]
@@ -245,11 +233,7 @@ class NearestRows:
 def find_nearest_rows(
     unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, tell: Callable[[int], None]
 ) -> NearestRows:
-    """Up to `count` neighbours of each row; `item_numbers` are the texts of the rows, ascending.
-
-    Blocking for seconds. `tell` gets the number of rows that are done; an exception from it is passed on. Raises
-    DataError.
-    """
+    """Up to `count` neighbours of each row; `item_numbers` ascend. Blocking for seconds. Raises DataError."""
     indices = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
     row_of = np.searchsorted(item_numbers, unit.item_numbers[indices])
     of_row = np.full(len(item_numbers), -1, dtype=np.int64)
@@ -319,7 +303,6 @@ class AtlasColumns:
         self.notes["neighbors"] = f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"
 
     def arrays(self, first: int, texts: Sequence[EmbeddedText]) -> list[Any]:
-        """An arro3 array for each of `fields`; `first` is the row of the first text, from 0."""
         from arro3.core import Array, DataType
 
         indices = [self._point_of.get(text.item_no, _NOWHERE) for text in texts]

@@ -1,7 +1,6 @@
-"""A folder for TensorFlow's Embedding Projector: `vectors.tsv`, `metadata.tsv` and `projector_config.json`.
+"""A folder for TensorFlow's Embedding Projector.
 
-Its reader splits at every tab and line feed, quoted or not, skips blank lines, and takes the first line of the metadata
-for a header if it has a tab. After a blank line, every point would get the metadata of the next one.
+Its reader splits at every tab and line feed, quoted or not, and skips blank lines.
 """
 
 import json
@@ -20,10 +19,7 @@ _BREAKS = str.maketrans(dict.fromkeys("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\x0
 
 
 def write(work: Work) -> Written:
-    """Write and read back. Tabs and line breaks in cells become blanks; the manifest counts the changed cells.
-
-    Raises ExportError for vectors of one dimension.
-    """
+    """Write and read back, with blanks for tabs and line breaks. Raises ExportError for one dimension."""
     table = VectorRows(work, reserved=("id", "text"), has_text_column=True)
     if table.dimension < 2:
         raise ExportError(

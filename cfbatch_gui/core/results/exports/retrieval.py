@@ -1,8 +1,6 @@
-"""Rankings for programs that evaluate retrieval: TREC runs, qrels of the file's labels, and folders as BEIR has them.
+"""Rankings for programs that evaluate retrieval: TREC runs, qrels, BEIR folders.
 
-Readers of a run sort by score, and equal scores by descending id; trec_eval reads scores as float32. So the scores of
-a query are written strictly decreasing, also as float32, and readers keep the order of the ranks. Every labelled pair
-is a judgement, scored or not; so are those of documents that were not ranked, unless only some pairs were chosen.
+trec_eval reads scores as float32, so those of a query are written strictly decreasing as float32, too.
 """
 
 import hashlib
@@ -28,10 +26,7 @@ _LOWEST = np.float32(-np.inf)
 
 
 def write_run(work: Work) -> Written:
-    """Write and read back. A document that occurs twice in a query is written once, with its better rank.
-
-    Raises ExportError if top k and threshold leave no line.
-    """
+    """Write and read back, a document once a query by its better rank. Raises ExportError if nothing is left."""
     ids = RetrievalIds(work.folder)
     tag = f"cfbatch-{slug(work.metadata.model.rsplit('/')[-1], 'run')}"
     rows = dropped = repeated = lowered = 0
@@ -101,16 +96,12 @@ def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext], grades: Lab
 
 
 def job_grades(work: Work) -> LabelGrades:
-    """The grades of the job's labels."""
     with work.folder.open(read_only=True) as database:
         return LabelGrades(database)
 
 
 def outside_judgements(work: Work, ids: RetrievalIds) -> dict[str, dict[str, int]]:
-    """Query → document → grade, by the ids of the export, of judged documents that were not ranked.
-
-    Empty where only some of the ranked ones are written.
-    """
+    """Query → document → grade of judged documents that were not ranked; empty for a selection."""
     found: dict[str, dict[str, int]] = defaultdict(dict)
     if work.options.items is not None:
         return found
@@ -182,10 +173,7 @@ _NAMES = (_CORPUS, _QUERIES, _QRELS, _TOP_RANKED)
 
 
 def write_beir_folder(work: Work) -> Written:
-    """Write and read back. Top k and threshold apply to `top_ranked`; the corpus has every text.
-
-    Raises ExportError if one id belongs to two different texts.
-    """
+    """Write and read back; the corpus has every text. Raises ExportError for one id of two texts."""
     no_labels = check_labels(work)
     ids = RetrievalIds(work.folder)
     outside, label_grades = outside_judgements(work, ids), job_grades(work)

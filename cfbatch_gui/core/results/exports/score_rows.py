@@ -1,8 +1,4 @@
-"""Rankings as a table: one row for each context, and one for each row of the file that was never sent.
-
-Order: queries as in the input; within a query contexts by rank, then those without a score; at the end the rows that
-were never sent, so that every row of the file appears. Top k and threshold drop only contexts with a score.
-"""
+"""Rankings as a table: queries as in the input, contexts by rank, then without a score; last rows never sent."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -51,18 +47,15 @@ def keeps(context: RankedContext, options: ExportOptions) -> bool:
 
 
 def by_query(rankings: Rankings) -> Iterator[list[RankedContext]]:
-    """The contexts of each query, in the order of `Rankings.blocks`; a query without contexts has no list."""
     contexts = (context for block in rankings.blocks() for context in block)
     return (list(group) for _, group in groupby(contexts, lambda context: context.query_no))
 
 
 def query_id(ids: RetrievalIds, context: RankedContext) -> str:
-    """The id of the context's query for programs that evaluate retrieval."""
     return ids.query(context.query_no, context.query_id)
 
 
 def document_id(ids: RetrievalIds, context: RankedContext) -> str:
-    """The id of the context for programs that evaluate retrieval."""
     return ids.document(context.id, context.row, context.initial_rank)
 
 
@@ -86,11 +79,8 @@ class Block:
 class ScoreRows:
     """The rows of one export.
 
-    `columns` are the names of the chosen columns and `kinds` their types: "utf8", "int64" or "float64", the last two
-    nullable. `own_names` maps the name of each of the user's columns to its name in the user's file. `dropped` counts
-    the contexts that top k and threshold have dropped so far, `asked` has the numbers of the queries of those kept.
-
-    The constructor raises UsageError if no column is chosen or a chosen one does not exist.
+    `kinds` are "utf8", "int64" or "float64", `own_names` map to the file's names, `dropped` counts what top k and
+    threshold drop. Raises UsageError for columns that do not exist, or none.
     """
 
     def __init__(self, work: Work) -> None:
@@ -115,7 +105,6 @@ class ScoreRows:
         self.asked: set[int] = set()
 
     def blocks(self) -> Iterator[Block]:
-        """All rows, in blocks of some thousands."""
         options = self._options
         is_limited = not (options.top_k is None and options.threshold is None and options.items is None)
         for block in self._rankings.blocks():
@@ -128,10 +117,7 @@ class ScoreRows:
             yield Block(len(skipped), self._chosen([each.row for each in skipped]), [False] * len(skipped))
 
     def in_file_order(self) -> Iterator[Block]:
-        """The rows of `blocks`, each where it is in the user's file.
-
-        Where a row of it is not one pair, those that were never sent are at the end.
-        """
+        """The rows of `blocks`, each where it is in the user's file."""
         kept: Iterable[_Placed] = chain.from_iterable(map(self._placed, self._rankings.blocks_in_file_order()))
         skipped: Iterable[_Placed] = chain.from_iterable(self._skipped() if self._options.items is None else ())
         with self._folder.open(read_only=True) as database:
@@ -187,8 +173,6 @@ class ScoreRows:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A row, and its number in the user's file."""
-
     number: int
     row: Sequence[Cell]
     is_scored: bool
@@ -198,7 +182,6 @@ class _SkippedShape:
     """Makes an output row from the cells of a row that was never sent, each cell under the column of its role."""
 
     def __init__(self, folder: JobFolder, empty: Sequence[Cell]) -> None:
-        """`empty` is what stands in the columns behind `COLUMNS`."""
         self._empty = empty
         with folder.open(read_only=True) as database:
             self._kept = columns_of_rankings(database)

@@ -1,7 +1,4 @@
-"""The table of export targets, in the order in which they are offered.
-
-A new target is a module of its own and an entry here: the terminal and the window read this table only.
-"""
+"""The table of export targets, in the order in which they are offered."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -309,11 +306,7 @@ def targets_for(kind: Kind) -> tuple[Target, ...]:
 
 
 def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
-    """The names that `ExportOptions.columns` accepts. Raises DataError.
-
-    For rankings these are all columns of the long table. For vectors they are the user's own columns, as the id and the
-    numbers are always written.
-    """
+    """The names that `ExportOptions.columns` accepts; of vectors the user's own. Raises DataError."""
     return score_columns(folder) if kind is Kind.RANK else vector_columns(folder)
 
 

@@ -1,8 +1,4 @@
-"""Embedded texts with their vectors, in blocks, and the vectors' numbers as decimals.
-
-Texts without a vector are left out, as readers of vectors accept no empty rows; the manifest counts them. Decimals are
-the shortest that read back as the same float32, at most nine digits: converted to double first it would have up to 17.
-"""
+"""Embedded texts with their vectors, in blocks, and the shortest decimals that read back as the same float32."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import compress
@@ -31,20 +27,15 @@ WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
 
 
 def vector_columns(folder: JobFolder) -> tuple[str, ...]:
-    """The names of the columns that can be chosen: `PART` if texts were split, `SOURCE_JOB` and `REQUEST_ID` if vectors
-    were taken from earlier jobs, and the user's own columns.
-    """
+    """The names of the columns that can be chosen: ours where they say something, and the user's own."""
     ours = _our_columns(folder)
     return ours + Embeddings(folder, reserved=ours).columns()
 
 
 class VectorRows:
-    """The rows of one export: the texts that have a vector when the object is made, even if more arrive meanwhile.
+    """The rows of one export: the texts that have a vector when it is made.
 
-    `reserved` are names that the user's own columns must not have. `columns` are the chosen ones of `vector_columns`,
-    without the column of the text itself if `has_text_column`: the format then has one of its own.
-
-    The constructor raises UsageError if a chosen column does not exist.
+    `has_text_column`: the format has the text's column itself. Raises UsageError for a column that does not exist.
     """
 
     def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:
@@ -66,7 +57,6 @@ class VectorRows:
 
     @property
     def item_numbers(self) -> NDArray[np.int64]:
-        """The item number of each row, (n,), int64, ascending."""
         return np.flatnonzero(self._present) + 1
 
     @property
@@ -79,7 +69,6 @@ class VectorRows:
         }
 
     def id_of(self, text: EmbeddedText) -> str:
-        """The id in the user's file, or the row number if no text of the file has an id."""
         return text.id if self._embeddings.has_ids else str(text.row)
 
     def key_of(self, text: EmbeddedText) -> str:
@@ -88,7 +77,6 @@ class VectorRows:
         return identifier if text.part is None else f"{identifier}#{text.part}"
 
     def cells(self, text: EmbeddedText) -> tuple[str, ...]:
-        """One cell for each of `columns`."""
         cells = ("" if text.part is None else str(text.part),) * self._has_part + self._source(text) + text.cells
         return tuple(cells[index] for index in self._indices)
 
@@ -112,7 +100,6 @@ class VectorRows:
             yield texts, vectors
 
     def texts(self) -> Iterator[list[EmbeddedText]]:
-        """The texts of `blocks` without their vectors."""
         for start in range(0, len(self._present), BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
@@ -145,7 +132,6 @@ class VectorRows:
 def write_vector_lines(
     work: Work, table: VectorRows, line: Callable[[EmbeddedText, bytes], bytes], start: bytes = b""
 ) -> int:
-    """Write `start` and a line for each vector, from its text and its `vector_texts`; the number of lines."""
     with checked_export(work) as stream:
         stream.write(start)
         for texts, vectors in table.blocks():
@@ -169,7 +155,6 @@ def _wanted(items: frozenset[int] | None, count: int) -> NDArray[np.bool_]:
 
 
 def _index_of_text(folder: JobFolder) -> int:
-    """The index of the text's column among the user's own; their number if none of them is the text alone."""
     with folder.open(read_only=True) as database:
         columns = columns_of_vectors(database).first
         text = column_of(database, 1, Role.TEXT, Role.CONTEXT, Role.QUERY)
@@ -239,11 +224,7 @@ def _shortest(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
 def _rounded(
     exact: NDArray[np.float64], numbers: NDArray[np.float32], scale: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The nearest decimals that are multiples of 1 / `scale`, and which of them read back as the number.
-
-    A decimal very near the midpoint of two float32 counts as not reading back: a reader that converts text directly to
-    float32 could round it differently from one that converts to double first.
-    """
+    """The nearest multiples of 1 / `scale`, and which read back; those near the middle of two float32 do not."""
     decimals = np.rint(exact * scale)
     decimals /= scale
     outer = decimals - exact

@@ -27,10 +27,7 @@ _OURS = re.compile(r"vectors-\d{4,}\.ndjson")
 
 
 def write(work: Work) -> Written:
-    """Write and read back. Ids, keys and metadata that Vectorize would refuse are changed; the manifest counts them.
-
-    Raises ExportError if an id occurs twice, and for too many vectors or dimensions.
-    """
+    """Write and read back, changing what Vectorize would refuse. Raises ExportError for an id that comes twice."""
     table = VectorRows(work, reserved=("text", "original_id"), has_text_column=True)
     _check_size(table)
     metadata = _Metadata(table)
@@ -91,7 +88,6 @@ def _commands(work: Work, dimension: int, files: Collection[Path]) -> str:
 
 
 def _write_files(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:
-    """Write the lines to numbered files within the limits of an upload; their names."""
     names: list[str] = []
     left, size = 0, 0  # lines, and bytes, that the open file takes yet
     with ExitStack() as stack:
@@ -107,8 +103,6 @@ def _write_files(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str]:
 
 
 class _Metadata:
-    """Encodes ids, texts and columns within Vectorize's limits, and counts what had to be changed."""
-
     def __init__(self, table: VectorRows) -> None:
         self._table = table
         self._keys = tuple(_keys(table.columns))
@@ -116,11 +110,7 @@ class _Metadata:
         self._long_ids = self._without_text = self._without_columns = 0
 
     def line(self, identifier: str, text: EmbeddedText, vector: bytes) -> bytes:
-        """The JSON line of one vector, with its line end; `vector` is its JSON array.
-
-        An id longer than MAX_VECTOR_ID_BYTES is replaced by its SHA-256 in hexadecimal. Metadata above
-        MAX_METADATA_BYTES lose the text first, then the columns, then the original id.
-        """
+        """The JSON line of one vector; `vector` is its JSON array. Metadata that is too large loses the text first."""
         fields = dict(zip(self._keys, self._table.cells(text), strict=True))
         short: dict[str, str] = {}
         if not 0 < len(identifier.encode()) <= MAX_VECTOR_ID_BYTES:

@@ -1,8 +1,4 @@
-"""Excel workbooks of plain cells: texts are text cells, never links, formulas or numbers.
-
-Each sheet has its header row fixed and a filter. Data beyond the limits of Excel raise ExportError; they are never
-truncated.
-"""
+"""Excel workbooks of plain cells: texts, never links, formulas or numbers. Raises ExportError beyond Excel's limits."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -109,7 +105,6 @@ class Sheet:
                 self._sheet.write_number(self.rows, column, number, self._forms.get(column))
 
     def finish(self) -> None:
-        """Put a filter on the header, after the last row."""
         if self.rows:
             self._sheet.autofilter(0, 0, self.rows, self.width - 1)
 
@@ -137,10 +132,7 @@ def _last_cell(columns: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write characters that XML cannot hold as _xHHHH_, and an underscore that would begin such an escape as _x005F_.
-
-    xlsxwriter (3.3) misses the second of two that share an underscore, as in "_x0041_x0042_".
-    """
+    """What XML cannot hold as _xHHHH_, as xlsxwriter (3.3) misses the second of two that share an underscore."""
     if "_x" in text:
         text = _LIKE_ESCAPE.sub("_x005F_", text)
     return _NO_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
@@ -153,11 +145,7 @@ def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
 
 
 class _Sink:
-    """The file object that the workbook writes to. Once `is_over` is set, it accepts and discards all data.
-
-    After a failure, the unfinished ZIP archive writes its directory when it is garbage-collected, and the file may be
-    closed by then.
-    """
+    """The workbook's file, which discards all once `is_over`: a broken archive writes when it is collected."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -165,14 +153,12 @@ class _Sink:
         self.is_over = False
 
     def write(self, data: bytes) -> int:
-        """Write all of `data`; returns its length in bytes."""
         if not self.is_over:
             return self._stream.write(data)
         self._position += len(data)
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Move to `offset`, as `io.IOBase.seek` does; returns the new position."""
         if not self.is_over:
             return self._stream.seek(offset, whence)
         self._position = offset
@@ -182,7 +168,6 @@ class _Sink:
         return self._position if self.is_over else self._stream.tell()
 
     def flush(self) -> None:
-        """Flush the file, unless `is_over` is set."""
         if not self.is_over:
             self._stream.flush()
 

@@ -1,8 +1,4 @@
-"""The steps of an export: check the options, write, read back, move to the final path, write the manifest.
-
-The manifest is a JSON file beside the export with its origin, options and counts. It never holds the token, the account
-id, or a path of this computer.
-"""
+"""The steps of an export, and its manifest, which never holds the token, the account id or a path."""
 
 import json
 import os
@@ -33,16 +29,14 @@ TIE_RULE = (
 
 
 def manifest_path(path: Path) -> Path:
-    """The path of the manifest of an export at `path`."""
     return path.with_name(f"{path.name}.manifest.json")
 
 
 @contextmanager
 def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
-    """Give a function that moves the old manifest of `path` away, to be called before the file is replaced.
+    """A function that moves the old manifest of `path` away before the file is replaced.
 
-    So no file ever has the manifest of another, even if the program is killed or the power fails. If the block raises,
-    the old manifest is moved back; otherwise it is deleted. The function raises ExportError, DiskFull and DataError.
+    It comes back if the block raises. Raises ExportError, DiskFull and DataError.
     """
     target = Path(os.path.realpath(manifest_path(path)))
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
@@ -76,7 +70,6 @@ def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
 
 
 def kept_manifest_path(path: Path, folder: JobFolder) -> Path:
-    """Where the manifest of a file for people is kept: with the job, out of their way."""
     return folder.path / "exports" / f"{path.name}.manifest.json"
 
 
@@ -159,11 +152,7 @@ _SEPARATORS = (",", ";", "\t", "|")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A finished export. `rows` counts contexts, texts or lines, depending on the format.
-
-    `complete` is False if texts or contexts have no result; `counts` has their numbers. `files` are all written files
-    without the manifest, which is not there where none was wanted. `next_command`: see `Written`.
-    """
+    """A finished export; `complete` is False where results are missing, `files` are without the manifest."""
 
     path: Path
     format: str
@@ -188,12 +177,10 @@ def export(
     note: Mapping[str, object] | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Exported:
-    """Write the results to `path`, completely or not at all; without a target the suffix decides about the format.
+    """Write the results to `path`, whole or not at all; without a target by its suffix.
 
-    Blocking, with constant memory use; call it in a thread. `progress` gets (done, total); an exception from it stops
-    the export and leaves all files as they were. Without `keeps_manifest`, a file for people has none unless it is
-    needed to read the file again. `say` words files for people in their language. `note` is added to what the manifest
-    says of the export. Raises UsageError, ExportError, DiskFull and DataError.
+    Blocking, with constant memory use. `progress` gets (done, total) and may raise; `note` is added to the manifest.
+    Raises UsageError, ExportError, DiskFull and DataError.
     """
     target = target or target_for(path, metadata.kind)
     options = _checked(metadata, target, options or ExportOptions())
@@ -232,7 +219,6 @@ def export(
 
 
 def _has_marks(notes: Mapping[str, object]) -> bool:
-    """Whether cells were marked in one of the files; see `Dialect.notes`."""
     parts = (notes, *(each for each in notes.values() if isinstance(each, dict)))
     found = (each.get("formulas_made_harmless") for each in parts)
     return any(isinstance(each, dict) and each["cells"] for each in found)
