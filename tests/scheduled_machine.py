@@ -66,7 +66,7 @@ class Machine:
         """Run a command as cron does: by sh, in the home, with next to no environment."""
         known = {"HOME": str(self.home), "PATH": self.path, "SHELL": "/bin/sh", **(environ or {})}
         shell = ["/bin/sh", "-c", command]
-        return subprocess.run(shell, cwd=self.home, env=known, capture_output=True, text=True, check=False, timeout=100)
+        return subprocess.run(shell, cwd=self.home, env=known, capture_output=True, text=True, check=False, timeout=240)
 
     def ranked_rows(self) -> int:
         return len(read_csv(self.work / "ranked.csv"))

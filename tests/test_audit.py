@@ -112,7 +112,7 @@ def folder(tmp_path: Path) -> Path:
 def audit(program: Path, folder: Path, url: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, str(ROOT / "packaging" / "audit.py"), "--program", str(program), "--service", "osv"]
     command += ["--osv-url", url, "--requirements", str(folder / "requirements"), "--page", str(folder / "audit.md")]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=100)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
 
 
 def test_a_vulnerable_package_is_named_with_what_mends_it(program: Path, folder: Path) -> None:

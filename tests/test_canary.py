@@ -215,7 +215,7 @@ def session(folder: Path) -> subprocess.CompletedProcess[str]:
         cwd=folder / "leaks",
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=240,
         check=False,
     )
 

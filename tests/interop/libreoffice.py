@@ -31,4 +31,4 @@ def convert(path: Path, folder: Path, form: str, *options: str) -> None:
     profile = folder / "profile"
     command = ["soffice", f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore", *options]
     command += ["--convert-to", form, "--outdir", str(folder), str(path)]
-    subprocess.run(command, check=True, capture_output=True, timeout=100)
+    subprocess.run(command, check=True, capture_output=True, timeout=240)

@@ -21,7 +21,7 @@ from cfbatch_gui.ui.window import loop
 from tests.screen.person import Person
 from tests.screen.stage import Stage, opened
 
-PATIENCE = 90.0  # seconds; the machine may be busy
+PATIENCE = 240.0  # seconds; the machine may be busy
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 

@@ -29,7 +29,7 @@ from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT
 from tests.support.practice import Accepted, accepted
 
-_PATIENCE = 40.0  # seconds
+_PATIENCE = 240.0  # seconds
 _LOOK = 0.05  # seconds between two looks
 _BUTTON = 24  # pixels that a main button is high, at least
 _INSIDE = 8  # pixels from its edge where it has neither a corner nor an icon
@@ -117,7 +117,7 @@ class Desktop:
         self.until(lambda: len(_xdotool(*windows).split()) == 1)
         self.press("ctrl+q")
         self.until(lambda: process.poll() is not None or self._answer_once())
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=240)
         assert "Traceback" not in said, said
         return process.returncode
 
@@ -259,7 +259,7 @@ def _reach(picture: QImage, x: int, y: int, colour: int, step: int) -> int:
 
 
 def _xdotool(*arguments: str) -> str:
-    done = subprocess.run(["xdotool", *arguments], check=False, capture_output=True, text=True, timeout=20)
+    done = subprocess.run(["xdotool", *arguments], check=False, capture_output=True, text=True, timeout=240)
     return done.stdout.strip()
 
 

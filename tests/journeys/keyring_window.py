@@ -45,7 +45,7 @@ def say(*words: str) -> None:
 
 async def until(predicate: Callable[[], object], what: str) -> None:
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             while not predicate():
                 await asyncio.sleep(0.01)
     except TimeoutError:

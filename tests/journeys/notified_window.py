@@ -30,12 +30,12 @@ async def asked(*command: str) -> str:
 
 
 def _run(command: tuple[str, ...]) -> str:
-    return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=True).stdout.strip()
 
 
 async def shown(count: int) -> None:
     """Wait until the desktop shows this many notices."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(240):
         while int(await asked("dunstctl", "count", "displayed")) != count:
             await asyncio.sleep(0.05)
 

@@ -134,7 +134,7 @@ class Terminal:
         with self.start(*arguments) as process:
             err = read_until(process, words)
             process.send_signal(then)
-            out, rest = process.communicate(timeout=60)
+            out, rest = process.communicate(timeout=240)
         return Ended(process.returncode, out, err + rest)
 
     def connect(self, base_url: str, *, token: str = TOKEN) -> None:

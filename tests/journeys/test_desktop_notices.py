@@ -55,7 +55,7 @@ def run(tmp_path: Path, what: str) -> subprocess.CompletedProcess[str]:
         ],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=240,
         env=environ,
         check=False,
     )

@@ -26,7 +26,7 @@ from tests.journeys.desktop import WITHOUT_ACTIVATION
 ROOT = Path(__file__).parents[2]
 DESKTOP_FILE = ROOT / "packaging" / f"{DESKTOP_ID}.desktop"
 PROGRAMS = Path(sys.executable).parent
-_PATIENCE = 60.0  # seconds
+_PATIENCE = 240.0  # seconds
 _TOOLS = ("gio", "xdg-open", "update-mime-database", "dbus-run-session", "Xvfb", "xdotool")
 # Says where the screen and the bus are, and keeps both until its input ends.
 _KEEPER = 'echo "$DISPLAY"; echo "$DBUS_SESSION_BUS_ADDRESS"; exec cat'

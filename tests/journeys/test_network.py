@@ -42,7 +42,7 @@ def watched(
         env=environ_of(folder, environ),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

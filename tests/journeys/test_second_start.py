@@ -31,7 +31,7 @@ needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0,
 NOBODY = 65534
 BUSY = "CF Batch is already at work with this data."
 ROOT = Path(__file__).parents[2]
-_PATIENCE = 100.0  # seconds
+_PATIENCE = 240.0  # seconds
 
 # Listens at a path as another user, and writes down whatever it is told.
 SQUATTER = """

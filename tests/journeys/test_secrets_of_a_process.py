@@ -106,7 +106,7 @@ def test_what_the_window_opens_has_no_token(tmp_path: Path) -> None:
     given = environ(tmp_path / "data", DISPLAY=os.environ["DISPLAY"], QT_QPA_PLATFORM="xcb", CANARY_CORE=TOKEN[8:20])
     given["PATH"] = f"{tmp_path}{os.pathsep}{given['PATH']}"
     given["BROWSER"] = str(browser)
-    subprocess.run([sys.executable, "-c", program], env=given, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], env=given, check=True, timeout=240)
     from tests.journeys.test_second_start import until
 
     until(record.exists)

@@ -165,7 +165,7 @@ def test_a_missing_library_and_its_command_are_said_and_shown(tmp_path: Path) ->
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 2, done.stderr

@@ -140,7 +140,7 @@ def test_the_prompt_shows_nothing_of_what_is_typed(terminal: Terminal, endpoints
         input=f"{SECRET}\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         env=environ,
         check=False,
     )

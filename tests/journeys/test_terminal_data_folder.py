@@ -88,7 +88,7 @@ def test_the_program_on_a_disk_without_locks(terminal: Terminal, tmp_path: Path)
     (tmp_path / "clouds.csv").write_text(CLOUDS)
     strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=flock", "-e", "inject=flock:error=ENOLCK")
     with terminal.start_command((*strace, *COMMAND), "run", tmp_path / "clouds.csv", "--rank") as process:
-        _, said = process.communicate(timeout=100)
+        _, said = process.communicate(timeout=240)
     assert process.returncode == ExitStatus.FAILED
     assert "has no file locks" in said and "already at work" not in said and "Traceback" not in said
     assert not list(Paths(terminal.data).unfinished.glob("*")), "no list that no start could tell whose it is"

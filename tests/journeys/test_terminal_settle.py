@@ -119,7 +119,7 @@ def test_a_job_that_curl_has_begun(
         f" --header \"Authorization: Bearer $CLOUDFLARE_API_TOKEN\" --json '{json.dumps(BODY)}' > answer.json"
     )
     environ = {"PATH": os.environ["PATH"], "CLOUDFLARE_API_TOKEN": TOKEN}
-    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environ, check=True, timeout=30)
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environ, check=True, timeout=240)
     given = ("--input", pairs) if with_file else ()
     out = tmp_path / "ranked.csv"
     ended = terminal.run(

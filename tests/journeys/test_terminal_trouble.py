@@ -146,7 +146,7 @@ def test_a_folder_that_may_not_be_opened_is_bad_input(terminal: Terminal, tmp_pa
     folder.chmod(0)
     try:
         with terminal.start_command((*without_root.COMMAND, *COMMAND), "check", folder, "--embed") as process:
-            out, err = process.communicate(timeout=100)
+            out, err = process.communicate(timeout=240)
     finally:
         folder.chmod(0o700)
     sentence = "texts is a folder that this account may not open. Ask its owner for access, or choose a copy."

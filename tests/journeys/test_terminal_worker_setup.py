@@ -66,7 +66,7 @@ def test_on_a_terminal_it_asks_before_it_asks_for_the_token(terminal: Terminal, 
     def answered(*lines: str) -> str:
         command = (sys.executable, "-c", ON_A_TERMINAL, *COMMAND)
         with terminal.start_command(command, "connections", *(each for each in SET_UP if each != "--yes")) as process:
-            out, _ = process.communicate("".join(f"{line}\n" for line in lines), timeout=60)
+            out, _ = process.communicate("".join(f"{line}\n" for line in lines), timeout=240)
         assert CORE not in out
         return out
 

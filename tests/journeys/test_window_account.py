@@ -73,7 +73,7 @@ def do(account: CollectingRuntime, tmp_path: Path) -> Do:
             cwd=ROOT,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=240,
             env=environ,
             check=False,
         )

@@ -38,7 +38,7 @@ def send(service: str) -> str:
         **dict.fromkeys(("ACCOUNT_ID", "CLOUDFLARE_ACCOUNT_ID"), ACCOUNT),
         **dict.fromkeys(("API_TOKEN", "CLOUDFLARE_API_TOKEN"), TOKEN),
     }
-    done = subprocess.run(["sh", "-c", command], env=environ, capture_output=True, timeout=30, check=True, text=True)
+    done = subprocess.run(["sh", "-c", command], env=environ, capture_output=True, timeout=240, check=True, text=True)
     return done.stdout
 
 

@@ -80,7 +80,7 @@ def test_a_submit_whose_answer_is_on_its_way_is_recorded(
         assert job is not None and job.batches[0].state is BatchState.SENDING
         process = desktop.started[-1]
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=240)
         assert process.returncode == status and "Traceback" not in said, said
         job = desktop.job()
         assert job is not None and [batch.request_id for batch in job.batches] == service.accepted()

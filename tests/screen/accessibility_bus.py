@@ -17,7 +17,7 @@ _EVENT = "org.a11y.atspi.Event.Object"
 _REGISTRY = "org.a11y.atspi.Registry"
 _ROOT = "/org/a11y/atspi/accessible/root"
 _WANTED = ("object:state-changed:focused", "object:announcement")  # events that a program sends only when asked to
-_PATIENCE = 60.0  # seconds
+_PATIENCE = 240.0  # seconds
 _LOOK = 0.05
 _MOST_CHILDREN = 60  # of a table, that are read
 

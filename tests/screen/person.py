@@ -36,7 +36,7 @@ class NotSeenError(AssertionError):
 class Person:
     """Every wish waits until it can be done; `patience` is how many seconds that may take."""
 
-    def __init__(self, patience: float = 60.0) -> None:
+    def __init__(self, patience: float = 240.0) -> None:
         self._patience = patience
 
     # Looking

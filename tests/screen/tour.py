@@ -40,7 +40,7 @@ Visit = Callable[[Stage, str, QWidget], Awaitable[None]]
 
 _TICK = 0.01
 _STILL = 4  # ticks without a change
-_PATIENCE = 60.0  # seconds
+_PATIENCE = 240.0  # seconds
 
 
 class Past:

@@ -62,9 +62,9 @@ def _no_leftovers(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture
 def until() -> Until:
-    """`await until(lambda: what the user sees, timeout=60)`; the last word of an assertion that takes a moment."""
+    """`await until(lambda: what the user sees)`; the last word of an assertion that takes a moment."""
 
-    async def wait(predicate: Callable[[], object], timeout: float = 60.0) -> None:
+    async def wait(predicate: Callable[[], object], timeout: float = 240.0) -> None:
         deadline = time.monotonic() + timeout
         while not predicate():
             if time.monotonic() > deadline:

@@ -110,7 +110,7 @@ async def save(page: ConnectionPage, until: Until, token: str = TOKEN) -> None:
     paste(card.account, ACCOUNT)
     QTest.keyClicks(card.token_block.field, token)
     click(card.save_button)
-    await until(lambda: not page.tasks.is_running("account"), timeout=15)
+    await until(lambda: not page.tasks.is_running("account"))
 
 
 def states(page: ConnectionPage) -> list[str]:
@@ -220,7 +220,7 @@ async def test_the_token_is_never_seen_again(
             block.field.eye.trigger()
             paste(page.cloudflare.account, ACCOUNT)
             click(page.cloudflare.save_button)
-            await until(lambda: not page.tasks.is_running("account"), timeout=15)
+            await until(lambda: not page.tasks.is_running("account"))
             block.field.undo()
             assert block.field.echoMode() == QLineEdit.EchoMode.Password
             assert token not in everything_said(page) + everything_said(page._notices) + caplog.text

@@ -53,7 +53,7 @@ async def test_a_question_is_answered_by_its_button(parent: QWidget, until: Unti
     assert default.text() == "Cancel"
     button = next(each for each in box.buttons() if each.text() == words)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert await asyncio.wait_for(asking, 5) is expected
+    assert await asyncio.wait_for(asking, 240) is expected
     ticking.cancel()
 
 
@@ -63,7 +63,7 @@ async def test_escape_is_no(parent: QWidget, until: Until) -> None:
     box = parent.findChild(QMessageBox)
     assert box is not None
     QTest.keyClick(box, Qt.Key.Key_Escape)
-    assert await asyncio.wait_for(asking, 5) is False
+    assert await asyncio.wait_for(asking, 240) is False
 
 
 async def test_a_cancelled_question_goes_away(parent: QWidget, until: Until) -> None:
@@ -85,14 +85,14 @@ async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -
     assert field is not None
     field.setText(str(file))
     dialog.accept()
-    assert await asyncio.wait_for(opening, 5) == file
+    assert await asyncio.wait_for(opening, 240) == file
     await until(lambda: parent.findChild(QFileDialog) is None)
     saving = asyncio.create_task(save_file(parent, "Save", name="old/new: ranked", suffix="csv", folder=tmp_path))
     await until(lambda: parent.findChild(QFileDialog) is not None)
     dialog = parent.findChild(QFileDialog)
     assert dialog is not None
     dialog.accept()
-    assert await asyncio.wait_for(saving, 5) == tmp_path / "old-new- ranked.csv"
+    assert await asyncio.wait_for(saving, 240) == tmp_path / "old-new- ranked.csv"
 
 
 async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
@@ -113,7 +113,7 @@ async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
             dialog.setDirectory(str(chosen))
             dialog.selectFile("a.png")
             (dialog.accept if accepts else dialog.reject)()
-            await asyncio.wait_for(saving, 5)
+            await asyncio.wait_for(saving, 240)
             await until(lambda: parent.findChild(QFileDialog) is None)
         assert pictures.path == there
 

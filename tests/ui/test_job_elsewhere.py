@@ -110,7 +110,7 @@ async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: 
     (bar,) = driver.page.progress.trouble_bars
     assert REFUSED in bar.text() and [link.text() for link in bar.links()] == ["Run at once"]
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE, timeout=10)
+    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
     assert all(batch.at_once for batch in driver.program.ledger.job(job.id).batches)
     await driver.idle()
 
@@ -155,7 +155,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     dialog.text.setPlainText(f"$ curl https://example.org …\n{answer}\n")
     assert dialog.understood.text() == "There is a request ID in it." and dialog.model.text() == MODEL
     click(dialog.add_button)
-    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
+    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE])
     (job,) = stage.program.ledger.jobs()
     assert job.attached and job.state is JobState.DONE and job.texts == 4
     assert job.name.startswith("Added job, ") and job.batches[0].request_id == request_id
@@ -231,7 +231,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     await until(files.inputs)
     assert [name.whole_text() for name in files.names] == ["queries.csv", "answers.csv"]
     click(dialog.add_button)
-    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
+    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE])
     (job,) = stage.program.ledger.jobs()
     assert (job.queries, job.texts) == (2, 4)
     await until(lambda: stage.person.sees("cancel an order"))

@@ -80,7 +80,7 @@ def is_busy(page: ConnectionPage, card: SavedCard) -> bool:
 
 async def save(page: ConnectionPage, card: SavedCard, until: Until) -> None:
     click(card.save_button)
-    await until(lambda: not is_busy(page, card), timeout=15)
+    await until(lambda: not is_busy(page, card))
 
 
 def states(card: SavedCard) -> list[str]:

@@ -26,7 +26,7 @@ WORKER = ROOT / "resources" / "worker"
 CONFIG = WORKER / "collect.jsonc"
 _START_SECONDS = 60.0
 _ORDER_SECONDS = 60.0
-_STOP_SECONDS = 10.0
+_STOP_SECONDS = 240.0
 
 
 class CollectingRuntime:

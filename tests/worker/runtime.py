@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CONFIG = HERE / "worker.capnp"
 SECRET = TOKEN  # like every secret of the tests, searched for at the end of the session
-_INSTALL_SECONDS = 100
+_INSTALL_SECONDS = 240
 
 
 def find_runtime() -> Path:

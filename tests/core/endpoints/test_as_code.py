@@ -54,7 +54,7 @@ def draft(drafts: Drafts, tmp_path: Path, *, synchronous: bool) -> Job:
 
 def run(command: list[str], folder: Path) -> str:
     environ = {"PATH": os.environ["PATH"], "CLOUDFLARE_API_TOKEN": TOKEN}
-    ended = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=240, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 

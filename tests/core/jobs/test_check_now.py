@@ -40,7 +40,7 @@ def polls(bench: Bench) -> list[Arrival]:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(240):
         while not is_so():
             await asyncio.sleep(0.001)
 

@@ -137,7 +137,7 @@ async def run_without_room_for_the_id(bench: Bench, path: Path) -> Job:
     """Run a job during which the submissions file becomes unwritable after its batch has left."""
     bench.faulty.follow(faults.stall(on="submit", seconds=0.3, billed=True))
     running = asyncio.create_task(bench.run(bench.draft(path, Kind.RANK)))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(240):
         while not bench.faulty.submits:
             await asyncio.sleep(0.005)
     make_unwritable(bench.paths.submissions)
@@ -151,7 +151,7 @@ async def test_an_id_that_could_not_be_written_down_is_written_later(
 ) -> None:
     job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
     make_writable(bench.paths.submissions)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(240):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)
     assert [each.request_id for each in submissions(bench.paths.submissions)] == [job.batches[0].request_id]
@@ -183,7 +183,7 @@ async def test_a_start_that_cannot_write_an_id_down_goes_on_and_tries_again(
     await bench.restart()
     await bench.runner.resume_all()
     make_writable(bench.paths.submissions)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(240):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)
     assert [each.request_id for each in submissions(bench.paths.submissions)] == [job.batches[0].request_id]
@@ -197,12 +197,12 @@ async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(
     make_unwritable(bench.paths.submissions)
     (found,) = accepted(bench.service_folder)
     adopting = asyncio.create_task(bench.actions.adopt(job.id, 1, found.request_id))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(240):
         while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
             await asyncio.sleep(0.01)
     adopting.cancel()
     make_writable(bench.paths.submissions)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(240):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)
     assert bench.ledger.job(job.id).batches[0].request_id == found.request_id

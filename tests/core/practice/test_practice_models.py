@@ -57,7 +57,7 @@ def run(program: str) -> str:
         [sys.executable, "-W", "error", "-c", textwrap.dedent(program)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         cwd=ROOT,
         check=False,
     )

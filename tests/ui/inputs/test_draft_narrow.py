@@ -34,7 +34,7 @@ async def test_nothing_is_scrolled_sideways(driver: DraftDriver, tmp_path: Path,
 
     async def nothing_is_hidden() -> None:
         await until(driver.is_settled)
-        await until(lambda: page.area.horizontalScrollBar().maximum() == 0, timeout=2.0)
+        await until(lambda: page.area.horizontalScrollBar().maximum() == 0)
 
     job = driver.new_draft(kind=kind)
     page.open_path(long)

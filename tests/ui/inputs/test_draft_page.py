@@ -97,7 +97,7 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
         driver.choose_role(0, role)
         await asyncio.sleep(0)
     driver.page.open_path(small)
-    await until(driver.is_ready, timeout=20)
+    await until(driver.is_ready)
     assert driver.job.source_name == "small.csv"
     assert driver.figures()[0] == ("2", "texts")
     assert driver.page.data.first.facts.text() == "2 rows · 2 columns"
