@@ -54,6 +54,7 @@ def test_two_rankings_are_judged_and_compared_by_keys(desktop: Desktop, tmp_path
     desktop.press("ctrl+j")
     desktop.until(lambda: len(desktop.main_buttons()) == 2)  # "Start judging" has the focus
     desktop.press("Return")
+    desktop.until(lambda: len(desktop.main_buttons()) == 1)  # the first text is there
     total = len(QUERIES) * TEXTS
     for count in range(total + 4):  # four come again
         desktop.press("2" if count % 3 == 0 else "0")
