@@ -25,12 +25,19 @@ def service(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def desktop(tmp_path: Path) -> Iterator[Desktop]:
+def runtime_folder() -> Iterator[Path]:
+    """A user's folder for sockets, as every desktop has one: its path is short, as that of a socket has to be."""
+    with tempfile.TemporaryDirectory(prefix="cf-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def desktop(tmp_path: Path, runtime_folder: Path) -> Iterator[Desktop]:
     """A screen with a mouse and a keyboard, a home folder, and an empty data folder."""
     if reason := why_not():
         pytest.skip(reason)
     (tmp_path / "home").mkdir()
-    desktop = Desktop(tmp_path / "data", tmp_path / "home")
+    desktop = Desktop(tmp_path / "data", tmp_path / "home", {"XDG_RUNTIME_DIR": str(runtime_folder)})
     with the_screen():
         yield desktop
         for process in (*desktop.started, *desktop.others):

@@ -89,12 +89,11 @@ def until(happens: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Iterator[FileManager]:
+def files(tmp_path: Path, runtime_folder: Path) -> Iterator[FileManager]:
     folders = {
         "XDG_DATA_HOME": "share",
         "XDG_CONFIG_HOME": "config",
         "XDG_CACHE_HOME": "cache",
-        "XDG_RUNTIME_DIR": "run",
     }
     for name in ("share/applications", "share/mime/packages", *folders.values()):
         (tmp_path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -103,6 +102,7 @@ def files(tmp_path: Path) -> Iterator[FileManager]:
     (tmp_path / "config" / "mimeapps.list").write_text(f"[Default Applications]\ntext/csv={DESKTOP_FILE.name}\n")
     (tmp_path / "bus.conf").write_text(WITHOUT_ACTIVATION)
     environ = {name: str(tmp_path / folder) for name, folder in folders.items()}
+    environ["XDG_RUNTIME_DIR"] = str(runtime_folder)
     environ |= {"HOME": str(tmp_path), "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
     environ |= {"XDG_CURRENT_DESKTOP": "X-GNOME", "QT_QPA_PLATFORM": "xcb"}  # xdg-open asks gio there
     bus = ("dbus-run-session", "--config-file", str(tmp_path / "bus.conf"), "--", "sh", "-c", _KEEPER)
