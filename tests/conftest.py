@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 pytest_plugins = ["tests.canary_plugin"]
 
@@ -17,6 +18,9 @@ os.environ["LANGUAGE"] = "en"  # the program's sentences in tests, on whatever c
 settings.register_profile("short", deadline=None, max_examples=30, derandomize=True)  # the same ones each time
 settings.register_profile("thorough", deadline=None, max_examples=1_000)  # tests/thorough.py
 settings.load_profile("short")
+
+# Every module of the project would be parsed for constants to try, which takes 180 MB and seconds of each worker.
+setattr(providers, "is_local_module_file", lambda path: False)  # noqa: B010 - it is a cached function
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in the background of a shell without jobs; every program that a test starts and interrupts would be deaf too.
