@@ -16,7 +16,7 @@ from keyring.errors import PasswordDeleteError
 
 from cfbatch_gui.core.connections.credentials import Credentials, TokenSource
 from cfbatch_gui.core.connections.system_keyring import KeyringState
-from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
+from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
 
@@ -349,3 +349,27 @@ async def test_each_connection_has_a_variable_of_its_own() -> None:
     assert await credentials.token("k7m2p9qx/gateway", check=check_secret) == Token(canary.SECRET)
     assert await credentials.token_source("k7m2p9qx") is TokenSource.ENVIRONMENT
     assert await credentials.token("cloudflare") is None and await credentials.token("another1") is None
+
+
+class StubbornKeyring(MemoryKeyring):
+    """Deletes nothing."""
+
+    def delete_password(self, service: str, username: str) -> None:
+        pass
+
+
+async def test_a_keyring_that_forgets_is_no_place() -> None:
+    backend = keyring.backends.null.Keyring()  # type: ignore[no-untyped-call]
+    credentials = Credentials(backend, {})
+    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
+    assert await credentials.token("cloudflare") == TOKEN
+    await credentials.forget("cloudflare")
+    assert await credentials.token("cloudflare") is None
+
+
+async def test_a_token_that_was_not_removed_is_said() -> None:
+    backend = StubbornKeyring()
+    credentials = Credentials(backend, {})
+    await credentials.save("cloudflare", TOKEN)
+    with pytest.raises(DataError, match="did not remove the token"):
+        await credentials.forget("cloudflare")
