@@ -2,12 +2,11 @@
 
 import csv
 import json
-import operator
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, compress, islice, repeat
-from typing import Any, BinaryIO
+from itertools import compress, islice, pairwise
+from typing import BinaryIO
 
 from cfbatch_gui.core.inputs.input_values import (
     Block,
@@ -22,7 +21,6 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.csv_quoting import (
-    BACKSLASH,
     CHECKED,
     CUT_SHORT,
     LINE_BREAK,
@@ -38,7 +36,7 @@ from cfbatch_gui.core.inputs.readers.csv_quoting import (
     width_of_line,
 )
 from cfbatch_gui.core.inputs.readers.decoded_text import CUT_MARK, END_MARK, text_pieces
-from cfbatch_gui.core.inputs.readers.raw_records import RawRecords, is_split_faster, lines_of
+from cfbatch_gui.core.inputs.readers.raw_records import RawRecords
 from cfbatch_gui.core.messages import message
 
 _TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
@@ -59,22 +57,18 @@ class RecordChecks:
         self._widths = frozenset(source.habits.widths or (self._width,))
         self._usual = self._widths | {0}  # a blank line has no cells
         self._is_wide = self._widths != {self._width}
-        self._is_suspicious = False  # the piece that the reader is in
-
-    def begin(self) -> None:
-        self._is_suspicious = False
 
     def problems_of(
         self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
     ) -> dict[int, Problem]:
         """The problems of records by index. `numbers` are their first lines, and the line below the last."""
-        suspects = self._suspects(numbers, len(rows), text)
         found = dict(self._of_unusual_width(rows))
         if numbers[-1] - numbers[0] != len(rows):
             found |= dict(self._of_several_lines(numbers, rows, text))
-        for index in suspects:
-            if index not in found and (problem := self._of_record(numbers[index], numbers[index + 1], text)):
-                found[index] = problem
+        if not self._is_sound(text.text(numbers[0], numbers[-1])):
+            for index, (number, below) in enumerate(pairwise(numbers)):
+                if index not in found and (problem := self._of_record(number, below, text)):
+                    found[index] = problem
         return dict(sorted(found.items()))
 
     def hides_rows(self, text: RawRecords, number: int) -> bool:
@@ -82,22 +76,6 @@ class RecordChecks:
             return False
         line = text.raw(number + 1, number + 2)
         return bool(line) and width_of_line(line, self._separator, self._quoting) in self._widths
-
-    def _suspects(self, numbers: Sequence[int], count: int, text: RawRecords) -> Sequence[int]:
-        was_suspicious, begun = self._is_suspicious, text.pulled()
-        if not begun:
-            return range(count) if was_suspicious else ()
-        first, last, below = numbers[0], numbers[-2], numbers[-1]
-        newest = begun[-1]
-        is_across = last < newest.first  # the last record began in an earlier piece and ends in this one
-        self._is_suspicious = not self._is_sound(newest.text_from(below if is_across else max(newest.first, first)))
-        if first >= newest.first:
-            return range(count) if self._is_suspicious else ()
-        if len(begun) > 1 and first >= begun[0].first:  # the block began with a piece, and the next ended it
-            was_suspicious = not self._is_sound(begun[0].text_from(first))
-        if was_suspicious:
-            return range(count)
-        return (count - 1,) if is_across or self._is_suspicious else ()
 
     def _is_sound(self, text: str) -> bool:
         return CUT_MARK not in text and has_sound_quotes(text, self._separator, self._quoting)
@@ -184,7 +162,6 @@ _SWALLOWS_ROWS = message(
 )
 _REPEATED = message("This row repeats the names of the columns.")
 _MOST_AT_ONCE = 1_500  # records; reading them holds Python for 3 ms, for which the window waits
-_MOST_REFUSED = 8
 _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 
 
@@ -241,65 +218,39 @@ class _Records:
         self._source, self._checks = source, checks
         self.header: tuple[str, ...] = ()  # known when the first block comes
         self._is_header_next = source.has_header and checks is not None
-        self._gate: list[type[tuple[str, ...]]] = []
         pieces = text_pieces(
             file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
         )
-        self._text = RawRecords(pieces, self._gate.clear)
+        self._text = RawRecords(pieces)
         self._read_again = 0
         self._first_width = 0  # cells of the first record
-        self._reader: Any = None
-        self._above = 0  # lines above those that the reader gets
-        self._beginnings = 0
-        self._may_split = source.quoting is Quoting.DOUBLED and is_split_faster(self._text.ahead(), source.separator)
-        self._is_splitting = self._may_split and source.first_line == 1  # text without a reader, by `take_sound`
-        self._refused = 0  # parts of it, one after the other
         self._begin(source.first_line)
 
     def _begin(self, line: int) -> None:
-        lines = self._text.lines()
-        if self._reader is None and line > 1:
-            lines = islice(lines, line - 1, None)
-        self._above = line - 1
-        self._beginnings += 1
-        self._reader = csv_rows(lines, self._source.separator, self._source.quoting)
+        self._above = line - 1  # lines above those that the reader gets
+        self._reader = csv_rows(self._text.lines_from(line), self._source.separator, self._source.quoting)
 
     def blocks(self) -> Iterator[Block | Row]:
-        """Yield records in blocks, so that the loop over records runs in C."""
+        """Yield records in blocks, which are checked together."""
         while True:
-            if self._is_splitting:
-                if (found := self._text.take_sound(self._source.separator)) is not None:
-                    self._refused = 0
-                    yield from self._checked(*found)
-                    continue
-                self._is_splitting = False
-                self._refused += 1
-                self._may_split = self._refused < _MOST_REFUSED
-                self._begin(self._text.next_line)
-            self._gate.extend(repeat(tuple, _MOST_AT_ONCE - len(self._gate)))
             numbers, rows, is_too_large = self._next_records()
             if not rows and not is_too_large:
                 return
             is_open = bool(rows and rows[-1] and rows[-1][-1].endswith(END_MARK))
-            if is_open or is_too_large:
-                last = rows.pop() if is_open else ()
-                beginnings = self._beginnings
-                yield from self._checked(numbers[: len(rows) + 1], rows)
-                number = numbers[len(rows)]
-                if self._beginnings != beginnings:
-                    continue
-                if last == (END_MARK,):
-                    return
-                first_line = self._text.raw(number, number + 1)
-                if self._read_on_below(number):
-                    yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
-                    continue
-                yield Row(number, last[:-1], _never_closed(number) if is_open else _too_large(number), raw=first_line)
+            last = rows.pop() if is_open else ()
+            reader = self._reader
+            yield from self._checked(numbers[: len(rows) + 1], rows)
+            if self._reader is not reader or not (is_open or is_too_large):
+                continue
+            if last == (END_MARK,):
                 return
-            yield from self._checked(numbers, rows)
-            if self._may_split and self._text.begun > 1:
-                self._rewind(numbers[-1])
-                self._is_splitting = True
+            number = numbers[len(rows)]
+            first_line = self._text.raw(number, number + 1)
+            if self._read_on_below(number):
+                yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
+                continue
+            yield Row(number, last[:-1], _never_closed(number) if is_open else _too_large(number), raw=first_line)
+            return
 
     def _checked(self, numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
         if not rows:
@@ -338,18 +289,11 @@ class _Records:
 
     def _read_on_below(self, number: int) -> bool:
         """Let the next records begin below the line `number`, if the line there is a row by itself."""
-        size = self._text.size_from(number + 1)
-        if self._read_again + size > _MOST_READ_AGAIN or not self._hides_rows(number):
+        if self._read_again > _MOST_READ_AGAIN or not self._hides_rows(number):
             return False
-        self._read_again += size
-        self._rewind(number + 1)
+        self._read_again += self._text.size_from(number + 1)
         self._begin(number + 1)
         return True
-
-    def _rewind(self, line: int) -> None:
-        self._text.rewind(line)
-        if self._checks is not None:
-            self._checks.begin()
 
     def _hides_rows(self, number: int) -> bool:
         if self._checks is not None:
@@ -357,30 +301,18 @@ class _Records:
         below = width_of_line(self._text.raw(number + 1, number + 2), self._source.separator, self._source.quoting)
         return below == self._first_width > 1
 
-    def _next_records(self) -> tuple[Sequence[int], list[tuple[str, ...]], bool]:
+    def _next_records(self) -> tuple[list[int], list[tuple[str, ...]], bool]:
         """The line of each record and of the next, the records, and whether the next is too large."""
         rows: list[tuple[str, ...]] = []
-        reader, before = self._reader, self._reader.line_num
-        first = before + self._above + 1
-        is_too_large = False
-        if self._source.quoting in BACKSLASH:  # an escaped line end is part of the cell, so cells do not tell the lines
-            starts = [first]
-            try:
-                for _ in self._gate:
-                    rows.append(tuple(next(reader)))
-                    starts.append(reader.line_num + self._above + 1)
-            except StopIteration:
-                pass
-            except csv.Error:
-                is_too_large = True
-            return starts, rows, is_too_large
+        reader, below = self._reader, self._above + 1
+        starts = [reader.line_num + below]
         try:
-            rows.extend(map(operator.call, self._gate, reader))
+            for cells in islice(reader, _MOST_AT_ONCE):
+                rows.append(tuple(cells))
+                starts.append(reader.line_num + below)
         except csv.Error:  # a reader that is not strict raises it only for the field size limit
-            is_too_large = True
-        if reader.line_num - before == len(rows):
-            return range(first, first + len(rows) + 1), rows, is_too_large
-        return list(accumulate(map(lines_of, rows), initial=first)), rows, is_too_large
+            return starts, rows, True
+        return starts, rows, False
 
 
 def _as_they_are(numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
