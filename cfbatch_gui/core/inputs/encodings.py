@@ -30,7 +30,7 @@ CHOICES: tuple[tuple[str, str], ...] = (
     ("euc_jp", message("Japanese (EUC-JP)")),
     ("iso2022_jp", message("Japanese (ISO-2022-JP)")),
     ("gb18030", message("Chinese, simplified (GB18030)")),
-    ("big5", message("Chinese, traditional (Big5)")),
+    ("big5hkscs", message("Chinese, traditional (Big5)")),
     ("cp949", message("Korean (Windows-949)")),
     ("koi8_r", message("Cyrillic (KOI8-R)")),
     ("koi8_u", message("Ukrainian (KOI8-U)")),
@@ -196,30 +196,21 @@ _WITHOUT_GAPS = "mac_roman"  # every byte has a character
 # has a superset, or its own variant that programs mean by the name, that one.
 _CODECS = {
     **{f"cp{number}": f"cp{number}" for number in (*range(1250, 1259), 850, 852, 866, 874, 932, 949)},
-    "gb18030": "gb18030",
+    **{"gb18030": "gb18030", "big5hkscs": "big5hkscs"},
     **{"iso8859-1": "cp1252", "iso8859-9": "cp1254", "tis-620": "cp874", "shift_jis_2004": "cp932"},
-    **{"euc_jis_2004": "euc_jp", "big5hkscs": "big5", "euc_kr": "cp949", "koi8-r": "koi8_r", "koi8-u": "koi8_u"},
+    **{"euc_jis_2004": "euc_jp", "euc_kr": "cp949", "koi8-r": "koi8_r", "koi8-u": "koi8_u"},
     **{"mac-roman": "mac_roman", "iso8859-2": "iso8859_2", "iso8859-5": "iso8859_5", "iso8859-6": "iso8859_6"},
 }
-_WIDER = {"big5": "big5hkscs"}  # read with the second where the first cannot: the characters of Hong Kong
-_WIDE = ("cp932", "euc_jp", "gb18030", "big5", "cp949")
-_KANA = ("cp932", "euc_jp")
-_RARER = frozenset({"mac_roman", "cp850", "cp852", "cp866", "iso8859_2", "iso8859_5", "iso8859_6", "koi8_r", "koi8_u"})
-# Subtracted from a likelihood, as a share of it, and divided by the bytes of the sample: an encoding is this much less
-# likely than Windows-1252 before anything is read, in the unit of what one character of the sample tells.
-_LESS_IF_OTHER, _LESS_IF_RARER = 0.5, 0.7
-_LESS_CLOSE = 1.5  # further subtracted from a rarer one before it is held against one that is not
-_LESS_IF_ODD = 0.9  # share of the likelihood that is lost when all characters stand where they cannot
-# A reading is close to the best one if its likelihood is this share lower at most, for a sample of so many bytes. In a
-# longer sample the share that one character makes up is smaller, and there is more to tell the readings apart by: the
-# power was fitted to wrong and right guesses of 43,000 samples of 50 to 500 bytes.
-_CLOSE_SHARE, _CLOSE_BYTES, _CLOSE_POWER = 0.1, 50, 0.75
-_TOLD_BY_ONE = 400  # bytes; more do not tell more for each byte beyond ASCII
+_OTHER = 0.5  # an encoding is so much less likely than Windows-1252 before anything is read, as a share of a byte
+_CLOSE = 2.0  # a reading is close to the best one if it is behind by what so many bytes of the sample tell
 _MOST_CLOSE = 2  # readings besides the guess that a user is asked about
 _LEAST_BYTES, _MOST_BYTES = 150, 16 * 1024  # of a sample; chardet's scores use no more
 _CONTROLS = bytes(each for each in range(32) if each not in b"\t\n\r")
 _NEVER_WITHIN_CHARACTERS = re.compile(rb"[\0-\x2f]")
 _PIECES = re.compile(rb".{100,}?[\0-\x2f]|.+", re.DOTALL)
+_WIDE = ("cp932", "euc_jp", "gb18030", "big5hkscs", "cp949")
+_WITHIN_WORDS = frozenset("ªºµ´’·\xad\xa0")
+_IDEOGRAPHIC = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC"})
 _MOST_BROKEN = 200  # at most one of so many characters beyond ASCII may be broken
 
 
@@ -232,59 +223,49 @@ class Guess:
 
 
 def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
-    """The codec of the most plausible text, `FALLBACK` where nothing decides. The first call loads chardet (0.2 s)."""
-    sample = _whole_characters(sample, is_cut=is_cut).translate(None, _CONTROLS)
-    telling = _without_broken_lines(_telling_part(sample))
-    readings = _likely_readings(telling, sample) if telling else []
-    if not readings:
-        return Guess(next(codec for codec in (FALLBACK, _WITHOUT_GAPS) if _decodes_mostly(sample, codec)))
-    best = readings[0]
-    least = (1 - _margin(telling)) * best.likelihood
-    is_usual = _decoded(telling, FALLBACK) == best.text and _decodes_mostly(sample, FALLBACK)
-    close: dict[str, str] = {}  # codecs by their text: several encodings may agree on a sample
-    for each in readings[1:]:
-        less = _LESS_CLOSE if each.codec in _RARER and best.codec not in _RARER else 0.0
-        if each.text != best.text and each.likelihood * (1 - less / len(telling)) > least:
-            close.setdefault(each.text, each.codec)
-    return Guess(FALLBACK if is_usual else best.codec, tuple(close.values())[:_MOST_CLOSE])
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    codec: str
-    likelihood: float
-    text: str
-
-
-def _likely_readings(telling: bytes, sample: bytes) -> list[_Reading]:
-    """The encodings in which the sample decodes, likeliest first; `telling` is the part of it that chardet looks at."""
-    readings: list[_Reading] = []
-    least = 0.0
-    for codec, confidence in sorted(_confidences(telling).items(), key=lambda found: found[1], reverse=True):
-        if confidence < least:
-            break  # what is added only makes it less likely
-        for tried in filter(None, (codec, _WIDER.get(codec))):
-            text = _decoded(telling, tried)
-            if text is not None and _decodes_mostly(sample, tried):
-                likelihood = confidence * _factor(codec, text, len(telling))
-                readings.append(_Reading(tried, likelihood, text))
-                least = max(least, (1 - _margin(telling)) * likelihood)
-                break
-    return sorted(readings, key=lambda reading: reading.likelihood, reverse=True)
-
-
-def _confidences(sample: bytes) -> dict[str, float]:
+    """chardet's guess, `FALLBACK` where nothing decides. The first call loads the library (0.2 s)."""
     import chardet  # loads slowly, and most files are UTF-8
 
-    found: dict[str, float] = {}
-    for each in chardet.detect_all(sample, True, compat_names=False, include_encodings=_CODECS):
-        codec = _CODECS.get(each["encoding"] or "", "")
-        if codec:
-            found[codec] = max(found.get(codec, 0.0), each["confidence"])
-    for codec in _KANA:
-        if codec not in found and _is_kana(_decoded(sample, codec) or ""):
-            found[codec] = 1.0  # for chardet their bytes are too much alike to be Japanese
-    return found
+    sample = _whole_characters(sample, is_cut=is_cut).translate(None, _CONTROLS)
+    telling = _without_broken_lines(_telling_part(sample))
+    usual = next(codec for codec in (FALLBACK, _WITHOUT_GAPS) if _decodes_mostly(sample, codec))
+    codecs_by_text = {telling.decode(usual, "replace"): usual}  # several encodings may agree on a sample
+    likelihoods: Counter[str] = Counter()
+    behind = 1 - _CLOSE / max(1, len(telling))
+    for each in chardet.detect_all(telling, True, compat_names=False, include_encodings=_CODECS) if telling else ():
+        if each["confidence"] < behind * max(likelihoods.values(), default=0.0):
+            break  # those that follow are less likely
+        codec = _CODECS.get(each["encoding"] or "", usual)
+        if _decodes_mostly(sample, codec):
+            text = telling.decode(codec, "replace")
+            codec = codecs_by_text.setdefault(text, codec)
+            likelihood = each["confidence"] * (1 - _odd_share(text)) * (1 - (codec != FALLBACK) * _OTHER / len(telling))
+            likelihoods[codec] = max(likelihoods[codec], likelihood)
+    readings = likelihoods.most_common() or [(usual, 1.0)]
+    guess, *close = [codec for codec, likelihood in readings if likelihood >= behind * readings[0][1]]
+    return Guess(guess, tuple(close[:_MOST_CLOSE]))
+
+
+def _odd_share(text: str) -> float:
+    """The share of the characters beyond ASCII that stand where no language has them."""
+    beyond = [index for index, sign in enumerate(text) if sign > "\x7f"]
+    return sum(_is_odd(text[max(0, index - 1) : index + 2], text[index]) for index in beyond) / max(1, len(beyond))
+
+
+def _is_odd(around: str, sign: str) -> bool:
+    """Whether a letter is beside one of another script, a capital after a small one, or a sign within a word."""
+    before, _, after = around.rpartition(sign)
+    if sign in _WITHIN_WORDS:
+        return False
+    if not sign.isalpha():
+        return before.isalpha() and after.isalpha() and unicodedata.category(sign)[0] not in "MP"
+    scripts = {_script(letter) for letter in around if letter.isalpha()} - _IDEOGRAPHIC
+    return len(scripts) > 1 or (before.islower() and sign.isupper()) or (sign.islower() and after.isupper())
+
+
+@lru_cache(maxsize=4096)
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "").partition(" ")[0]
 
 
 def _decoded(sample: bytes, codec: str) -> str | None:
@@ -293,23 +274,6 @@ def _decoded(sample: bytes, codec: str) -> str | None:
         return codecs.getincrementaldecoder(codec)("strict").decode(sample)
     except UnicodeDecodeError:
         return None
-
-
-def _is_kana(text: str) -> bool:
-    beyond = [sign for sign in text if sign > "\x7f"]
-    return sum("\u3041" <= sign <= "\u30fe" for sign in beyond) * 2 > len(beyond)
-
-
-def _factor(codec: str, text: str, size: int) -> float:
-    less = 0.0 if codec == FALLBACK else _LESS_IF_RARER if codec in _RARER else _LESS_IF_OTHER
-    return (1 - _LESS_IF_ODD * odd_share(text)) * max(0.5, 1 - less / max(1, size))
-
-
-def _margin(sample: bytes) -> float:
-    size = len(sample)
-    telling = min(size, _TOLD_BY_ONE * max(1, sum(byte > 127 for byte in sample)))
-    power: float = (_CLOSE_BYTES / telling) ** _CLOSE_POWER
-    return _CLOSE_SHARE * _CLOSE_BYTES / size * power
 
 
 def _whole_characters(sample: bytes, *, is_cut: bool) -> bytes:
@@ -330,74 +294,24 @@ def _telling_part(sample: bytes) -> bytes:
 
 
 def _decodes_mostly(sample: bytes, codec: str) -> bool:
-    text = codecs.getincrementaldecoder(codec)("replace").decode(sample)
-    return _are_few(text.count("\ufffd"), text)
+    return _are_few_broken(codecs.getincrementaldecoder(codec)("replace").decode(sample))
 
 
-def _are_few(broken: int, text: str) -> bool:
-    return broken * _MOST_BROKEN <= sum(sign > "\x7f" for sign in text)
+def _are_few_broken(text: str) -> bool:
+    return text.count("\ufffd") * _MOST_BROKEN <= sum(sign > "\x7f" for sign in text)
 
 
 def _without_broken_lines(sample: bytes) -> bytes:
+    """Of a text with few characters that some program has cut in two, the lines with whole ones."""
     for codec in _WIDE:
         text = sample.decode(codec, "replace")
-        broken = text.count("\ufffd")
-        if broken and _are_few(broken, text):
+        if "\ufffd" in text and _are_few_broken(text):
             return b"".join(line for line in sample.splitlines(keepends=True) if _decoded(line, codec) is not None)
     return sample
 
 
 _SPACES = frozenset("\t\n\r\f\x0b")
 _NO_TEXT = ("Cc", "Cn", "Co", "Cs")  # categories of characters
-_IDEOGRAPHIC = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC"})
-_WITHIN_WORDS = frozenset("’·´-\xad\xa0")
-
-
-def odd_share(text: str) -> float:
-    """The share of the characters beyond ASCII that stand where no language has them."""
-    is_latin = _is_mostly_latin(text)
-    padded = f" {text} "
-    odd = seen = 0
-    for index, sign in enumerate(text):
-        if sign > "\x7f":
-            seen += 1
-            odd += _is_odd(padded[index], sign, padded[index + 2], is_latin=is_latin)
-    return odd / seen if seen else 0.0
-
-
-def _is_mostly_latin(text: str) -> bool:
-    latin = sum(sign.isascii() and sign.isalpha() for sign in text)
-    others = sum(sign > "\x7f" and _script(sign) not in ("", "LATIN") for sign in text)
-    return latin > 2 * others
-
-
-def _is_odd(left: str, sign: str, right: str, *, is_latin: bool) -> bool:
-    category, script = unicodedata.category(sign), _script(sign)
-    if category in _NO_TEXT or sign == "\ufffd" or "\u2500" <= sign <= "\u259f":  # lines and blocks of DOS
-        return True
-    if not script:
-        is_sign = sign not in _WITHIN_WORDS and sign not in "ªºµ"
-        return is_sign and bool(_script(left) and _script(right)) and _script(left) not in _IDEOGRAPHIC
-    if script in _IDEOGRAPHIC:
-        return _script(left) == _script(right) == "LATIN"
-    if category == "Mn":
-        return False
-    if any(_script(beside) not in ("", script, *_IDEOGRAPHIC) for beside in (left, right)):
-        return True
-    if category == "Lu" and left.isalpha() and (left.islower() or right.islower()):
-        return True
-    if category == "Lu" and script == "LATIN" and right.isdigit() and not left.isalnum():
-        return True  # a currency sign
-    if category == "Ll" and right.isupper() and not left.isupper():
-        return True
-    return is_latin and script != "LATIN" and not _script(left) and not _script(right)
-
-
-@lru_cache(maxsize=4096)
-def _script(sign: str) -> str:
-    if not sign.isalpha() or sign in "ªºµ":
-        return ""
-    return unicodedata.name(sign, "").partition(" ")[0].partition("-")[0]
 
 
 def few_are_broken(sample: bytes) -> bool:

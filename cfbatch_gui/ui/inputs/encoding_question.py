@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QPushButton, QWidget
 
-from cfbatch_gui.core.inputs.encodings import CHOICES
+from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, Reading
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.dialogs import finished
 from cfbatch_gui.ui.inputs.draft_state import EncodingQuestion, OpenFile
-from cfbatch_gui.ui.inputs.input_labels import encoding_words
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -102,7 +101,7 @@ class EncodingChooser(QWidget):
         self._sentence.set_line((says_nothing if question.is_guess else "") + choose, "info", "accent")
         present = question.codec.removesuffix("-sig")
         known = [codec for codec, _ in CHOICES]
-        more = [] if present in known else [(present, encoding_words(present))]
+        more = [] if present in known else [(present, shown_name(present))]
         offers = [_Offer(codec, said(title), self._remark(question, codec)) for codec, title in (*more, *CHOICES)]
         self._rows.set_rows(offers)
         self.choose(present)
@@ -132,7 +131,7 @@ class EncodingChooser(QWidget):
 
     def _look(self) -> None:
         if self.codec():
-            self.use_button.setText(self.tr("Use {encoding}").format(encoding=encoding_words(self.codec())))
+            self.use_button.setText(self.tr("Use {encoding}").format(encoding=shown_name(self.codec())))
             self.use_button.set_possible("")
             self.looked_at.emit(self.codec())
 
@@ -160,7 +159,7 @@ class ReadingsDialog(QDialog):
         )
 
     def _card(self, reading: Reading, *, is_guess: bool) -> Card:
-        words = encoding_words(reading.codec)
+        words = shown_name(reading.codec)
         card = Card(inset=True)
         card.setMinimumWidth(_CARD_WIDTH)
         remark = Label(self.tr("our guess") if is_guess else "", "quiet")

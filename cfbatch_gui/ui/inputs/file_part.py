@@ -7,11 +7,12 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.cell_texts import read_template
+from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role, Shape
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
-from cfbatch_gui.ui.inputs.input_labels import encoding_words, format_words, header_words, roles_for, separator_words
+from cfbatch_gui.ui.inputs.input_labels import format_words, header_words, roles_for, separator_words
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
@@ -102,7 +103,7 @@ class FilePart(QWidget):
         self.notice.set_line(" ".join(map(said, source.notices)))
         self.notice.setVisible(bool(source.notices))
         self._show_more(len(file.sample), rows)
-        self._show_encoding(encoding_words(source.encoding), is_guess=source.is_encoding_guessed)
+        self._show_encoding(shown_name(source.encoding), is_guess=source.is_encoding_guessed)
         self.separator.setText(separator_words(source))
         self.header.setText(header_words(source))
         self.header_guess.setText(header_words(source))

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import format_of
 from cfbatch_gui.core.system.languages import said
@@ -21,7 +20,6 @@ ROLE_ICONS = {
     Role.KEEP: "bookmark",
     Role.IGNORE: "eye-off",
 }
-_CODECS = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-32": "UTF-32"}
 
 
 def _tr(text: str) -> str:
@@ -86,13 +84,6 @@ def layout_words(layout: Layout) -> str:
         Layout.JUDGED: _tr("A query with a list of contexts that fit and one of others"),
         Layout.CANDIDATES: _tr("A query with the id of a context in a second file"),
     }[layout]
-
-
-def encoding_words(codec: str) -> str:
-    for name, title in CHOICES:
-        if name == codec.lower() and "(" in title:
-            return title[title.index("(") + 1 :].rstrip(")")
-    return _CODECS.get(codec.lower(), codec.upper())
 
 
 _LINKED = (FileFormat.DELIMITED, FileFormat.ASCII_TABLE, FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
