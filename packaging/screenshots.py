@@ -18,6 +18,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QCursor, QImage
 from PySide6.QtWidgets import QApplication
+from scenes import at_work, collected, elsewhere, failures, versions, worker_setup
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -26,7 +27,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
-from tests.screen import at_work, collected, elsewhere, failures, material, versions, worker_setup
+from tests.screen import material
 from tests.screen.past import Clock, MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
 from tests.support import faults

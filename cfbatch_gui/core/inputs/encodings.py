@@ -230,7 +230,7 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
     telling = _without_broken_lines(_telling_part(sample))
     usual = next(codec for codec in (FALLBACK, _WITHOUT_GAPS) if _decodes_mostly(sample, codec))
     codecs_by_text = {telling.decode(usual, "replace"): usual}  # several encodings may agree on a sample
-    likelihoods: Counter[str] = Counter()
+    likelihoods: dict[str, float] = {}
     behind = 1 - _CLOSE / max(1, len(telling))
     for each in chardet.detect_all(telling, True, compat_names=False, include_encodings=_CODECS) if telling else ():
         if each["confidence"] < behind * max(likelihoods.values(), default=0.0):
@@ -240,9 +240,10 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
             text = telling.decode(codec, "replace")
             codec = codecs_by_text.setdefault(text, codec)
             likelihood = each["confidence"] * (1 - _odd_share(text)) * (1 - (codec != FALLBACK) * _OTHER / len(telling))
-            likelihoods[codec] = max(likelihoods[codec], likelihood)
-    readings = likelihoods.most_common() or [(usual, 1.0)]
-    guess, *close = [codec for codec, likelihood in readings if likelihood >= behind * readings[0][1]]
+            likelihoods[codec] = max(likelihoods.get(codec, 0.0), likelihood)
+    least = behind * max(likelihoods.values(), default=0.0)
+    readings = sorted(likelihoods, key=lambda codec: likelihoods[codec], reverse=True)
+    guess, *close = [codec for codec in readings if likelihoods[codec] >= least] or [usual]
     return Guess(guess, tuple(close[:_MOST_CLOSE]))
 
 

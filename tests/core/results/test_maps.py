@@ -195,7 +195,7 @@ def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
 
 def test_the_push_is_the_sum_over_all_pairs() -> None:
     draw = np.random.default_rng(2)
-    points = (draw.random((2_500, 2))).astype(np.float32).view(np.complex64).ravel()
+    points = (draw.random((1_200, 2))).astype(np.float32).view(np.complex64).ravel()
     push, total = Repulsion(len(points)).push(points)
     apart = points[:, None].astype(np.complex128) - points[None]
     kernel = 1 / (1 + np.abs(apart) ** 2)

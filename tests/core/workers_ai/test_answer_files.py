@@ -13,7 +13,8 @@ from cfbatch_gui.core.workers_ai.transport import Exchange, ExchangeError, Trans
 from tests.canary import TOKEN
 
 Respond = Callable[[bytes], bytes]
-ANSWER = (b'{"responses":[%s]}' % b",".join(b"%d.5" % n for n in range(2_000_000)))[: FLUSHED_BYTES + 5_000_000]
+SIZE = FLUSHED_BYTES + 5_000_000
+ANSWER = (b'{"responses":[%s]}' % b",".join(b"%0200d.5" % n for n in range(SIZE // 200)))[:SIZE]
 
 
 @asynccontextmanager
