@@ -18,7 +18,7 @@ SHORT = [
     ("cp1252", "Où est ma facture ?"),
     ("cp1252", "La qualità è buona, perché è già più tardi"),
     ("cp1252", "It’s fine – really"),
-    ("cp1252", "Price: £5, 20 °C"),
+    ("cp1252", "The price of each is £5, in every size and colour"),
     ("cp1250", "Jak długo trwa dostawa, proszę?"),
     ("cp1250", "Příliš žluťoučký kůň"),
     ("cp1250", "Győr és Székesfehérvár, őszi idő"),
