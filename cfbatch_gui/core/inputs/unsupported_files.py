@@ -1,17 +1,19 @@
 """Recognise unsupported files by their first bytes, and say what to do instead."""
 
-import struct
-from collections.abc import Iterator
+import mmap
+import re
 from pathlib import Path
-from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.open_file import open_raw
 from cfbatch_gui.core.messages import message
 
 _EMPTY_ZIP = b"PK\x05\x06"
-_WORKBOOKS = {"workbook", "book"}  # Excel 97 and 95; some other programs write them in capitals
-_PROTECTED = "encryptedpackage"  # a new workbook in the container of the old ones
+MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the container of old Office formats
+# Names in it: "Workbook" or "Book", in any case, and that of a new workbook with a password.
+_WORKBOOK = re.compile(b"(?i)" + "book\0".encode("utf-16-le"))
+_PROTECTED = re.compile("EncryptedPackage\0".encode("utf-16-le"))
+_DOCUMENTS = (".doc", ".dot", ".ppt", ".pps", ".msg")  # may hold a workbook within
 _TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = message("Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file.")
 CHOOSE_TABLE = message("Choose a text file, CSV, JSON Lines or .xlsx.")
@@ -72,10 +74,13 @@ def protected(path: Path) -> InputError:
 
 
 def is_old_workbook(path: Path, head: bytes) -> bool:
-    if not head.startswith(MARK):
-        return False
-    names = names_in(path)
-    return not names.isdisjoint(_WORKBOOKS) and _PROTECTED not in names
+    is_old = head.startswith(MARK) and path.suffix.lower() not in _DOCUMENTS
+    return is_old and _holds(path, _WORKBOOK) and not _holds(path, _PROTECTED)
+
+
+def _holds(path: Path, name: re.Pattern[bytes]) -> bool:
+    with open_raw(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return bool(name.search(content))
 
 
 def is_binary(sample: bytes) -> bool:
@@ -101,7 +106,7 @@ def _is_plain(head: bytes) -> bool:
 
 
 def _old_office(path: Path) -> str:
-    if _PROTECTED in names_in(path):
+    if _holds(path, _PROTECTED):
         return _protected(path)
     if path.suffix.lower() == ".xls":
         return message("{name} is damaged, or no workbook. {cure}", name=path.name, cure=_SPREADSHEET)
@@ -114,60 +119,3 @@ def _protected(path: Path) -> str:
         "choose it again.",
         name=path.name,
     )
-
-
-MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_SIZES = (512, 4096)
-_HEADER = (("<H", 30), ("<I", 48), ("<I", 68))  # the size as a power of two, and the first sectors of two chains
-_ENTRY = "<64sH2xIII48x"  # name in UTF-16, its bytes, and the entries before and after it, and the first below it
-_NO_ENTRY = 0xFFFFFFFF
-_LAST_SECTOR = 0xFFFFFFFA  # greater numbers are marks, such as the end of a chain
-
-
-def names_in(path: Path) -> frozenset[str]:
-    """The names at the top in lower case; none for a damaged file. Raises InputError."""
-    with open_raw(path) as file:
-        try:
-            return frozenset(_names(file))
-        except (struct.error, OverflowError, LookupError):
-            return frozenset()
-
-
-def _names(file: BinaryIO) -> Iterator[str]:
-    head = file.read(512)
-    (shift,), (sector,), (further,) = (struct.unpack_from(form, head, at) for form, at in _HEADER)
-    size = 1 << shift
-    if size not in _SIZES:
-        return
-
-    def read(number: int) -> bytes:
-        file.seek((number + 1) * size)
-        return file.read(size)
-
-    def numbers(number: int) -> tuple[int, ...]:
-        return struct.unpack(f"<{size // 4}I", read(number))
-
-    tables = list(struct.unpack_from("<109I", head, 76))  # the sectors of the table, of which large files have more
-    seen: set[int] = set()  # a damaged chain may lead back to itself
-    while further < _LAST_SECTOR and further not in seen:
-        seen.add(further)
-        *part, further = numbers(further)
-        tables += part
-    entries: list[tuple[bytes, int, int, int, int]] = []
-    while sector < _LAST_SECTOR and sector not in seen:
-        seen.add(sector)
-        data = read(sector)
-        entries += struct.iter_unpack(_ENTRY, data[: len(data) // 128 * 128])
-        sector = numbers(tables[sector // (size // 4)])[sector % (size // 4)]
-    yield from _names_at_top(entries)
-
-
-def _names_at_top(entries: list[tuple[bytes, int, int, int, int]]) -> Iterator[str]:
-    *_, top = entries[0]
-    open_at, seen = [top], {_NO_ENTRY}
-    while open_at:
-        if (at := open_at.pop()) not in seen:
-            seen.add(at)
-            name, length, before, after, _ = entries[at]
-            open_at += (before, after)
-            yield name[: max(0, length - 2)].decode("utf-16-le", "replace").lower()

@@ -7,8 +7,8 @@ _STREAM, _STORAGE, _ROOT = 2, 1, 5
 _NUMBERS = 128  # in a sector of 512 bytes
 
 
-def compound(*names: str, within: str = "", sectors_before: int = 0) -> bytes:
-    """A file with these empty streams, and perhaps one in a storage; the directory stands behind empty sectors."""
+def compound(*names: str, within: str = "") -> bytes:
+    """A file with these empty streams, and perhaps one in a storage."""
     entries = [_entry("Root Entry", _ROOT, child=1)]
     if within:
         entries.append(_entry("ObjectPool", _STORAGE, after=3, child=2))
@@ -18,33 +18,14 @@ def compound(*names: str, within: str = "", sectors_before: int = 0) -> bytes:
         entries.append(_entry(name, _STREAM, after=after))
     directory = b"".join(entries)
     directory += bytes(-len(directory) % 512)
-    used = sectors_before + len(directory) // 512
-    tables = 1
-    while tables * _NUMBERS < used + tables + _lists(tables):
-        tables += 1
-    table = [_FREE] * sectors_before
-    table += [*range(sectors_before + 1, used), _END]
-    table += [_FAT] * (tables + _lists(tables))
-    table += [_FREE] * (tables * _NUMBERS - len(table))
-    places = list(range(used, used + tables))
-    further = b""
-    for number in range(_lists(tables)):
-        part = places[109 + 127 * number : 109 + 127 * (number + 1)]
-        following = used + tables + number + 1 if number + 1 < _lists(tables) else _END
-        further += struct.pack("<128I", *part, *[_FREE] * (127 - len(part)), following)
-    first = used + tables if further else _END
+    sectors = len(directory) // 512
+    table = [*range(1, sectors), _END, _FAT, *[_FREE] * (_NUMBERS - sectors - 1)]
     head = struct.pack(
         "<8s16xHHHHH6xIIIIIIIII",
         *(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6),
-        *(0, tables, sectors_before, 0, 4096, _END, 0, first, _lists(tables)),
+        *(0, 1, 0, 0, 4096, _END, 0, _END, 0),
     )
-    head += struct.pack("<109I", *(places[:109] + [_FREE] * 109)[:109])
-    return head + bytes(512 * sectors_before) + directory + struct.pack(f"<{len(table)}I", *table) + further
-
-
-def _lists(tables: int) -> int:
-    """The sectors that say where the tables are which the header has no room for."""
-    return -(-max(0, tables - 109) // 127)
+    return head + struct.pack("<109I", sectors, *[_FREE] * 108) + directory + struct.pack("<128I", *table)
 
 
 def _entry(name: str, kind: int, *, after: int = _NONE, child: int = _NONE) -> bytes:

@@ -46,13 +46,6 @@ def test_the_stream_is_found_whatever_its_program_called_it(tmp_path: Path, name
     assert [row.cells for row in read_rows(source)] == [("one",)]
 
 
-def test_the_directory_may_stand_after_megabytes_of_cells(tmp_path: Path) -> None:
-    path = tmp_path / "a.xls"
-    path.write_bytes(compound("Workbook", sectors_before=30_000))  # with more tables than the header has room for
-    with pytest.raises(InputError, match=r"a\.xls is empty"):  # and not that it is no workbook
-        open_source(path)
-
-
 def test_one_that_is_too_large_is_said_so(tmp_path: Path) -> None:
     path = tmp_path / "a.xls"
     path.write_bytes(compound("Workbook"))

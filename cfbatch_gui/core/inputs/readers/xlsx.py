@@ -5,9 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
-from io import BytesIO
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
@@ -34,16 +32,7 @@ from cfbatch_gui.core.messages import message
 
 PIECE = 1024 * 1024
 _LONGEST_ELEMENT = 512 * 1024**2  # bytes of XML
-_SHARED = "xl/sharedstrings.xml"  # in lower case
-
-_BLANK = rb"(?:[ \t\r\n]|&#(?:0*(?:9|10|13|32)|x0*(?:9|[aA]|[dD]|20));)"
-# A text with a blank at its beginning, or with what may be one at its end. Possessive, because texts are long.
-_EDGE = rb">(?:(" + _BLANK + rb"|<!)|[^<]*+(?<=[ \t\r\n;])</)"
-_USUAL_EDGE, _PREFIXED_EDGE = re.compile(rb"<t" + _EDGE), re.compile(rb"<\w+:t" + _EDGE)
-_BLANK_END = re.compile(_BLANK + rb"</\Z")
-_TEXT_TAG = re.compile(rb"(<!\[CDATA\[.*?\]\]>|<!--.*?-->)|<((?:\w+:)?t)(?:\s[^<>]*?)?(/?)>", re.DOTALL)
-_ESCAPE = re.compile(rb"_x([0-9A-Fa-f]{4})_")  # from left to right, so that _x005F_xFFFE_ is no escape of U+FFFE
-_NO_CHARACTERS = {b"FFFE": "\ufffe".encode(), b"FFFF": "\uffff".encode()}
+_READ_WHOLE = ("xl/styles.xml", "xl/sharedstrings.xml")  # in lower case
 
 
 def pieces_of(archive: zipfile.ZipFile, member: str, end: bytes) -> Iterator[bytes]:
@@ -62,47 +51,6 @@ def pieces_of(archive: zipfile.ZipFile, member: str, end: bytes) -> Iterator[byt
     yield b"".join(unfinished)
 
 
-def shared_texts(archive: zipfile.ZipFile) -> Iterator[bytes]:
-    for name in archive.namelist():
-        if name.lower() == _SHARED:
-            yield from pieces_of(archive, name, b"si>")
-
-
-def has_inexact_texts(part: bytes, *, has_prefixes: bool) -> bool:
-    """Whether calamine would change a text in a part of the XML."""
-    if b"_xFFF" in part or b"_xfff" in part:
-        return True
-    edges = (_PREFIXED_EDGE if has_prefixes else _USUAL_EDGE).finditer(part)
-    return any(edge[1] or _BLANK_END.search(edge[0][-20:]) for edge in edges)
-
-
-def exact_copy(path: Path, sheet: str) -> BytesIO:
-    """A workbook with one sheet, the member `sheet`, whose texts calamine does not change."""
-    copy = BytesIO()
-    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as written:
-        for name in archive.namelist():
-            if name == sheet or name.lower() == _SHARED:
-                with written.open(name, "w", force_zip64=True) as member:
-                    for part in pieces_of(archive, name, b"row>" if name == sheet else b"si>"):
-                        member.write(_exact(part))
-            elif name.lower().endswith((".xml", ".rels")) and not name.lower().startswith("xl/worksheets/"):
-                written.writestr(name, archive.read(name))
-    copy.seek(0)
-    return copy
-
-
-def _exact(part: bytes) -> bytes:
-    return _ESCAPE.sub(_character, _TEXT_TAG.sub(_preserving, part))
-
-
-def _preserving(found: re.Match[bytes]) -> bytes:
-    return found[1] or b'<%b xml:space="preserve"%b>' % (found[2], found[3])
-
-
-def _character(found: re.Match[bytes]) -> bytes:
-    return _NO_CHARACTERS.get(found[1].upper(), found[0])
-
-
 MOST_BYTES = 4 * 1024**3  # unpacked; a full sheet of 1,048,576 rows takes about 1 GB
 MOST_RATIO = 200  # unpacked to packed, for members over 64 MiB; real sheets stay below 60
 RATIO_COUNTS_FROM = 64 * 1024**2
@@ -114,8 +62,6 @@ DAMAGE = (
     *(LookupError, ValueError, NotImplementedError, RuntimeError),
 )
 
-# The form in which common programs write a cell; other forms are read by the slower patterns below.
-_USUAL_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,7})"')
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c(?=[\s/>])")
 _ADDRESS = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]+)(\d+)\s*["']""")
 _ROW_TAG = re.compile(rb"""<(?:\w+:)?row(?=[\s/>])(?:[^>]*?\sr\s*=\s*["']\s*(\d{1,12}))?""")
@@ -126,20 +72,6 @@ _FORMULA_CELL = re.compile(
     rb"(?:<(?:\w+:)?v[^>]*>([^<]*))?"
 )
 _TEXT_RESULT = re.compile(rb"""\bt\s*=\s*["']str["']""")  # a formula may have an empty text as its value
-
-
-@dataclass(frozen=True, slots=True)
-class SheetExtent:
-    """The extent of the sheet `member`.
-
-    `formulas` maps a row (from 1) to the column of its first formula without a value.
-    """
-
-    member: str
-    rows: int
-    columns: int
-    formulas: Mapping[int, str]
-    has_inexact_texts: bool
 
 
 def check_archive(path: Path) -> None:
@@ -268,40 +200,38 @@ def damaged(path: Path, exc: BaseException) -> InputError:
     )
 
 
-def sheet_extent(path: Path, sheet: str) -> SheetExtent:
-    """Read a sheet's XML, shared texts and styles once for their true extent, remembered while the file stays the same.
-    Raises InputError.
+def formulas_without_value(path: Path, sheet: str) -> Mapping[int, str]:
+    """The column of the first such formula by its row (from 1), remembered while the file stays the same.
+
+    Reads a sheet's XML, shared texts and styles once. Raises InputError for a sheet that is too large or damaged.
     """
-    size = regular_file_size(path)
-    return _sheet_extent(path, sheet, size, path.stat().st_mtime_ns)
+    return _formulas_without_value(path, sheet, regular_file_size(path), path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=4)
-def _sheet_extent(path: Path, sheet: str, _size: int, _changed: int) -> SheetExtent:
+def _formulas_without_value(path: Path, sheet: str, _size: int, _changed: int) -> Mapping[int, str]:
     check_archive(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            member = _sheet_member(archive, sheet)
             for name in archive.namelist():
-                if name.lower() == "xl/styles.xml":
+                if name.lower() in _READ_WHOLE:
                     _unpack(archive, name)
-            shared = [has_inexact_texts(part, has_prefixes=b"<si>" not in part) for part in shared_texts(archive)]
-            extent = _read_extent(archive, member, is_inexact=any(shared))
+            rows, columns, formulas = _read_extent(archive, _sheet_member(archive, sheet))
     except DAMAGE as exc:
         raise damaged(path, exc) from exc
-    if extent.rows * extent.columns > MOST_CELLS:
+    if rows * columns > MOST_CELLS:
         raise InputError(
             message(
                 "The sheet “{sheet}” of {name} spreads over {rows:,} rows and {columns:,} columns, more than can be "
                 "opened. Delete what stands far outside the table, or save it as CSV.",
                 sheet=sheet,
                 name=path.name,
-                rows=extent.rows,
-                columns=extent.columns,
+                rows=rows,
+                columns=columns,
             ),
             detail=f"more than {MOST_CELLS:,} cells",
         )
-    return extent
+    return MappingProxyType(formulas)
 
 
 def _unpack(archive: zipfile.ZipFile, name: str) -> None:
@@ -333,46 +263,26 @@ def _small(archive: zipfile.ZipFile, name: str) -> bytes:
     return data
 
 
-def _read_extent(archive: zipfile.ZipFile, member: str, *, is_inexact: bool) -> SheetExtent:
-    last_row, last_column = 0, 0
-    known_columns: set[bytes] = set()
+def _read_extent(archive: zipfile.ZipFile, member: str) -> tuple[int, int, dict[int, str]]:
+    """The last row and column, bounded from above, and the column of a formula without a value by its row."""
+    last_row = last_column = 0
     formulas: dict[int, str] = {}
     for part in pieces_of(archive, member, b"row>"):
-        cells = _USUAL_CELL.findall(part)
-        if cells:
-            columns, rows = zip(*cells, strict=True)
-            known_columns.update(columns)
-            last_row = max(last_row, *map(int, set(rows)))
-        has_prefixes = b":c" in part  # or a text such as "note:check", which only costs some time
-        if has_prefixes or len(cells) != part.count(b"<c"):
-            last_row, widest = _unusual_cells(part, last_row)
-            last_column = max(last_column, widest)
-        is_inexact = is_inexact or has_inexact_texts(part, has_prefixes=has_prefixes)
-        if b"<f" in part or has_prefixes:
-            for row, column in _formulas_without_value(part):
-                formulas.setdefault(row, column)
-    last_column = max(last_column, *map(_column_number, known_columns), 0)
-    return SheetExtent(member, last_row, last_column, MappingProxyType(formulas), is_inexact)
-
-
-def _unusual_cells(part: bytes, last_row: int) -> tuple[int, int]:
-    """Bound the last row and column from above; rows and cells without an address follow the one before."""
-    for row in _ROW_TAG.finditer(part):
-        last_row = max(last_row, int(row[1])) if row[1] else last_row + 1
-    addresses = _ADDRESS.findall(part)
-    last_row = max(last_row, *(int(row) for _, row in addresses), 0)
-    widest = max((_column_number(column) for column in {column for column, _ in addresses}), default=0)
-    if len(addresses) < len(_CELL_TAG.findall(part)):
-        widest += max(len(_CELL_TAG.findall(row)) for row in _ROW_END.split(part))
-    return last_row, widest
-
-
-def _formulas_without_value(part: bytes) -> Iterator[tuple[int, str]]:
-    for attributes, value in _FORMULA_CELL.findall(part):
-        if value.strip() or _TEXT_RESULT.search(attributes):
-            continue
-        if address := _ADDRESS.search(b" " + attributes):
-            yield int(address[2]), address[1].decode().upper()
+        for row in _ROW_TAG.finditer(part):  # rows and cells without an address follow the one before
+            last_row = max(last_row, int(row[1])) if row[1] else last_row + 1
+        addresses = _ADDRESS.findall(part)
+        columns, rows = zip(*addresses, strict=True) if addresses else ((), ())
+        last_row = max(last_row, *map(int, set(rows)), 0)
+        widest = max(map(_column_number, set(columns)), default=0)
+        if len(addresses) < len(_CELL_TAG.findall(part)):
+            widest += max(len(_CELL_TAG.findall(row)) for row in _ROW_END.split(part))
+        last_column = max(last_column, widest)
+        if b"<f" in part or b":f" in part:
+            for attributes, value in _FORMULA_CELL.findall(part):
+                address = _ADDRESS.search(b" " + attributes)
+                if address and not value.strip() and not _TEXT_RESULT.search(attributes):
+                    formulas.setdefault(int(address[2]), address[1].decode().upper())
+    return last_row, last_column, formulas
 
 
 def _column_number(letters: bytes) -> int:
@@ -418,7 +328,7 @@ def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generat
 def read_records(path: Path, sheet: str) -> Iterator[Row]:
     """Yield every row from the first that is not empty, header included, all equally wide."""
     if is_xlsx(path):
-        formulas, rows = sheet_extent(path, sheet).formulas, _rows_of_xlsx(path, sheet)
+        formulas, rows = formulas_without_value(path, sheet), _rows_of_xlsx(path, sheet)
     else:
         formulas, rows = {}, _rows_of_other(path, sheet)
     started = False
@@ -444,11 +354,8 @@ def sheets_of(path: Path) -> tuple[tuple[str, bool], ...]:
 
 
 def _rows_of_xlsx(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
-    extent = sheet_extent(path, sheet)
-    with _failures(path):
-        exact = exact_copy(path, extent.member) if extent.has_inexact_texts else path
-        with open_workbook(exact) as workbook:
-            yield from rows_in(workbook, sheet)
+    with _failures(path), open_workbook(path) as workbook:
+        yield from rows_in(workbook, sheet)
 
 
 def _rows_of_other(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
