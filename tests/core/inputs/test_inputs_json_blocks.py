@@ -1,4 +1,4 @@
-"""JSON objects that are decoded many at a time give the rows that they give one by one, whatever stands among them."""
+"""JSON in small pieces gives the rows that the standard library finds in it, whatever stands among them."""
 
 import io
 import json
@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import Block, FileFormat, Row, Source
+from cfbatch_gui.core.inputs.input_values import FileFormat, Row, Source
 from cfbatch_gui.core.inputs.readers import decoded_text, json_document
-from cfbatch_gui.core.inputs.readers.json_document import read_json_document, read_json_lines
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.thorough import tries
 
@@ -122,7 +121,6 @@ def found(rows: Iterator[Row]) -> list[Found]:
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoded_text, "PIECE", 64)
-    monkeypatch.setattr(json_document, "_LEAST_TOGETHER", 48)
 
 
 def source(path: Path, text: str, form: FileFormat) -> Source:
@@ -137,9 +135,7 @@ def source(path: Path, text: str, form: FileFormat) -> Source:
     st.sampled_from(["\n", "", " ", "\r"]),
 )
 @settings(max_examples=tries(30, 10_000), suppress_health_check=list(HealthCheck))
-def test_lines_decoded_together_are_the_rows_of_the_lines(
-    tmp_path: Path, lines: list[str], end: str, last: str
-) -> None:
+def test_lines_are_rows(tmp_path: Path, lines: list[str], end: str, last: str) -> None:
     text = "".join(line + (last if number == 3 else end) for number, line in enumerate(lines))
     assert found(read_rows(source(tmp_path / "a.jsonl", text, FileFormat.JSON_LINES))) == list(by_line(text))
 
@@ -153,24 +149,9 @@ def test_lines_decoded_together_are_the_rows_of_the_lines(
     st.sampled_from(["]", " ]\n", "", ",]", ","]),
 )
 @settings(max_examples=tries(30, 10_000), suppress_health_check=list(HealthCheck))
-def test_elements_decoded_together_are_the_elements(tmp_path: Path, elements: list[str], comma: str, end: str) -> None:
+def test_elements_are_rows(tmp_path: Path, elements: list[str], comma: str, end: str) -> None:
     text = f"[{comma.join(elements)}{end}"
     assert found(read_rows(source(tmp_path / "a.json", text, FileFormat.JSON))) == list(by_element(text))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"a": 1}{"a": 2}\n{"a":\n3}\n',
-        '{"a": 1}\r\n{"a":\r2}\r\n{"a": 3}\r\n',
-        '{"a": 1}\r\n{"a":\r2}\r\n{"a": 3}\n',
-        '{"a": 1}, {"b": 2}\n{"a": [{}\n{"b": 3}]}\n',
-        '{"a": "x\\u0000", "b": "y"}\n{"a": "z", "b": ""}\n',
-        '{"a": 1}\n{"a": 2}\r',
-    ],
-)
-def test_lines_that_are_not_an_object_each(tmp_path: Path, text: str) -> None:
-    assert found(read_rows(source(tmp_path / "a.jsonl", text, FileFormat.JSON_LINES))) == list(by_line(text))
 
 
 def test_what_the_end_of_a_piece_divides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,18 +162,6 @@ def test_what_the_end_of_a_piece_divides(tmp_path: Path, monkeypatch: pytest.Mon
         assert rows == list(by_line(text))
         read = source(tmp_path / "a.json", '{"a": 12.5e+3}\n{"a": -0.5, "b": [-Infinity, null]}', FileFormat.JSON)
         assert [row.cells for row in read_rows(read)] == [("12.5e+3", ""), ("-0.5", "[-Infinity,null]")]
-
-
-@pytest.mark.parametrize(
-    ("form", "around", "comma"), [("jsonl", "", "\n"), ("jsonl", "", "\r\n"), ("json", "[]", ", ")]
-)
-def test_objects_of_one_form_come_in_blocks(tmp_path: Path, form: str, around: str, comma: str) -> None:
-    text = comma.join(written([("a", f'"{n:030}"'), ("b", str(n))]) for n in range(8_000))
-    read = source(tmp_path / f"a.{form}", f"{around[:1]}{text}{around[1:]}", FileFormat(form))
-    blocks = (read_json_lines if form == "jsonl" else read_json_document)(read, None)
-    sizes = [len(each.rows) for each in blocks if isinstance(each, Block)]
-    assert sum(sizes) > 7_000
-    assert found(read_rows(read)) == [(n + 1, (f"{n:030}", str(n)), False) for n in range(8_000)]
 
 
 @pytest.mark.parametrize("comma", [",\n"])

@@ -138,9 +138,7 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
     return cleaned, len(text) - len(cleaned)
 
 
-def count_signs(
-    file: BinaryIO, encoding: str, most: int, see: Callable[[str], None] | None = None
-) -> tuple[int, int, int]:
+def count_signs(file: BinaryIO, encoding: str, most: int) -> tuple[int, int, int]:
     """How many marks are removed, NULs replaced, and characters broken, in the first `most` bytes."""
     decode = codecs.getincrementaldecoder(encoding)("replace").decode
     marks = nuls = broken = 0
@@ -148,8 +146,6 @@ def count_signs(
         marks += found
         nuls += text.count("\0")
         broken += text.count("\ufffd")
-        if see is not None:
-            see(text)
         most -= size
         if most <= 0:
             break

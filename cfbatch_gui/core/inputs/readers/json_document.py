@@ -2,27 +2,21 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import chain
-from operator import itemgetter
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, BinaryIO, NoReturn
-
-import msgspec
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import is_id, is_text
-from cfbatch_gui.core.inputs.input_values import Block, Row, Shape, Source, unusual_row
+from cfbatch_gui.core.inputs.input_values import Row, Shape, Source, unusual_row
 from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import (
     LONGEST_LINE,
-    lines_of_piece,
     text_chunks,
-    text_pieces,
+    text_lines,
     without_line_end,
 )
 from cfbatch_gui.core.inputs.readers.json_shapes import is_frame, rows_of, rows_of_frame, with_index
 from cfbatch_gui.core.inputs.readers.json_values import (
-    Number,
     cell_text,
     lenient_decoder,
     parse_array,
@@ -32,71 +26,17 @@ from cfbatch_gui.core.inputs.readers.json_values import (
 from cfbatch_gui.core.messages import message
 
 Fields = dict[str, Any]
-_lines_decoder = msgspec.json.Decoder(Fields, float_hook=Number)
-_array_decoder = msgspec.json.Decoder(list[Fields], float_hook=Number)
-
-
-def objects_of_lines(text: str) -> list[Fields] | None:
-    try:
-        objects = _lines_decoder.decode_lines(text)
-    except (ValueError, RecursionError):
-        return None
-    # To the decoder a line end is white space like any other. But “}” and “{” can only meet between two objects: where
-    # each of these places is a line end, and there are no other line ends, each line is one object.
-    end = "\r\n" if "\r" in text else "\n"
-    between = text.count(f"}}{end}{{")
-    ends = between + text.endswith(end)
-    is_one_a_line = between == len(objects) - 1 and all(text.count(sign) == ends for sign in end)
-    return objects if is_one_a_line else None
-
-
-def objects_of_array(elements: str) -> list[Fields] | None:
-    """The objects of a text that has one or more of them with commas between; otherwise None."""
-    try:
-        return _array_decoder.decode(f"[{elements}]")
-    except (ValueError, RecursionError):
-        return None
-
-
-def rows_of_objects(objects: Sequence[Fields], columns: Sequence[str], text: str) -> Sequence[tuple[str, ...]]:
-    """The cells of each object by the keys that are columns; `text` is what the objects were decoded from."""
-    try:
-        values = (
-            list(map(itemgetter(*columns), objects)) if len(columns) > 1 else [(each[columns[0]],) for each in objects]
-        )
-    except KeyError:
-        values = [tuple([fields.get(column) for column in columns]) for fields in objects]
-    has_nul = "\\" in text and "\\u0000" in text  # no other text that can be decoded here needs to be changed
-    if not has_nul and set(map(type, chain.from_iterable(values))) == {str}:
-        return values
-    return list(zip(*map(_cells, zip(*values, strict=True)), strict=True))
-
-
-def _cells(values: Sequence[object]) -> Sequence[str]:
-    return list(map(cell_text, values))
-
-
 _SPACE = re.compile(r"[ \t\r\n]*")
-_FIRST_KEY = re.compile(r'\{[ \t\r\n]*"[^"\\]*"')
-_LEAST_TOGETHER = 64 * 1024  # characters in which objects are looked for that are whole
 
 
-def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
+def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the rows of every element, numbered from 1; strings are texts.
 
     Where the JSON ends early, one problem follows.
     """
-    number = 0
     with open_bytes(source.path) as file:
-        for found in _values(file, source, progress):
-            if isinstance(found, _Objects) and source.shape is Shape.PLAIN:
-                rows = rows_of_objects(found.values, source.columns, found.text)
-                yield Block(range(number + 1, number + 1 + len(rows)), rows)
-                number += len(rows)
-                continue
-            for value in _single((found,)):
-                number += 1
-                yield from _rows_of_value(source, number, value)
+        for number, value in enumerate(values_of(file, source, progress), 1):
+            yield from _rows_of_value(source, number, value)
 
 
 def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
@@ -108,10 +48,7 @@ def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
     fields = {"text": value} if isinstance(value, str) else value
     if not isinstance(fields, dict):
         return (Row(number, empty, message("Element {number:,} is neither an object nor a text.", number=number)),)
-    rows = rows_of(source, fields)
-    if isinstance(rows, str):
-        return (Row(number, empty, rows),)
-    return [Row(number, cells) for cells in rows]
+    return _rows_of_fields(source, number, fields)
 
 
 def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
@@ -127,27 +64,8 @@ class Broken:
         self.reason = message("From here on this is not valid JSON: {cause}.", cause=cause)
 
 
-class _Objects:
-    """Elements of an array that were decoded together, and the text that they were decoded from."""
-
-    def __init__(self, values: list[dict[str, Any]], text: str) -> None:
-        self.values, self.text = values, text
-
-
-def _single(values: Iterable[object]) -> Iterator[object]:
-    for value in values:
-        if isinstance(value, _Objects):
-            yield from value.values
-        else:
-            yield value
-
-
-def values_of(file: BinaryIO, source: Source) -> Iterator[object]:
+def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[object]:
     """Yield the elements one by one; where the JSON is invalid, a `Broken` is the last. Raises InputError."""
-    return _single(_values(file, source, None))
-
-
-def _values(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[object]:
     pieces = text_chunks(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
     text = _Text(pieces, source)
     is_first = True
@@ -176,7 +94,7 @@ def _elements(text: "_Text") -> Iterator[object]:
         text.take("]")
         return
     while True:
-        yield text.objects() or text.value()
+        yield text.value()
         if text.peek() == "]":
             text.take("]")
             return
@@ -247,7 +165,7 @@ def _holds_rows(key: object, fields: dict[str, Any]) -> bool:
 
 def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
     index = fields.get("index")
-    rows = (row if isinstance(row, list) else [row] for row in _single(_elements(text)))
+    rows = (row if isinstance(row, list) else [row] for row in _elements(text))
     yield from with_index(index if isinstance(index, list) else (), fields["columns"], rows)
 
 
@@ -275,10 +193,7 @@ class _Text:
     def __init__(self, pieces: Iterator[str], source: Source) -> None:
         self._pieces, self._source = pieces, source
         self._buffer, self._at = "", 0
-        self._before = 0  # characters of the file before those of the buffer; the next two are counted as it is
-        self._end = 0  # of the last value that was decoded by itself
-        self._single_until = 0  # values before it are decoded by themselves
-        self._between = ""  # two objects of an array: from the “}” of the one to the first key of the other
+        self._before = 0  # characters of the file before those of the buffer
 
     def peek(self) -> str:
         """The next character that is no white space, "" at the end."""
@@ -310,7 +225,7 @@ class _Text:
             try:
                 value, end = lenient_decoder.raw_decode(self._buffer, self._at)
                 if end + 2 < len(self._buffer) or not self._fill(1):  # 12 may be the beginning of 123, or of 12e+3
-                    self._at, self._end = end, self._before + end
+                    self._at = end
                     return value
             except json.JSONDecodeError as exc:
                 # An error at the end of the buffer may only mean that more text must be read.
@@ -318,34 +233,6 @@ class _Text:
                 if not is_at_end or not self._fill(wanted):
                     raise
             wanted *= 2
-
-    def objects(self) -> _Objects | None:
-        """The next elements of an array that are whole in the window, decoded together.
-
-        None where `value` must take them.
-        """
-        if self._before + self._at < self._single_until or self.peek() != "{":
-            return None
-        self._learn_between()
-        if not self._between:
-            return None
-        if len(self._buffer) - self._at < _LEAST_TOGETHER:
-            self._fill(_LEAST_TOGETHER)
-        end = self._buffer.rfind(self._between, self._at) + 1
-        text = self._buffer[self._at : end]
-        values = objects_of_array(text) if text else None
-        if values is None:
-            self._single_until = self._before + (end or len(self._buffer))
-            return None
-        self._at = end
-        return _Objects(values, text)
-
-    def _learn_between(self) -> None:
-        start = self._end - self._before - 1
-        self._end = 0
-        key = _FIRST_KEY.match(self._buffer, self._at)
-        if start >= 0 and key and self._buffer[start] == "}":
-            self._between = self._buffer[start : key.end()]
 
     def position(self, exc: json.JSONDecodeError) -> int:
         return self._before + exc.pos + 1
@@ -384,66 +271,39 @@ class _Text:
 _NO_ARRAY = message("This line is not a JSON array. Each line must be one, such as [“1”, “text”].")
 
 
-def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
+def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield one row a line in the order of `source.columns`.
 
-    A missing key and null are empty, lists and objects compact JSON. A line without an object is a problem.
+    A missing key and null are empty, lists and objects compact JSON. A line without an object is a problem, a blank
+    one an empty row if another line follows.
     """
-    lines = _Lines(source)
+    empty = ("",) * len(source.columns)
+    are_arrays = source.shape is Shape.ARRAYS
+    blank: list[Row] = []
+    is_header = are_arrays and source.has_header
     with open_bytes(source.path) as file:
-        for piece in text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure):
-            objects = None if source.shape is Shape.ARRAYS else objects_of_lines(piece)
-            yield from lines.rows_of_lines(piece) if objects is None else lines.rows_of_objects(objects, piece)
-
-
-class _Lines:
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._empty = ("",) * len(source.columns)
-        self._is_header = source.shape is Shape.ARRAYS and source.has_header
-        self._number = self._blank = 0  # lines so far; those of them at the end that are blank
-
-    def rows_of_objects(self, objects: Sequence[dict[str, Any]], piece: str) -> Iterator[Block | Row]:
-        yield from self._blank_lines()
-        first = self._number + 1
-        self._number += len(objects)
-        if self._source.shape is Shape.PLAIN:
-            rows = rows_of_objects(objects, self._source.columns, piece)
-            yield Block(range(first, self._number + 1), rows)
-        else:
-            for number, fields in enumerate(objects, first):
-                yield from self._rows_of(number, fields)
-
-    def rows_of_lines(self, piece: str) -> Iterator[Row]:
-        """Yield the rows of the next lines; blank ones are rows once another line follows."""
-        source = self._source
-        for line in lines_of_piece(piece):
+        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        for number, line in enumerate(lines, 1):
             if line.isspace():
-                self._number += 1
-                self._blank += 1
+                blank.append(Row(number, empty))
                 continue
-            yield from self._blank_lines()
-            self._number += 1
-            if self._is_header:
-                self._is_header = False
-            elif source.shape is Shape.ARRAYS:
-                yield _row_of_line(source, self._number, line)
+            yield from blank
+            blank.clear()
+            if is_header:
+                is_header = False
+            elif are_arrays:
+                yield _row_of_line(source, number, line)
             elif isinstance(fields := parse_object(line), str):
-                yield Row(self._number, (without_line_end(line)[:200], *self._empty[1:]), fields)
-            elif source.shape is Shape.PLAIN:
-                yield Row(self._number, tuple([cell_text(fields.get(column)) for column in source.columns]))
+                yield Row(number, (without_line_end(line)[:200], *empty[1:]), fields)
             else:
-                yield from self._rows_of(self._number, fields)
+                yield from _rows_of_fields(source, number, fields)
 
-    def _blank_lines(self) -> Iterable[Row]:
-        first, self._blank = self._number - self._blank + 1, 0
-        return [Row(number, self._empty) for number in range(first, self._number + 1)]
 
-    def _rows_of(self, number: int, fields: dict[str, Any]) -> Iterable[Row]:
-        rows = rows_of(self._source, fields)
-        if isinstance(rows, str):
-            return (Row(number, self._empty, rows),)
-        return [Row(number, cells) for cells in rows]  # several texts of one line have its number
+def _rows_of_fields(source: Source, number: int, fields: dict[str, Any]) -> Iterable[Row]:
+    rows = rows_of(source, fields)
+    if isinstance(rows, str):
+        return (Row(number, ("",) * len(source.columns), rows),)
+    return [Row(number, cells) for cells in rows]  # several texts of one line have its number
 
 
 def _row_of_line(source: Source, number: int, line: str) -> Row:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from cfbatch_gui.core.messages import comma_list, message, quoted
+from cfbatch_gui.core.messages import cut_list, message, quoted
 
 
 class Number(str):
@@ -112,9 +112,6 @@ def columns_of(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 
 
 _START = re.compile(r"[\[{]")
-_HIGH, _LOW = r"[dD][89abAB][0-9a-fA-F]{2}", r"[dD][c-fC-F][0-9a-fA-F]{2}"
-# Files in ASCII have many escapes, so those that are something are not even found.
-_LOST = re.compile(rf"\\u(?:0000|{_HIGH}(?!\\u{_LOW})|{_LOW}(?<!\\u{_HIGH}\\u{_LOW}))")
 
 
 def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
@@ -133,38 +130,5 @@ def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
             at = 0
             while start := _START.search(part, at):
                 _, at = decoder.raw_decode(part, start.start())
-    names = comma_list([quoted(harmless(key)) for key in islice(found, 3)])
-    if len(found) > 3:
-        return (message("Objects repeat keys ({names} and more); the last value of each is read.", names=names),)
-    if len(found) > 1:
-        return (message("Objects repeat keys ({names}); the last value of each is read.", names=names),)
-    return (message("Objects repeat the key {names}; the last of its values is read.", names=names),) if found else ()
-
-
-class LostCharacters:
-    """Counts, in the text of a JSON file that comes in pieces, the escapes of half a character and of NUL."""
-
-    def __init__(self) -> None:
-        self.halves = self.nuls = 0
-        self._rest: list[str] = []
-
-    def add(self, piece: str) -> None:
-        """Count in the next piece; what may go on in the one after it waits."""
-        # No escape goes on over a quotation mark, and the backslashes before the mark are counted with it.
-        end = piece.rfind('"') + 1
-        if end:
-            self._count("".join((*self._rest, piece[:end])))
-            self._rest.clear()
-        self._rest.append(piece[end:])
-
-    def _count(self, text: str) -> None:
-        for found in _LOST.finditer(text):
-            at = found.start()
-            while at and text[at - 1] == "\\":
-                at -= 1
-            if (found.start() - at) % 2:
-                continue  # an escaped backslash, and then letters
-            if found[0] == "\\u0000":
-                self.nuls += 1
-            else:
-                self.halves += 1
+    names = cut_list([quoted(harmless(key)) for key in islice(found, 3)], len(found) - 3)
+    return (message("Objects repeat keys ({names}); the last value of each is read.", names=names),) if found else ()

@@ -36,7 +36,6 @@ from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, Joined, format_of, table_suffixes
-from cfbatch_gui.core.inputs.readers.json_values import LostCharacters
 from cfbatch_gui.core.inputs.readers.xlsx import archive_names, check_archive
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
 from cfbatch_gui.core.inputs.recognise.workbook import open_workbook
@@ -156,11 +155,8 @@ def _wanted_encoding(options: ReadOptions, head: bytes) -> Encoding | None:
 
 
 def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterator[str]:
-    escapes = LostCharacters()
-    see = escapes.add if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
     with open_bytes(source.path) as file:
-        marks, nuls, broken = count_signs(file, encoding, most_checked, see)
-    nuls += escapes.nuls
+        marks, nuls, broken = count_signs(file, encoding, most_checked)
     if marks:
         yield counted_message(
             marks,
@@ -178,12 +174,6 @@ def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterato
             broken,
             "{n:,} character is damaged in the file and shown as “\ufffd”.",
             "{n:,} characters are damaged in the file and shown as “\ufffd”.",
-        )
-    if escapes.halves:
-        yield counted_message(
-            escapes.halves,
-            "{n:,} character is shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff).",
-            "{n:,} characters are shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff).",
         )
 
 
