@@ -188,7 +188,7 @@ class Tour:
             await space._new_jobs.begin(self._past.files / f"{file}.csv")
             await settled(self._stage)
             if name == "encoding":
-                draft_page.files.ask_encoding(draft_page.job_id(), second=False)
+                draft_page.files.ask_encoding()
             else:
                 draft_page.check.rows_wanted.emit(draft_page.check.problem_bars.kinds()[0])
             await self._stop(f"draft-{name}")
@@ -196,7 +196,7 @@ class Tour:
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
         await space._new_jobs.begin()
-        draft_page.choices.choose_kind(draft_page.job_id(), Kind.EMBED)
+        draft_page.choices.choose_kind(Kind.EMBED)
         draft_page.use_example()
         await self._stop("draft-vectors")
 

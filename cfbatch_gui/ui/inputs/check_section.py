@@ -185,12 +185,7 @@ def surroundings_of(job: Job, program: Program, connections: tuple[ConnectionSum
 class CheckSection(SectionCard):
     """Shows figures, problems and settings; `foot`, with the buttons that send, stands below the scrolled part."""
 
-    send_wanted = Signal()
-    try_wanted = Signal()
     rows_wanted = Signal(str)  # a kind of problem
-    save_wanted = Signal(str)
-    truncate_wanted = Signal(bool)
-    split_wanted = Signal()
     doubtful_wanted = Signal(bool)  # whether doubtful rows are sent
     cure_wanted = Signal(object)  # a Cure
 
@@ -211,9 +206,6 @@ class CheckSection(SectionCard):
         self.figures = FiguresRow()
         self.problem_bars = bars = ProblemBars()
         bars.rows_wanted.connect(self._toggle_rows)
-        bars.save_wanted.connect(self.save_wanted)
-        bars.truncate_wanted.connect(self.truncate_wanted)
-        bars.split_wanted.connect(self.split_wanted)
         bars.doubtful_wanted.connect(self._choose_doubtful)
         bars.changed.connect(self._bars_changed)
         self.problems = ProblemsView()
@@ -227,9 +219,7 @@ class CheckSection(SectionCard):
         self._cure = Cure.NONE
         self.cure.clicked.connect(lambda: self.cure_wanted.emit(self._cure))
         self.try_button = Button(self.tr("Try the first {n}").format(n=FIRST))
-        self.try_button.clicked.connect(self.try_wanted)
         self.send_button = PrimaryButton("", "send")
-        self.send_button.clicked.connect(self.send_wanted)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         foot = Flow(self.line, self.cure, self.try_button, self.send_button)

@@ -1,25 +1,24 @@
 """The first two parts of a draft: what to do, and with which data."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
 from cfbatch_gui.core.inputs.layouts import describe, with_template
-from cfbatch_gui.core.inputs.recipes import Recipe
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.display import plural
 from cfbatch_gui.ui.inputs.draft_actions import RecipesButton
+from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
 from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
 from cfbatch_gui.ui.inputs.file_part import FilePart
 from cfbatch_gui.ui.inputs.input_labels import kind_words, layout_words
-from cfbatch_gui.ui.inputs.intake import DropPlace
+from cfbatch_gui.ui.inputs.intake import DropPlace, Intake
 from cfbatch_gui.ui.inputs.text_editors import (
     DEFAULT_SPLIT,
     CandidateChoice,
@@ -47,20 +46,18 @@ from cfbatch_gui.ui.widgets import (
 
 
 class WhatSection(SectionCard):
-    chosen = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, choices: DraftChoices, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("What do you want to do?"), parent=parent)
         self.rank = ChoiceCard(
             "list-ordered", kind_words(Kind.RANK), self.tr("Best matches first, with a score for each")
         )
         self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), self.tr("For search, clustering and maps"))
-        self.rank.chosen.connect(lambda: self.chosen.emit(Kind.RANK))
-        self.embed.chosen.connect(lambda: self.chosen.emit(Kind.EMBED))
-        choices = row(self.rank, self.embed, gap=MEDIUM)
+        self.rank.chosen.connect(lambda: choices.choose_kind(Kind.RANK))
+        self.embed.chosen.connect(lambda: choices.choose_kind(Kind.EMBED))
+        cards = row(self.rank, self.embed, gap=MEDIUM)
         for index in range(2):
-            choices.setStretch(index, 1)  # equally wide, however long their words are
-        self.content.addLayout(choices)
+            cards.setStretch(index, 1)  # equally wide, however long their words are
+        self.content.addLayout(cards)
 
     def show_state(self, state: DraftState) -> None:
         self.rank.set_chosen(state.kind is Kind.RANK)
@@ -70,51 +67,36 @@ class WhatSection(SectionCard):
 
 
 class DataSection(SectionCard):
-    """Shows a `DraftState`; what the user does is emitted, and the new state comes back by `show_state`."""
+    """What the user does changes the `DraftState`, which comes back by `show_state`."""
 
-    open_wanted = Signal()
-    folder_wanted = Signal()
-    paste_wanted = Signal()
-    example_wanted = Signal()
-    second_wanted = Signal(object)  # the Role of what it is to hold: contexts, or queries
-    second_removed = Signal()
-    options_changed = Signal(object, bool)  # ReadOptions, of the second file
-    role_chosen = Signal(int, object, bool)
-    layout_chosen = Signal(object)
-    mapping_chosen = Signal(object)  # a Mapping with another template, or other parts
-    candidates_chosen = Signal(object)  # a CandidateRule
-    more_wanted = Signal(bool)  # rows, of the second file
-    encoding_wanted = Signal(bool)  # another one, of the second file
-    undo_wanted = Signal()  # of what was chosen for the last file of this kind
-
-    def __init__(self, recipes: Callable[[], Sequence[Recipe]], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        recipes: RecipesButton,
+        choices: DraftChoices,
+        files: DraftFiles,
+        intake: Intake,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(self.tr("Your data"), parent=parent)
         self._state = DraftState()
-        self.recipes = RecipesButton(recipes)
+        self.recipes, self._choices, self._files, self._intake = recipes, choices, files, intake
         self.open_button = Button(self.tr("Open another…"), "folder-open")
         self.folder_button = IconButton("folder", self.tr("Open a folder"))
         self.paste_button = IconButton("clipboard-paste", self.tr("Paste"))
-        self.open_button.clicked.connect(self.open_wanted)
-        self.folder_button.clicked.connect(self.folder_wanted)
-        self.paste_button.clicked.connect(self.paste_wanted)
+        self.open_button.clicked.connect(intake.choose_file)
+        self.folder_button.clicked.connect(intake.choose_folder)
+        self.paste_button.clicked.connect(intake.paste)
         for button in (self.recipes, self.open_button, self.folder_button, self.paste_button):
             self.actions_row.addWidget(button)
-        self.drop = DropPlace()
-        self.drop.open_wanted.connect(self.open_wanted)
-        self.drop.folder_wanted.connect(self.folder_wanted)
-        self.drop.paste_wanted.connect(self.paste_wanted)
-        self.drop.example_wanted.connect(self.example_wanted)
+        self.drop = DropPlace(intake)
         self.encoding = EncodingChooser()
+        self.encoding.answered.connect(files.answer_encoding)
+        self.encoding.refused.connect(files.drop_question)
         self.missing = NoticeBar("", "attention")
-        self.missing.add_link(self.tr("Choose the file"), self.open_wanted.emit)
-        self.first, self.second = FilePart(), FilePart(is_second=True)
-        for part, second in ((self.first, False), (self.second, True)):
-            part.options_changed.connect(lambda options, second=second: self.options_changed.emit(options, second))
-            part.role_chosen.connect(lambda column, role, second=second: self.role_chosen.emit(column, role, second))
-            part.encoding_wanted.connect(partial(self.encoding_wanted.emit, second))
-            part.more_wanted.connect(partial(self.more_wanted.emit, second))
+        self.missing.add_link(self.tr("Choose the file"), intake.choose_file)
+        self.first, self.second = FilePart(files, choices), FilePart(files, choices, is_second=True)
+        for part in (self.first, self.second):
             part.join_wanted.connect(self._begin_template)
-        self.second.removed.connect(self.second_removed)
         self.progress = ThinProgress()
         policy = self.progress.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # showing and hiding it moves nothing
@@ -125,7 +107,7 @@ class DataSection(SectionCard):
         self.change = LinkButton(self.tr("Change"), tip=self.tr("Choose how rows become texts"))
         self.change.clicked.connect(self.open_layout_menu)
         self.add_second = Button("", "file-up")
-        self.add_second.clicked.connect(lambda: self.second_wanted.emit(self._state.missing_file))
+        self.add_second.clicked.connect(lambda: intake.choose_second(self._state.missing_file or Role.CONTEXT))
         sentence = boxed(row(self.sentence_icon, self.sentence))
         self.first.below.addWidget(boxed(Flow(sentence, self.add_second, self.change)))
         self._make_editors()
@@ -138,7 +120,7 @@ class DataSection(SectionCard):
 
     def _make_editors(self) -> None:
         self.undo = LinkButton(self.tr("Undo"), tip=self.tr("Look at the file as if it were the first of its kind"))
-        self.undo.clicked.connect(self.undo_wanted)
+        self.undo.clicked.connect(self._choices.suggest_again)
         known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")
         self.known = boxed(row(IconLabel("bookmark", "quiet", 16), known, self.undo, None, gap=SMALL))
         self.template = TemplateEditor()
@@ -146,7 +128,7 @@ class DataSection(SectionCard):
         self.split = SplitEditor()
         self.split.split_chosen.connect(self._choose_split)
         self.candidates = CandidateChoice()
-        self.candidates.rule_chosen.connect(self.candidates_chosen)
+        self.candidates.rule_chosen.connect(self._files.choose_candidates)
         for editor in (self.known, self.candidates, self.template, self.split):
             editor.hide()
             self.first.below.addWidget(editor)
@@ -165,7 +147,6 @@ class DataSection(SectionCard):
         )
         self.first.setVisible(not is_asked and state.has_data)
         self.second.setVisible(not is_asked and state.second is not None)
-        self.recipes.show_state(state)
         self.recipes.setVisible(state.file is not None and not is_asked)
         for button in (self.open_button, self.folder_button, self.paste_button):
             button.setVisible(state.has_data)
@@ -241,11 +222,11 @@ class DataSection(SectionCard):
 
     def _choose_template(self, template: str) -> None:
         if (mapping := self._state.mapping) is not None:
-            self.mapping_chosen.emit(with_template(mapping, template))
+            self._choices.choose_mapping(with_template(mapping, template))
 
     def _choose_split(self, split: Split | None) -> None:
         if self._state.mapping is not None:
-            self.mapping_chosen.emit(replace(self._state.mapping, split=split))
+            self._choices.choose_mapping(replace(self._state.mapping, split=split))
 
     def open_layout_menu(self) -> QMenu:
         menu = QMenu(self)
@@ -253,7 +234,7 @@ class DataSection(SectionCard):
         mapping, file = state.mapping, state.file
         if mapping is not None and file is not None:
             for layout in self._layouts():
-                choose = partial(self.layout_chosen.emit, layout)
+                choose = partial(self._choices.choose_layout, layout)
                 add_action(menu, layout_words(layout), choose, checked=layout is mapping.layout)
             menu.addSeparator()
             if len(file.source.columns) > 1:
@@ -270,11 +251,11 @@ class DataSection(SectionCard):
                     add_action(
                         menu,
                         self.tr("Add a second file with contexts for every query…"),
-                        partial(self.second_wanted.emit, Role.CONTEXT),
+                        partial(self._intake.choose_second, Role.CONTEXT),
                         "file-up",
                     )
                 else:
-                    add_action(menu, self.tr("Remove the second file"), self.second_removed.emit)
+                    add_action(menu, self.tr("Remove the second file"), self._files.remove_second)
         menu.popup(self.change.mapToGlobal(QPoint(0, self.change.height() + 2)))
         return menu
 

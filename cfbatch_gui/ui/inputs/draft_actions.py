@@ -1,11 +1,12 @@
 """What can be done with a whole draft: send, try, duplicate, rename, delete, save its rejected rows, and recipes."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -24,8 +25,8 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.budget import may_cost
 from cfbatch_gui.ui.display import one_line, plural
 from cfbatch_gui.ui.inputs.check_section import FIRST
-from cfbatch_gui.ui.inputs.draft_files import DraftChoices
-from cfbatch_gui.ui.inputs.draft_state import DraftState, DraftStates
+from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
+from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.encoding_question import choose_reading
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -39,17 +40,23 @@ class DraftActions(QWidget):
     """Never shown: a widget because it is the parent of dialogs. `tasks` reports errors."""
 
     sent = Signal(str)
-    changed = Signal(str)
     duplicate_made = Signal(str)
     deleted = Signal(str)
-    sending = Signal(str)  # begins or ends for this job
-    encoding_chosen = Signal(str, str, bool)  # a codec other than the guess, of the second file
-    models_listed = Signal()
 
-    def __init__(self, program: Program, drafts: DraftStates, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
+    def __init__(
+        self,
+        program: Program,
+        drafts: DraftStates,
+        files: DraftFiles,
+        notices: Notices,
+        *,
+        tasks: Tasks,
+        parent: QWidget,
+    ) -> None:
         super().__init__(parent)
         self.hide()
-        self._program, self._drafts, self._notices, self._tasks = program, drafts, notices, tasks
+        self._program, self._drafts, self._files = program, drafts, files
+        self._notices, self._tasks = notices, tasks
         self._page = parent
         self._sending: set[str] = set()
 
@@ -84,7 +91,7 @@ class DraftActions(QWidget):
     async def _refresh_models(self, connection_id: str) -> None:
         with suppress(UserError):
             await self._program.connections.refresh_models(connection_id)
-        self.models_listed.emit()
+        self._drafts.changed.emit(self._drafts.current)
 
     async def _send(self, job_id: str) -> None:
         if not await self._is_encoding_settled(job_id):
@@ -93,12 +100,12 @@ class DraftActions(QWidget):
         if found is not None and not await self._may_cost(job_id, found):
             return
         self._sending.add(job_id)
-        self.sending.emit(job_id)
+        self._drafts.changed.emit(job_id)
         try:
             await self._program.actions.send(job_id)
         finally:
             self._sending.discard(job_id)
-            self.sending.emit(job_id)
+            self._drafts.changed.emit(job_id)
         self._drafts.forget(job_id)
         self.sent.emit(job_id)
 
@@ -111,7 +118,7 @@ class DraftActions(QWidget):
             codec = await choose_reading(doubt, self._page)
             if codec != doubt.readings[0].codec:
                 if codec:
-                    self.encoding_chosen.emit(job_id, codec, doubt.file == 2)
+                    self._files.use_encoding(job_id, codec, second=doubt.file == 2)
                 return False
             await self._program.store.on_disk(self._program.drafts.settle_encoding, job_id, doubt.file)
             state = self._drafts.state(job_id)
@@ -152,24 +159,24 @@ class DraftActions(QWidget):
 
     async def _rename(self, job_id: str, name: str) -> None:
         await self._program.store.on_disk(self._program.drafts.rename, job_id, name)
-        self.changed.emit(job_id)
+        self._drafts.job_changed.emit(job_id)
 
     async def _delete(self, job_id: str) -> None:
         name = self._drafts.job(job_id).name
         await self._program.store.on_disk(self._program.drafts.delete, job_id)
         self._drafts.forget(job_id)
         self.deleted.emit(job_id)
-        self.changed.emit(job_id)
-
-        def undo() -> None:
-            self._tasks.start(f"restore {job_id}", self._restore(job_id))
-
+        self._drafts.job_changed.emit(job_id)
         text = self.tr("“{name}” was deleted.").format(name=name)
-        self._notices.show_undo(text, self.tr("Undo deleting “{name}”").format(name=one_line(name, 40)), undo)
+        words = self.tr("Undo deleting “{name}”").format(name=one_line(name, 40))
+        self._notices.show_undo(text, words, partial(self._undo_deleting, job_id))
+
+    def _undo_deleting(self, job_id: str) -> None:
+        self._tasks.start(f"restore {job_id}", self._restore(job_id))
 
     async def _restore(self, job_id: str) -> None:
         await self._program.store.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
-        self.changed.emit(job_id)
+        self._drafts.job_changed.emit(job_id)
 
     async def _save_problems(self, job_id: str, kind: str) -> None:
         stem = Path(self._drafts.job(job_id).source_name).stem or self.tr("rows")
@@ -189,56 +196,8 @@ class DraftActions(QWidget):
 
 
 class RecipesButton(MenuButton):
-    """A menu of the saved recipes, which `recipes` returns; the signals carry a recipe's name."""
+    """A menu of the saved recipes, for the draft that is shown."""
 
-    picked = Signal(str)
-    save_wanted = Signal()
-    rename_wanted = Signal(str)
-    delete_wanted = Signal(str)
-
-    def __init__(self, recipes: Callable[[], Sequence[Recipe]], parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("Recipes"), "bookmark", parent=parent)
-        self.setToolTip(self.tr("Keep how this file is read, and use it again"))
-        self._recipes = recipes
-        self._state = DraftState()
-        self.menu().setToolTipsVisible(True)
-        self.menu().aboutToShow.connect(self._fill)
-
-    def show_state(self, state: DraftState) -> None:
-        self._state = state
-
-    def _fill(self) -> None:
-        menu, recipes = self.menu(), self._recipes()
-        menu.clear()
-        for recipe in recipes:
-            action = self.add(_shown(recipe.name), partial(self.picked.emit, recipe.name))
-            if why_not := self._why_not(recipe):
-                action.setEnabled(False)
-                action.setToolTip(why_not)
-        if not recipes:
-            menu.addAction(self.tr("No recipe was saved yet")).setEnabled(False)
-        menu.addSeparator()
-        save = self.add(self.tr("Save this as a recipe…"), self.save_wanted.emit, "save")
-        save.setEnabled(self._state.mapping is not None and not self._state.incomplete)
-        if recipes:
-            for title, icon, signal in (
-                (self.tr("Rename"), "pencil", self.rename_wanted),
-                (self.tr("Delete"), "trash-2", self.delete_wanted),
-            ):
-                below = menu.addMenu(title)
-                for recipe in recipes:
-                    add_action(below, _shown(recipe.name), partial(signal.emit, recipe.name), icon)
-
-    def _why_not(self, recipe: Recipe) -> str:
-        file, second = self._state.file, self._state.second
-        if file is None:
-            return self.tr("Open a file first.")
-        columns = second.source.columns if second else ()
-        found = fitted(recipe, file.source.columns, columns)
-        return found if isinstance(found, str) else ""
-
-
-class RecipeActions(QWidget):
     def __init__(
         self,
         program: Program,
@@ -247,28 +206,52 @@ class RecipeActions(QWidget):
         notices: Notices,
         *,
         tasks: Tasks,
-        parent: QWidget,
+        page: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self.hide()
+        super().__init__(self.tr("Recipes"), "bookmark")
+        self.setToolTip(self.tr("Keep how this file is read, and use it again"))
         self._program, self._drafts, self._choices = program, drafts, choices
-        self._notices, self._tasks = notices, tasks
-        self._page = parent
+        self._notices, self._tasks, self._page = notices, tasks, page
+        self.menu().setToolTipsVisible(True)
+        self.menu().aboutToShow.connect(self._fill)
 
-    def use(self, job_id: str, name: str) -> None:
-        self._choices.use_recipe(job_id, self._program.recipes.recipe(name))
+    def _fill(self) -> None:
+        menu, recipes = self.menu(), self._program.recipes.recipes()
+        menu.clear()
+        for recipe in recipes:
+            action = self.add(_shown(recipe.name), partial(self._choices.use_recipe, recipe))
+            if why_not := self._why_not(recipe):
+                action.setEnabled(False)
+                action.setToolTip(why_not)
+        if not recipes:
+            menu.addAction(self.tr("No recipe was saved yet")).setEnabled(False)
+        menu.addSeparator()
+        save = self.add(self.tr("Save this as a recipe…"), partial(self._start, self._save), "save")
+        _, state = self._drafts.shown()
+        save.setEnabled(state.mapping is not None and not state.incomplete)
+        if recipes:
+            for title, icon, act in (
+                (self.tr("Rename"), "pencil", self._rename),
+                (self.tr("Delete"), "trash-2", self._delete),
+            ):
+                below = menu.addMenu(title)
+                for recipe in recipes:
+                    add_action(below, _shown(recipe.name), partial(self._start, act, recipe.name), icon)
 
-    def save(self, job_id: str) -> None:
-        self._tasks.start("recipe", self._save(job_id))
+    def _why_not(self, recipe: Recipe) -> str:
+        _, state = self._drafts.shown()
+        file, second = state.file, state.second
+        if file is None:
+            return self.tr("Open a file first.")
+        columns = second.source.columns if second else ()
+        found = fitted(recipe, file.source.columns, columns)
+        return found if isinstance(found, str) else ""
 
-    def rename(self, name: str) -> None:
-        self._tasks.start("recipe", self._rename(name))
+    def _start(self, act: Callable[..., Coroutine[Any, Any, None]], *of: object) -> None:
+        self._tasks.start("recipe", act(*of))
 
-    def delete(self, name: str) -> None:
-        self._tasks.start("recipe", self._delete(name))
-
-    async def _save(self, job_id: str) -> None:
-        state = self._drafts.state(job_id)
+    async def _save(self) -> None:
+        job_id, state = self._drafts.shown()
         if state.file is None or state.mapping is None:
             return
         second = state.second.source if state.second else None
@@ -297,10 +280,7 @@ class RecipeActions(QWidget):
 
     async def _delete(self, name: str) -> None:
         recipe = await self._program.store.on_disk(self._program.recipes.delete, name)
-
-        def undo() -> None:
-            self._tasks.start("recipe", self._restore(recipe))
-
+        undo = partial(self._start, self._restore, recipe)
         text = self.tr("Deleted the recipe “{name}”.").format(name=name)
         words = self.tr("Undo deleting the recipe “{name}”").format(name=one_line(name, 40))
         self._notices.show_undo(text, words, undo)

@@ -35,8 +35,8 @@ class DraftChoices(QObject):
         self._program, self._drafts, self._reading, self._settings = program, drafts, reading, settings
         self._rememberings = 0
 
-    def choose_kind(self, job_id: str, kind: Kind) -> None:
-        state = self._drafts.state(job_id)
+    def choose_kind(self, kind: Kind) -> None:
+        job_id, state = self._drafts.shown()
         if state.kind is kind:
             return
         if state.missing:
@@ -50,31 +50,32 @@ class DraftChoices(QObject):
             fresh = replace(state, kind=kind, is_chosen=True, second=None, mapping=state.file.guess(kind))
             self._choose(job_id, replace(fresh, is_read=False))
 
-    def choose_role(self, job_id: str, column: int, role: Role, *, second: bool = False) -> None:
-        state = self._drafts.state(job_id)
+    def choose_role(self, column: int, role: Role, *, second: bool = False) -> None:
+        _, state = self._drafts.shown()
         if state.mapping is not None:
             mapping = with_role(state.mapping, column, role, second=second)
             if role in (Role.TEXT, Role.CONTEXT):
                 mapping = replace(mapping, template="")  # this column alone is the text
-            self.choose_mapping(job_id, mapping)
+            self.choose_mapping(mapping)
 
-    def choose_layout(self, job_id: str, layout: Layout) -> None:
-        state = self._drafts.state(job_id)
+    def choose_layout(self, layout: Layout) -> None:
+        _, state = self._drafts.shown()
         if state.mapping is not None:
             mapping = with_layout(state.mapping, layout)
             if layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED):
                 mapping = replace(mapping, template="")
-            self.choose_mapping(job_id, mapping)
+            self.choose_mapping(mapping)
 
-    def choose_mapping(self, job_id: str, mapping: Mapping) -> None:
-        state = self._drafts.state(job_id)
+    def choose_mapping(self, mapping: Mapping) -> None:
+        job_id, state = self._drafts.shown()
         self._choose(job_id, replace(state, mapping=mapping, is_read=state.is_read and mapping == state.mapping))
 
-    def use_recipe(self, job_id: str, recipe: Recipe) -> None:
+    def use_recipe(self, recipe: Recipe) -> None:
+        job_id = self._drafts.current
         self._drafts.tasks.start(f"open {job_id}", self._use_recipe(job_id, recipe))
 
-    def suggest_again(self, job_id: str) -> None:
-        state = self._drafts.state(job_id)
+    def suggest_again(self) -> None:
+        job_id, state = self._drafts.shown()
         if state.file is not None:
             self._drafts.set(job_id, replace(state, as_before=False))
             self._drafts.tasks.start(f"open {job_id}", self._suggest_again(job_id, state.file, state.second))
@@ -198,13 +199,13 @@ class DraftFiles:
             self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=path.name))
             self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, DEFAULT_OPTIONS, False, second))
 
-    def reread(self, job_id: str, options: ReadOptions, *, second: bool = False) -> None:
+    def reread(self, options: ReadOptions, *, second: bool = False) -> None:
         """Other rows may be doubtful then, about which nobody has decided: they are left out."""
-        if (file := self._file(job_id, second=second)) is not None:
-            self._open(job_id, file.path, replace(options, sends_doubtful=False), is_second=second)
+        if (file := self._file(self._drafts.current, second=second)) is not None:
+            self._open(self._drafts.current, file.path, replace(options, sends_doubtful=False), is_second=second)
 
-    def choose_doubtful(self, job_id: str, *, sends: bool) -> None:
-        state = self._drafts.state(job_id)
+    def choose_doubtful(self, sends: bool) -> None:
+        job_id, state = self._drafts.shown()
         if state.file is None:
             self._drafts.on_error(UsageError(_tr("Choose the file again first: its rows have to be read for that.")))
             return
@@ -212,17 +213,19 @@ class DraftFiles:
         second = state.second.with_doubtful(sent=sends) if state.second else None
         self._reading.start(job_id, replace(state, file=file, second=second, is_read=False))
 
-    def choose_candidates(self, job_id: str, rule: CandidateRule) -> None:
-        if (file := self._file(job_id, second=False)) is not None and rule != file.source.candidates:
+    def choose_candidates(self, rule: CandidateRule) -> None:
+        job_id, state = self._drafts.shown()
+        if (file := state.file) is not None and rule != file.source.candidates:
             self._open(job_id, file.path, replace(file.options, candidates=rule), is_second=False)
 
-    def remove_second(self, job_id: str) -> None:
-        state = self._drafts.state(job_id)
+    def remove_second(self) -> None:
+        job_id, state = self._drafts.shown()
         if state.file is not None:
             fresh = replace(state, second=None, mapping=state.file.as_ranking)
             self._reading.start(job_id, replace(fresh, is_read=False))
 
-    def ask_encoding(self, job_id: str, *, second: bool = False) -> None:
+    def ask_encoding(self, *, second: bool = False) -> None:
+        job_id, state = self._drafts.shown()
         if (file := self._file(job_id, second=second)) is not None:
             source = file.source
             question = EncodingQuestion(
@@ -230,21 +233,23 @@ class DraftFiles:
                 is_guess=source.is_encoding_guessed,
                 others=source.other_encodings,
             )
-            self._drafts.set(job_id, replace(self._drafts.state(job_id), question=question))
+            self._drafts.set(job_id, replace(state, question=question))
 
-    def answer_encoding(self, job_id: str, codec: str) -> None:
-        question = self._drafts.state(job_id).question
-        if question is not None:
+    def answer_encoding(self, codec: str) -> None:
+        job_id, state = self._drafts.shown()
+        if (question := state.question) is not None:
             self._open(job_id, question.path, question.options.in_encoding(codec), is_second=question.is_second)
 
     def use_encoding(self, job_id: str, codec: str, *, second: bool = False) -> None:
         if (file := self._file(job_id, second=second)) is not None:
             self._open(job_id, file.path, file.options.in_encoding(codec), is_second=second)
 
-    def drop_question(self, job_id: str) -> None:
-        self._drafts.set(job_id, replace(self._drafts.state(job_id), question=None))
+    def drop_question(self) -> None:
+        job_id, state = self._drafts.shown()
+        self._drafts.set(job_id, replace(state, question=None))
 
-    def show_more(self, job_id: str, *, second: bool = False) -> None:
+    def show_more(self, *, second: bool = False) -> None:
+        job_id = self._drafts.current
         if (file := self._file(job_id, second=second)) is not None:
             self._drafts.tasks.start(f"more {job_id}", self._show_more(job_id, file))
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import Action, UserError
-from cfbatch_gui.core.inputs.input_values import ReadOptions, Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -20,7 +19,7 @@ from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, surroundings_of
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
-from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipeActions
+from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
 from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
@@ -38,11 +37,7 @@ from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 class DraftPage(QWidget):
     """Shows one draft at a time; others that were shown go on being read."""
 
-    sent = Signal(str)
-    changed = Signal(str)
     connection_wanted = Signal()
-    duplicate_made = Signal(str)
-    deleted = Signal(str)
     tags_wanted = Signal(str)
     phase_changed = Signal(str)
 
@@ -57,7 +52,6 @@ class DraftPage(QWidget):
     ) -> None:
         super().__init__(parent)
         self._program, self._notices, self._clock = program, notices, clock
-        self._job_id = ""
         self._connections: tuple[ConnectionSummary, ...] = ()
         self.tasks = Tasks(self, on_error or self._show_error)
         drafts = self.drafts = DraftStates(program, on_error or self._show_error, self)
@@ -69,26 +63,20 @@ class DraftPage(QWidget):
         self.versions = DraftVersions(program, drafts, reading, self.settings)
         self.versions.changed.connect(self._state_changed)
         drafts.changed.connect(self._state_changed)
-        drafts.job_changed.connect(self._job_changed)
+        drafts.job_changed.connect(self._state_changed)
+        self.changed = drafts.job_changed
         reading.progressed.connect(self._progressed)
-        acts = self.acts = DraftActions(program, drafts, notices, self.tasks, self)
-        acts.sent.connect(self.sent)
-        acts.changed.connect(self._job_changed)
-        acts.duplicate_made.connect(self.duplicate_made)
-        acts.deleted.connect(self.deleted)
-        acts.sending.connect(self._state_changed)
-        acts.models_listed.connect(self._show)
-        acts.encoding_chosen.connect(lambda job, codec, second: self.files.use_encoding(job, codec, second=second))
-        self.recipes = RecipeActions(program, drafts, self.choices, notices, tasks=self.tasks, parent=self)
+        acts = self.acts = DraftActions(program, drafts, self.files, notices, tasks=self.tasks, parent=self)
+        self.sent, self.duplicate_made, self.deleted = acts.sent, acts.duplicate_made, acts.deleted
         undo = self.tr("Undo reading the file like the one before")
-        self._undo = PageUndo(self, notices.undos, undo, self._suggest_again)
-        self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, draft=self.job_id, parent=self)
+        self._undo = PageUndo(self, notices.undos, undo, self.choices.suggest_again)
+        self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, parent=self)
         self.header = PageHeader(renamable=True)
         self.header.set_facts(self.tr("nothing is sent before you say so"))
-        self.header.renamed.connect(lambda name: acts.rename(self._job_id, name))
+        self.header.renamed.connect(lambda name: acts.rename(self.job_id(), name))
         self.header.more.add(self.tr("Rename"), self.header.rename, "pencil")
         self.header.more.add(self.tr("Duplicate"), self.duplicate, "copy")
-        self.header.more.add(self.tr("Tags…"), lambda: self.tags_wanted.emit(self._job_id), "tag")
+        self.header.more.add(self.tr("Tags…"), lambda: self.tags_wanted.emit(self.job_id()), "tag")
         self.header.more.add(self.tr("Delete"), self.delete, "trash-2")
         self.header.more.show()
         self._make_sections()
@@ -102,8 +90,10 @@ class DraftPage(QWidget):
         self.area = scrolled(boxed(self._parts))
         page = column(self.header, self.area, line(), gap=0)
         self.setLayout(page)
-        self.what, self.data = WhatSection(), DataSection(self._program.recipes.recipes)
-        self.version, self.check = VersionSection(), CheckSection(self._clock)
+        recipes = RecipesButton(self._program, self.drafts, self.choices, self._notices, tasks=self.tasks, page=self)
+        self.what = WhatSection(self.choices)
+        self.data = DataSection(recipes, self.choices, self.files, self.intake)
+        self.version, self.check = VersionSection(self.versions), CheckSection(self._clock)
         self.header.also_offer(self.check.send_button, self.check.try_button)
         self._connect_sections()
         for section in (self.what, self.data, self.version, self.check):
@@ -115,8 +105,8 @@ class DraftPage(QWidget):
     # What the window calls
 
     def show_job(self, job: Job) -> None:
-        is_other = job.id != self._job_id
-        self._job_id = job.id
+        is_other = job.id != self.job_id()
+        self.drafts.current = job.id
         if is_other:
             for section in (self.what, self.data):
                 section.set_folded(False)
@@ -128,7 +118,7 @@ class DraftPage(QWidget):
         self.refresh_connections()
 
     def job_id(self) -> str:
-        return self._job_id
+        return self.drafts.current
 
     def phase(self, job: Job) -> DraftPhase:
         return self.drafts.phase(job.id) if job.id in self.drafts else kept_phase(job)
@@ -154,17 +144,17 @@ class DraftPage(QWidget):
 
     def send(self) -> None:
         if self.check.send_button.isEnabled():
-            self.acts.send(self._job_id)
+            self.acts.send(self.job_id())
 
     def try_first(self) -> None:
         if self.check.try_button.isEnabled():
-            self.acts.try_first(self._job_id)
+            self.acts.try_first(self.job_id())
 
     def duplicate(self) -> None:
-        self.acts.duplicate(self._job_id)
+        self.acts.duplicate(self.job_id())
 
     def delete(self) -> None:
-        self.acts.delete(self._job_id)
+        self.acts.delete(self.job_id())
 
     async def close_work(self) -> None:
         await self.tasks.close()
@@ -173,44 +163,22 @@ class DraftPage(QWidget):
     # Between the sections and the parts of the draft
 
     def _connect_sections(self) -> None:
-        self.what.chosen.connect(lambda kind: self.choices.choose_kind(self._job_id, kind))
-        data, check = self.data, self.check
-        data.open_wanted.connect(self.intake.choose_file)
-        data.folder_wanted.connect(self.intake.choose_folder)
-        data.paste_wanted.connect(self.intake.paste)
-        data.example_wanted.connect(self.intake.use_example)
-        data.second_wanted.connect(self.intake.choose_second)
-        data.second_removed.connect(lambda: self.files.remove_second(self._job_id))
-        data.options_changed.connect(self._reread)
-        data.role_chosen.connect(self._choose_role)
-        data.layout_chosen.connect(lambda layout: self.choices.choose_layout(self._job_id, layout))
-        data.mapping_chosen.connect(lambda mapping: self.choices.choose_mapping(self._job_id, mapping))
-        data.candidates_chosen.connect(lambda rule: self.files.choose_candidates(self._job_id, rule))
-        data.more_wanted.connect(lambda second: self.files.show_more(self._job_id, second=second))
-        data.undo_wanted.connect(self._suggest_again)
-        data.recipes.picked.connect(lambda name: self.recipes.use(self._job_id, name))
-        data.recipes.save_wanted.connect(lambda: self.recipes.save(self._job_id))
-        data.recipes.rename_wanted.connect(self.recipes.rename)
-        data.recipes.delete_wanted.connect(self.recipes.delete)
-        data.encoding_wanted.connect(lambda second: self.files.ask_encoding(self._job_id, second=second))
-        data.encoding.looked_at.connect(lambda codec: self.tasks.start("peek", self._peek(codec)))
-        data.encoding.answered.connect(lambda codec: self.files.answer_encoding(self._job_id, codec))
-        data.encoding.refused.connect(lambda: self.files.drop_question(self._job_id))
-        self.versions.follow(self.version, self.job_id)
-        check.options_button.toggled.connect(lambda on: self._reveal(check.options, check.send_button) if on else None)
+        check, bars, options = self.check, self.check.problem_bars, self.check.options
+        self.data.encoding.looked_at.connect(lambda codec: self.tasks.start("peek", self._peek(codec)))
+        check.options_button.toggled.connect(lambda on: self._reveal(options, check.send_button) if on else None)
         check.options_button.toggled.connect(lambda shown: self._ask_for_models() if shown else None)
-        check.send_wanted.connect(self.send)
-        check.try_wanted.connect(self.try_first)
+        check.send_button.clicked.connect(self.send)
+        check.try_button.clicked.connect(self.try_first)
         check.rows_wanted.connect(lambda kind: self.tasks.start("rows", self._show_rows(kind)))
-        check.save_wanted.connect(lambda kind: self.acts.save_problems(self._job_id, kind))
-        check.truncate_wanted.connect(self._truncate)
-        check.split_wanted.connect(self._split)
-        check.doubtful_wanted.connect(lambda sends: self.files.choose_doubtful(self._job_id, sends=sends))
+        check.doubtful_wanted.connect(self.files.choose_doubtful)
         check.cure_wanted.connect(self._cure)
-        check.options.model_chosen.connect(self._choose_model)
-        check.options.connection_chosen.connect(self._choose_connection)
-        check.options.budget.budget_chosen.connect(lambda budget: self.tasks.start("budget", self._save_budget(budget)))
-        check.options.options_chosen.connect(lambda options: self.settings.change(self._job_id, options=options))
+        bars.save_wanted.connect(lambda kind: self.acts.save_problems(self.job_id(), kind))
+        bars.truncate_wanted.connect(self._truncate)
+        bars.split_wanted.connect(self._split)
+        options.model_chosen.connect(self._choose_model)
+        options.connection_chosen.connect(self._choose_connection)
+        options.budget.budget_chosen.connect(lambda budget: self.tasks.start("budget", self._save_budget(budget)))
+        options.options_chosen.connect(lambda chosen: self.settings.change(self.job_id(), options=chosen))
 
     def _add_shortcuts(self) -> None:
         for keys, act in (
@@ -220,38 +188,29 @@ class DraftPage(QWidget):
         ):
             QShortcut(keys, self).activated.connect(act)
 
-    def _reread(self, options: ReadOptions, second: bool) -> None:
-        self.files.reread(self._job_id, options, second=second)
-
-    def _suggest_again(self) -> None:
-        self.choices.suggest_again(self._job_id)
-
-    def _choose_role(self, column_no: int, role: Role, second: bool) -> None:
-        self.choices.choose_role(self._job_id, column_no, role, second=second)
-
     def _choose_model(self, name: str) -> None:
-        options = self.drafts.job(self._job_id).options
-        self.settings.change(self._job_id, model=name, options=replace(options, pooling=""))
+        options = self.drafts.job(self.job_id()).options
+        self.settings.change(self.job_id(), model=name, options=replace(options, pooling=""))
 
     def _choose_connection(self, connection_id: str) -> None:
-        self.settings.change(self._job_id, connection=connection_id)
+        self.settings.change(self.job_id(), connection=connection_id)
         self._ask_for_models(connection_id)
 
     def _ask_for_models(self, connection_id: str = "") -> None:
-        connection_id = connection_id or self.drafts.job(self._job_id).connection
+        connection_id = connection_id or self.drafts.job(self.job_id()).connection
         used = next((each for each in self._connections if each.id == connection_id), None)
         if used is not None and used.is_ready:
             self.acts.ask_for_models(used, now=self._clock())
 
     def _truncate(self, truncate: bool) -> None:
-        options = self.drafts.job(self._job_id).options
-        self.settings.change(self._job_id, options=replace(options, truncate_inputs=truncate))
+        options = self.drafts.job(self.job_id()).options
+        self.settings.change(self.job_id(), options=replace(options, truncate_inputs=truncate))
 
     def _split(self) -> None:
-        state, job = self.drafts.state(self._job_id), self.drafts.job(self._job_id)
+        state, job = self.drafts.state(self.job_id()), self.drafts.job(self.job_id())
         if state.mapping is not None:
             facts = self._program.connections.models(job.connection).find(job.model)
-            self.choices.choose_mapping(self._job_id, replace(state.mapping, split=whole_reading(facts)))
+            self.choices.choose_mapping(replace(state.mapping, split=whole_reading(facts)))
 
     async def _save_budget(self, budget: Budget) -> None:
         await self._program.keep_settings(budget=budget)
@@ -263,48 +222,44 @@ class DraftPage(QWidget):
         elif cure is Cure.USE_RANKING_MODEL:
             self._choose_model(DEFAULT_MODEL)
         elif cure in (Cure.RUN_SYNCHRONOUSLY, Cure.USE_QUEUE):
-            options = self.drafts.job(self._job_id).options
-            self.settings.change(self._job_id, options=replace(options, at_once=cure is Cure.RUN_SYNCHRONOUSLY))
+            options = self.drafts.job(self.job_id()).options
+            self.settings.change(self.job_id(), options=replace(options, at_once=cure is Cure.RUN_SYNCHRONOUSLY))
         else:
-            self.reading.retry(self._job_id)
+            self.reading.retry(self.job_id())
 
     def _show(self) -> None:
-        if not self._job_id:
+        if not self.job_id():
             return
-        state, job = self.drafts.state(self._job_id), self.drafts.job(self._job_id)
+        state, job = self.drafts.state(self.job_id()), self.drafts.job(self.job_id())
         self.header.set_title(job.name)
         words = draft_words(self.phase(job))
         self.header.set_state(words.text, words.icon, words.role)
         self.what.show_state(state)
         self.data.show_state(state, job)
-        self.versions.show(self.version, job)
+        self.version.show_job(job, state.preflight)
         self._undo.show(state.as_before)
         self.check.show_state(state, job, surroundings_of(job, self._program, self._connections))
-        self.check.set_sending(self.acts.is_sending(self._job_id))
+        self.check.set_sending(self.acts.is_sending(self.job_id()))
         self._stretch_preview()
 
     def _stretch_preview(self) -> None:
-        is_large = not self.data.is_folded() and not self.drafts.state(self._job_id).missing
+        is_large = not self.data.is_folded() and not self.drafts.state(self.job_id()).missing
         self._parts.setStretch(1, 1 if is_large else 0)
         self._parts.setStretch(self._parts.count() - 1, 0 if is_large else 1)
 
     def _state_changed(self, job_id: str) -> None:
-        if job_id == self._job_id:
+        if job_id == self.job_id():
             self._show()
         self.phase_changed.emit(job_id)
 
-    def _job_changed(self, job_id: str) -> None:
-        self._state_changed(job_id)
-        self.changed.emit(job_id)
-
     def _progressed(self, job_id: str, share: float) -> None:
-        if job_id == self._job_id:
+        if job_id == self.job_id():
             self.data.show_progress(share)
 
     def _show_error(self, error: UserError) -> None:
         actions: dict[Action, Callable[[], None]] = {
             Action.CHOOSE_FILE: self.intake.choose_file,
-            Action.RETRY: lambda: self.reading.retry(self._job_id),
+            Action.RETRY: lambda: self.reading.retry(self.job_id()),
             Action.OPEN_CONNECTION: self.connection_wanted.emit,
         }
         self._notices.show_error(error, actions.get(error.action))
@@ -319,13 +274,13 @@ class DraftPage(QWidget):
     # Tasks
 
     async def _look_at_connections(self) -> None:
-        if self._job_id:
-            used = self.drafts.job(self._job_id).connection
+        if self.job_id():
+            used = self.drafts.job(self.job_id()).connection
             self._connections = await self._program.connections.summaries(used)
             self._show()
 
     async def _peek(self, codec: str) -> None:
-        question = self.drafts.state(self._job_id).question
+        question = self.drafts.state(self.job_id()).question
         if question is None:
             return
         try:
@@ -336,12 +291,12 @@ class DraftPage(QWidget):
             self.data.encoding.show_preview(file)
 
     async def _show_rows(self, kind: str) -> None:
-        job_id = self._job_id
+        job_id = self.job_id()
         job = self.drafts.job(job_id)
         facts = self._program.connections.models(job.connection).find(job.model)
         found = await asyncio.to_thread(read_problems, self._program.folder(job_id), kind, facts)
         preflight = self.drafts.state(job_id).preflight
-        if preflight is None or job_id != self._job_id:
+        if preflight is None or job_id != self.job_id():
             return
         was_shown = bool(self.check.problems_shown())
         if kind == CUT:
@@ -362,5 +317,5 @@ class DraftPage(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._job_id:
+        if self.job_id():
             self.refresh_connections()

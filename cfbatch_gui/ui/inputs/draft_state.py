@@ -140,6 +140,7 @@ class DraftStates(QObject):
         super().__init__(parent)
         self._program = program
         self._states: dict[str, DraftState] = {}
+        self.current = ""  # the id of the draft that the page shows
         self.on_error = on_error
         self.tasks = Tasks(self, on_error)
 
@@ -148,6 +149,9 @@ class DraftStates(QObject):
 
     def state(self, job_id: str) -> DraftState:
         return self._states.get(job_id, DraftState())
+
+    def shown(self) -> tuple[str, DraftState]:
+        return self.current, self.state(self.current)
 
     def phase(self, job_id: str) -> DraftPhase:
         state = self.state(job_id)

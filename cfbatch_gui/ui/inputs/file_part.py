@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role, Shape
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line, plural
+from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
 from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
 from cfbatch_gui.ui.inputs.input_labels import format_words, header_words, roles_for, separator_words
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
@@ -31,24 +32,21 @@ from cfbatch_gui.ui.widgets import (
 
 
 class FilePart(QWidget):
-    """`role_chosen` carries a column's index and new role, `join_wanted` the index of one to be joined with others."""
+    """`join_wanted` carries the index of a column to be joined with others."""
 
-    options_changed = Signal(object)
-    role_chosen = Signal(int, object)
     join_wanted = Signal(int)
-    more_wanted = Signal()  # rows
-    removed = Signal()
-    encoding_wanted = Signal()  # another one
 
-    def __init__(self, *, is_second: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, files: DraftFiles, choices: DraftChoices, *, is_second: bool = False, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._is_second = is_second
+        self._files, self._is_second = files, is_second
         self._file: OpenFile | None = None
         self.name = ElidedLabel("", "strong")
         self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.facts = Label("", "quiet")
         self.encoding = LinkButton(tip=self.tr("Read it in another encoding"))
-        self.encoding.clicked.connect(self.encoding_wanted)
+        self.encoding.clicked.connect(lambda: files.ask_encoding(second=is_second))
         self.guess = Label("", "quiet")
         self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
         self.header = LinkButton(tip=self.tr("Choose whether the first row names the columns"))
@@ -57,9 +55,9 @@ class FilePart(QWidget):
         self.change_header.clicked.connect(self._change_header)
         self.sheet = LinkButton(tip=self.tr("Choose another sheet"))
         self.remove = LinkButton(self.tr("Remove"))
-        self.remove.clicked.connect(self.removed)
+        self.remove.clicked.connect(files.remove_second)
         self.more = LinkButton(self.tr("Show more rows"))
-        self.more.clicked.connect(self.more_wanted)
+        self.more.clicked.connect(lambda: files.show_more(second=is_second))
         self._menus: dict[LinkButton, Callable[[], QMenu]] = {
             self.separator: self._separator_menu,
             self.header: self._header_menu,
@@ -75,8 +73,9 @@ class FilePart(QWidget):
             if link in self._menus:
                 link.clicked.connect(lambda _checked=False, link=link: self.open_menu(link))
         self.table = PreviewTable()
-        self.table.role_chosen.connect(self.role_chosen)
-        self.table.join_wanted.connect(self.join_wanted)
+        header = self.table.roles
+        header.role_chosen.connect(lambda column, role: choices.choose_role(column, role, second=is_second))
+        header.join_wanted.connect(self.join_wanted)
         self.frame = Card(inset=True)
         self.frame.body.setContentsMargins(MEDIUM, 6, MEDIUM, 6)
         self.frame.body.addWidget(self.table, 1)
@@ -170,7 +169,8 @@ class FilePart(QWidget):
     def _read(self, **changes: object) -> Callable[[], None]:
         def change() -> None:
             if self._file is not None:
-                self.options_changed.emit(replace(self._file.options, **changes))  # type: ignore[arg-type]  # the names of its fields
+                options = replace(self._file.options, **changes)  # type: ignore[arg-type]  # the names of its fields
+                self._files.reread(options, second=self._is_second)
 
         return change
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -29,7 +29,7 @@ EXAMPLES = {Kind.RANK: "examples/help-centre-ranking.csv", Kind.EMBED: "examples
 
 
 class Intake(QWidget):
-    """Opens data in the draft whose id `draft` returns. Never shown: the parent of dialogs."""
+    """Opens data in the draft that is shown. Never shown itself: the parent of dialogs."""
 
     def __init__(
         self,
@@ -39,28 +39,27 @@ class Intake(QWidget):
         notices: Notices,
         *,
         tasks: Tasks,
-        draft: Callable[[], str],
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.hide()
         self._program, self._drafts, self._files, self._notices = program, drafts, files, notices
-        self._tasks, self._draft = tasks, draft
+        self._tasks = tasks
         self._page = parent
 
     def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
         """What is returned is done when the paths are recognised or cannot be; None when there is nothing to open."""
-        if not self._draft() or not paths:
+        if not self._drafts.current or not paths:
             return None
         if len(paths) > 2:
             self._notices.show_notice(
                 self.tr("A job takes one file, or two: queries, and contexts for all of them."), "attention"
             )
             return None
-        return self._files.open(self._draft(), paths[0], paths[1] if len(paths) > 1 else None)
+        return self._files.open(self._drafts.current, paths[0], paths[1] if len(paths) > 1 else None)
 
     def take_text(self, text: str) -> None:
-        if self._draft():
+        if self._drafts.current:
             self._tasks.start("paste", self._paste(text))
 
     def paste(self) -> None:
@@ -71,7 +70,7 @@ class Intake(QWidget):
             self.open_paths(pasted)
 
     def use_example(self) -> None:
-        kind = self._drafts.state(self._draft()).kind or Kind.RANK
+        kind = self._drafts.state(self._drafts.current).kind or Kind.RANK
         self.open_paths([resource(EXAMPLES[kind])])
 
     def choose_file(self) -> None:
@@ -84,13 +83,13 @@ class Intake(QWidget):
         self._tasks.start("choose", self._choose_folder())
 
     async def _choose_file(self, adds: Role | None) -> None:
-        job_id = self._draft()
+        job_id = self._drafts.current
         title = self.tr("Open the file with the contexts") if adds is Role.CONTEXT else self.tr("Open a file")
         if adds is Role.QUERY:
             title = self.tr("Open the file with the queries")
         folder = self._program.remembered_folder(FolderUse.INPUTS)
         path = await dialogs.open_file(self._page, title, filters=dialogs.input_filters(), folder=folder)
-        if path is None or job_id != self._draft():
+        if path is None or job_id != self._drafts.current:
             return
         if adds is Role.CONTEXT:
             self._files.open_second(job_id, path)
@@ -100,14 +99,14 @@ class Intake(QWidget):
             self.open_paths([path])
 
     async def _choose_folder(self) -> None:
-        job_id = self._draft()
+        job_id = self._drafts.current
         title = self.tr("Open a folder of texts, or of a data set")
         path = await dialogs.choose_folder(self._page, title, folder=self._program.remembered_folder(FolderUse.INPUTS))
-        if path is not None and job_id == self._draft():
+        if path is not None and job_id == self._drafts.current:
             self.open_paths([path])
 
     async def _paste(self, text: str) -> None:
-        job_id = self._draft()
+        job_id = self._drafts.current
         path = await asyncio.to_thread(save_pasted, text, self._program.folder(job_id).path)
         self._files.open(job_id, path)
 
@@ -149,12 +148,7 @@ class DropTarget(QObject):
 
 
 class DropPlace(QWidget):
-    open_wanted = Signal()
-    folder_wanted = Signal()
-    paste_wanted = Signal()
-    example_wanted = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, intake: Intake, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_target = False
         self._icon = IconLabel("file-up", "quiet", 28)
@@ -168,11 +162,11 @@ class DropPlace(QWidget):
         self.open_button = PrimaryButton(self.tr("Open…"), "folder-open")
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste")
         self.folder_link = LinkButton(self.tr("Open a folder"))
-        self.folder_link.clicked.connect(self.folder_wanted)
+        self.folder_link.clicked.connect(intake.choose_folder)
         self.example_link = LinkButton(self.tr("Use the example"))
-        self.open_button.clicked.connect(self.open_wanted)
-        self.paste_button.clicked.connect(self.paste_wanted)
-        self.example_link.clicked.connect(self.example_wanted)
+        self.open_button.clicked.connect(intake.choose_file)
+        self.paste_button.clicked.connect(intake.paste)
+        self.example_link.clicked.connect(intake.use_example)
         center = Qt.AlignmentFlag.AlignHCenter
         layout = column(None, gap=SMALL, margins=(WIDE, WIDE, WIDE, WIDE))
         for widget in (self._icon, self._title):

@@ -231,9 +231,6 @@ _LONGEST = 120  # characters that are measured
 
 
 class PreviewTable(TableView):
-    role_chosen = Signal(int, object)
-    join_wanted = Signal(int)
-
     def __init__(self, *, fewest_rows: int = 2, parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
         self._fewest = fewest_rows
@@ -244,8 +241,6 @@ class PreviewTable(TableView):
         self._roles: tuple[Role, ...] = ()
         self.roles = RoleHeader(self)
         self.setHorizontalHeader(self.roles)
-        self.roles.role_chosen.connect(self.role_chosen)
-        self.roles.join_wanted.connect(self.join_wanted)
         self.roles.sectionResized.connect(self._resized)
         self.roles.setDefaultSectionSize(scaled(_USUAL))
         self.verticalHeader().setDefaultSectionSize(scaled(PREVIEW_ROW_HEIGHT))

@@ -1,7 +1,7 @@
 """What is new in a draft's file, and the choices about it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -98,17 +98,11 @@ _LONGEST_NAME = 60  # characters of a job's name
 
 
 class VersionSection(SectionCard):
-    """Hidden while there is neither a version before nor a result to take.
+    """Hidden while there is neither a version before nor a result to take."""
 
-    `anew_chosen` brings numbers of items and whether they are sent although their results are there.
-    """
-
-    reuse_chosen = Signal(bool)
-    compared_with = Signal(str)
-    anew_chosen = Signal(object, bool)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, versions: "DraftVersions", parent: QWidget | None = None) -> None:
         super().__init__("", foldable=True, parent=parent)
+        self._versions = versions
         self._version: DraftVersion | None = None
         self._items: np.ndarray[tuple[int], np.dtype[np.int64]] = np.zeros(0, np.int64)
         self.compare = MenuButton(self.tr("Compare with…"))
@@ -116,7 +110,7 @@ class VersionSection(SectionCard):
         self.actions_row.addWidget(self.compare)
         self.sentence = Label("", "quiet", wrap=True)
         self.switch = CheckBox(self.tr("Take what earlier jobs have, and send only the rest"))
-        self.switch.clicked.connect(self.reuse_chosen)
+        self.switch.clicked.connect(versions.choose_reuse)
         self.tabs = Tabs(margin=0)
         self.tabs.setAccessibleName(self.tr("Which rows are shown"))
         for key in (SENT, TAKEN, MOVED, GONE):
@@ -130,7 +124,7 @@ class VersionSection(SectionCard):
         self.anew = LinkButton(self.tr("Send these again all the same"))
         self.anew.clicked.connect(self._choose_anew)
         self.back = LinkButton(self.tr("Take back what was chosen to be sent again"))
-        self.back.clicked.connect(lambda: self.anew_chosen.emit((), False))
+        self.back.clicked.connect(lambda: versions.send_anew((), anew=False))
         self.content.setSpacing(SMALL)
         self.content.addWidget(self.sentence)
         self.content.addWidget(self.switch, 0, Qt.AlignmentFlag.AlignLeft)
@@ -139,10 +133,8 @@ class VersionSection(SectionCard):
         self.content.addWidget(self.table)
         self.hide()
 
-    def show_version(
-        self, version: DraftVersion | None, found: Preflight | None, job: Job, others: Callable[[], Sequence[Job]]
-    ) -> None:
-        """`others` are the jobs that it can be compared with, newest first."""
+    def show_job(self, job: Job, found: Preflight | None) -> None:
+        version = self._versions.version(job.id)
         is_other = version is not self._version
         self._version = version
         predecessor = version.predecessor if version else None
@@ -163,7 +155,7 @@ class VersionSection(SectionCard):
         self.sentence.setText(words or self.tr("No text of this version has a result in an earlier job."))
         self.switch.setChecked(job.options.reuse)
         self.set_summary(self._folded_words(version))
-        self._fill_menu(version, job, others())
+        self._fill_menu(version, job, self._versions.jobs())
         self.show()
         if is_other:
             self._show_tabs(version)
@@ -180,8 +172,8 @@ class VersionSection(SectionCard):
         offered = [each for each in others if _can_be_chosen(each, job)]
         for each in offered[:_MOST_OFFERED]:
             name = one_line(each.name, _LONGEST_NAME).replace("&", "&&")
-            self.compare.add(name, partial(self.compared_with.emit, each.id), checked=each.id == chosen)
-        self.compare.add(self.tr("With none"), lambda: self.compared_with.emit(""), checked=not chosen)
+            self.compare.add(name, partial(self._versions.compare_with, each.id), checked=each.id == chosen)
+        self.compare.add(self.tr("With none"), partial(self._versions.compare_with, ""), checked=not chosen)
 
     def _show_tabs(self, version: DraftVersion) -> None:
         titles = {
@@ -242,7 +234,7 @@ class VersionSection(SectionCard):
     def _choose_anew(self) -> None:
         chosen = self.table.selected_rows()
         items = self._items[chosen] if chosen else self._items
-        self.anew_chosen.emit(tuple(items.tolist()), True)
+        self._versions.send_anew(tuple(items.tolist()), anew=True)
 
 
 def _can_be_chosen(other: Job, job: Job) -> bool:
@@ -271,24 +263,22 @@ class DraftVersions(QObject):
                 self._drafts.tasks.start(f"version {job_id}", self._look(job_id, found))
         return self._known[job_id][1]
 
-    def show(self, section: VersionSection, job: Job) -> None:
-        found = self._drafts.state(job.id).preflight
-        section.show_version(self.version(job.id), found, job, self._program.ledger.jobs)
+    def jobs(self) -> Sequence[Job]:
+        """All jobs, newest first."""
+        return self._program.ledger.jobs()
 
-    def follow(self, section: VersionSection, job_id: Callable[[], str]) -> None:
-        section.reuse_chosen.connect(lambda reuse: self.choose_reuse(job_id(), reuse))
-        section.compared_with.connect(lambda other: self.compare_with(job_id(), other))
-        section.anew_chosen.connect(lambda items, anew: self.send_anew(job_id(), items, anew))
-
-    def choose_reuse(self, job_id: str, reuse: bool) -> None:
+    def choose_reuse(self, reuse: bool) -> None:
+        job_id = self._drafts.current
         options = self._drafts.job(job_id).options
         self._settings.change(job_id, options=replace(options, reuse=reuse))
 
-    def compare_with(self, job_id: str, other: str) -> None:
+    def compare_with(self, other: str) -> None:
+        job_id = self._drafts.current
         self._drafts.tasks.start(f"compare {job_id}", self._compare(job_id, other))
 
-    def send_anew(self, job_id: str, items: Sequence[int], anew: bool) -> None:
+    def send_anew(self, items: Sequence[int], anew: bool) -> None:
         """Without `anew` take back all that was chosen so."""
+        job_id = self._drafts.current
         self._drafts.tasks.start(f"anew {job_id}", self._send_anew(job_id, items, anew))
 
     async def _look(self, job_id: str, found: Preflight) -> None:
