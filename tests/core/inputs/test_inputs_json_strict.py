@@ -124,21 +124,27 @@ def test_what_is_too_deep_or_too_long_is_said(tmp_path: Path, value: str) -> Non
     assert rows[2][1].startswith("This line is not valid JSON: it is nested too deeply")
 
 
+HALF = "1 character is damaged in the file and shown as “\ufffd”."
+
+
 @pytest.mark.parametrize("name", ["a.json", "a.txt"])
 @pytest.mark.parametrize(
-    ("written", "text"),
+    ("written", "text", "notices"),
     [
-        ("\\ud800", "\ufffd"),
-        ("\\ud83e\\ud83e\\udd99", "\ufffd🦙"),
-        ("\\\\ud800", "\\ud800"),
-        ("\\\\\\ud800", "\\\ufffd"),
-        ("a\\u0000b", "a\ufffdb"),
+        ("\\ud800", "\ufffd", (HALF,)),
+        ("\\ud83e\\ud83e\\udd99", "\ufffd🦙", (HALF,)),
+        ("\\\\ud800", "\\ud800", ()),
+        ("\\\\\\ud800", "\\\ufffd", (HALF,)),
+        ("a\\u0000b", "a\ufffdb", ()),
     ],
 )
-def test_escapes_of_no_sign_are_replaced(tmp_path: Path, name: str, written: str, text: str) -> None:
+def test_escapes_of_half_a_character_are_said(
+    tmp_path: Path, name: str, written: str, text: str, notices: tuple[str, ...]
+) -> None:
     objects = [f'{{"text":"{each}"}}' for each in ("a", written, "c")]
-    _, rows = read(tmp_path / name, f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects))
+    source, rows = read(tmp_path / name, f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects))
     assert rows == [((each,), "") for each in ("a", text, "c")]
+    assert source.notices == notices
 
 
 @pytest.mark.parametrize(

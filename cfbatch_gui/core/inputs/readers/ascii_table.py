@@ -3,9 +3,8 @@
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from wcwidth import wcwidth
+from wcwidth import wcswidth
 
 from cfbatch_gui.core.inputs.input_values import Row, Source, unusual_row
 from cfbatch_gui.core.inputs.open_file import open_bytes
@@ -27,19 +26,15 @@ _OF_HEADER = 8  # lines
 
 @dataclass(frozen=True, slots=True)
 class AsciiTable:
-    """`header` and `rule` are indices of lines.
-
-    `cuts` are the terminal columns of the bars, () where they are not aligned; `width` is the rule's, 0 for any.
-    """
+    """`header` and `rule` are indices of lines; `width` is the rule's, in columns of a terminal."""
 
     header: int
     rule: int
     columns: int
     is_boxed: bool
     is_markdown: bool
-    cuts: tuple[int, ...]
     line: str  # the rule
-    width: int = 0
+    width: int
 
     @property
     def is_grid(self) -> bool:
@@ -68,8 +63,6 @@ class AsciiTable:
 
     def cells(self, line: str) -> list[str]:
         line = line.rstrip("\r\n")
-        if self.cuts and (found := self._at_cuts(line)):
-            return found
         text = line.strip() if self.is_boxed else line
         parts = (_UNESCAPED_BAR if self.is_markdown else _BAR).split(text)
         if self.is_boxed:
@@ -78,23 +71,13 @@ class AsciiTable:
             parts = [part.replace("\\|", "|") for part in parts]
         return parts if self.columns > 1 or self.is_boxed else [line]
 
-    def _at_cuts(self, line: str) -> list[str]:
-        bars = [_index_at(line, cut) for cut in self.cuts]
-        if any(index < 0 or line[index] not in _BARS for index in bars):
-            return []
-        last = line.rstrip()
-        if self.is_boxed:
-            return [line[start + 1 : stop] for start, stop in pairwise(bars)]
-        ends = [-1, *bars, len(last) if len(last) > bars[-1] else len(line)]
-        return [line[start + 1 : stop] for start, stop in pairwise(ends)]
-
-    def goes_on(self, cells: Sequence[str]) -> list[bool]:
-        if not self.marks_line_ends:
-            return [False] * len(cells)
-        edges = [-1, *self.cuts, self.width]
+    def goes_on(self, line: str, cells: Sequence[str]) -> list[bool]:
+        """Which cells go on in the next line: the last is as wide as the table only where it has the mark."""
+        is_full = wcswidth(line.rstrip("\r\n")) == self.width
+        last = len(cells) - 1
         return [
-            cell.endswith("+") and _wide(cell) == edges[index + 1] - edges[index] - 1
-            for index, cell in enumerate(cells[: len(edges) - 1])
+            self.marks_line_ends and cell.endswith("+") and (index < last or is_full)
+            for index, cell in enumerate(cells)
         ]
 
 
@@ -138,12 +121,8 @@ def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTab
         return None
     header = _first_of_header(lines, at) if is_boxed else at - 1
     above = lines[header].rstrip("\r\n")
-    cuts: tuple[int, ...] = ()
-    if len(parts) > 1 and not is_markdown:
-        cuts = tuple(_columns_of(rule, _JUNCTIONS))
-    elif len(parts) == 1 and is_boxed and not is_markdown:
-        cuts = tuple(_columns_of(above, _BARS))
-    table = AsciiTable(header, at, 1, is_boxed, is_markdown, cuts, text, _wide(rule))
+    width = wcswidth(rule)
+    table = AsciiTable(header, at, 1, is_boxed, is_markdown, text, width)
     if len(parts) == 1 and not _BAR.search(above):
         return table if may_be_single and above.startswith(" ") and len(text) > 2 else None
     names = table.cells(above) if is_boxed else _BAR.split(above)
@@ -151,7 +130,7 @@ def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTab
         return None
     if len(names) == 1 and (not is_boxed or text[0] not in _JUNCTIONS):
         return None
-    table = AsciiTable(header, at, len(names), is_boxed, is_markdown, cuts, text, _wide(rule))
+    table = AsciiTable(header, at, len(names), is_boxed, is_markdown, text, width)
     is_followed = table.is_row(below) and (table.is_open(below) or len(table.cells(below)) == len(names))
     is_empty = table.is_rule(below) or _ROW_COUNT.fullmatch(below.strip())
     return table if is_followed or is_empty else None
@@ -182,37 +161,6 @@ def _is_most(table: AsciiTable, lines: Sequence[str], *, is_whole: bool) -> bool
     if table.is_markdown:
         return len(rest) + len(above) <= max(2, end - table.rule - 1)
     return len(rest) <= _MOST_BELOW or find_ascii_table(lines[end:], is_whole=True) is not None
-
-
-def _columns_of(line: str, signs: str) -> list[int]:
-    columns, column = [], 0
-    for sign in line:
-        if sign in signs:
-            columns.append(column)
-        column += _width(sign)
-    return columns
-
-
-def _index_at(line: str, wanted: int) -> int:
-    if line.isascii():
-        return wanted if wanted < len(line) else -1
-    column = 0
-    for index, sign in enumerate(line):
-        width = _width(sign)
-        if column >= wanted and width:
-            return index if column == wanted else -1
-        column += width
-    return -1
-
-
-def _wide(text: str) -> int:
-    return len(text) if text.isascii() else sum(map(_width, text))
-
-
-def _width(sign: str) -> int:
-    if sign.isascii():
-        return 1
-    return max(0, wcwidth(sign))
 
 
 def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -267,7 +215,7 @@ def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tu
         if not opened or table.is_open(line):
             continue
         cells = table.cells(opened)
-        goes_on = table.goes_on(cells)
+        goes_on = table.goes_on(opened, cells)
         opened = ""
         held.append([cell[:-1] if more else cell for cell, more in zip(cells, goes_on, strict=False)])
         if not any(goes_on) and not table.is_grid:

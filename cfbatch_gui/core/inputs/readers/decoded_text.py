@@ -138,18 +138,19 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
     return cleaned, len(text) - len(cleaned)
 
 
-def count_signs(file: BinaryIO, encoding: str, most: int) -> tuple[int, int, int]:
-    """How many marks are removed, NULs replaced, and characters broken, in the first `most` bytes."""
+def count_signs(file: BinaryIO, encoding: str, most: int, escapes: re.Pattern[str] | None) -> tuple[int, int, int, int]:
+    """How many marks are removed, NULs replaced, characters broken, and `escapes` found, in the first `most` bytes."""
     decode = codecs.getincrementaldecoder(encoding)("replace").decode
-    marks = nuls = broken = 0
+    marks = nuls = broken = escaped = 0
     for text, size, found in _texts(file, decode):
         marks += found
         nuls += text.count("\0")
         broken += text.count("\ufffd")
+        escaped += len(escapes.findall(text)) if escapes else 0
         most -= size
         if most <= 0:
             break
-    return marks, nuls, broken
+    return marks, nuls, broken, escaped
 
 
 def _from_line_end(text: str) -> str:

@@ -112,6 +112,8 @@ def columns_of(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 
 
 _START = re.compile(r"[\[{]")
+_HIGH, _LOW = r"[dD][89abAB][0-9a-fA-F]{2}", r"[dD][c-fC-F][0-9a-fA-F]{2}"
+HALF_CHARACTER = re.compile(rf"(?<!\\)(?:\\\\)*+\\u(?:{_HIGH}(?!\\u{_LOW})|{_LOW}(?<!\\u{_HIGH}\\u{_LOW}))")
 
 
 def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:

@@ -224,7 +224,7 @@ def _of_cell(cell: str, column: Sequence[str], *, is_first: bool, is_continued: 
     shapes = Counter(map(shape_of, values))
     evidence = _of_shape(shape_of(cell), shapes, len(values))
     if shapes[NUMBER] * 2 <= len(values):
-        evidence += _of_value(cell, values) + _of_length(cell, values)
+        evidence += _REPEATED_VALUE if cell in values else _of_length(cell, values)
     return _within(evidence, _MOST_AGAINST, _MOST_FOR)
 
 
@@ -243,17 +243,6 @@ def _of_shape(shape: str, shapes: Counter[str], count: int) -> float:
     once = sum(1 for number in shapes.values() if number == 1) if count > 1 else 0
     unlikely = (_BEGUN_WITH_FIGURE if shape[0] == "9" else 0.0) if has_letters(shape) else _WITHOUT_LETTERS
     return unlikely - math.log(min(0.9, (once + new) / (count + new)))
-
-
-def _of_value(cell: str, values: Sequence[str]) -> float:
-    """The evidence of a text by itself: the fewer different texts are below, the less likely a new one is."""
-    different = set(values)
-    if cell in different:
-        return _REPEATED_VALUE
-    if len(different) == len(values):
-        return 0.0
-    once = sum(1 for number in Counter(values).values() if number == 1)
-    return -math.log((once + 0.5) / (len(values) + 0.5))
 
 
 def _of_length(cell: str, values: Sequence[str]) -> float:

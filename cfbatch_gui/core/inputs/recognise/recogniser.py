@@ -36,6 +36,7 @@ from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, Joined, format_of, table_suffixes
+from cfbatch_gui.core.inputs.readers.json_values import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.xlsx import archive_names, check_archive
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
 from cfbatch_gui.core.inputs.recognise.workbook import open_workbook
@@ -155,8 +156,10 @@ def _wanted_encoding(options: ReadOptions, head: bytes) -> Encoding | None:
 
 
 def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterator[str]:
+    escapes = HALF_CHARACTER if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
     with open_bytes(source.path) as file:
-        marks, nuls, broken = count_signs(file, encoding, most_checked)
+        marks, nuls, broken, halves = count_signs(file, encoding, most_checked, escapes)
+    broken += halves
     if marks:
         yield counted_message(
             marks,
