@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -227,16 +227,18 @@ class Replay:
                     yield Finding(Breach.LOST, f"a draft of {job.texts} texts has {count}")
             yield from (each for batch in job.batches if batch.at_once for each in _answer(folder, batch))
 
-    def _comparison(self, promises: Promises) -> Comparison:
-        """With what the service can have accepted by then: bodies that had left whole, and what it accepted since."""
+    def _comparison(
+        self, promises: Promises, accepted: Sequence[Accepted] = (), answered: Sequence[AnsweredSynchronously] = ()
+    ) -> Comparison:
+        """With what the service can have accepted by then, bodies that had left whole, and what it accepted since."""
         left = Counter(promises.left)
 
         def has_left(each: Accepted | AnsweredSynchronously) -> bool:
             left[each.sha256] -= 1
             return left[each.sha256] >= 0
 
-        accepted = [each for each in self.world.accepted if each not in self._accepted or has_left(each)]
-        answered = [each for each in self.world.answered if each not in self._answered or has_left(each)]
+        accepted = [*filter(has_left, self._accepted), *accepted]
+        answered = [*filter(has_left, self._answered), *answered]
         return Comparison(self.world.paths, accepted, answered, self.world.truth, {})
 
     def _exports(self, promises: Promises) -> Iterator[Finding]:
@@ -257,9 +259,11 @@ class Replay:
     def _run_to_its_end(self, promises: Promises) -> list[Finding]:
         """The real program is started on the state and runs to its end."""
         self.resumed += 1
+        accepted, answered = len(self.world.accepted), len(self.world.answered)
         ended = self.world.start(self.world.resume())
         found = [] if ended.status in (0, 1, 3) else [Finding(Breach.STUCK, f"“cfbatch resume” ended with {ended}")]
-        return [*found, *self._comparison(promises).run(settled=True)]
+        since = self.world.accepted[accepted:], self.world.answered[answered:]
+        return [*found, *self._comparison(promises, *since).run(settled=True)]
 
 
 def _files(tree: Tree, name: str, suffix: str) -> dict[str, bytes | None]:

@@ -4,6 +4,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.store.data_folder import FROM_COPY, Doubt, FolderAnswer, back_up
+from cfbatch_gui.core.jobs.store.data_folder import FROM_COPY, Doubt, FolderAnswer, back_up, open_or_recover
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.folder_identity import Identity, Place, read_identity, write_identity
 from cfbatch_gui.core.system.paths import Paths
 from tests.bodies import body_of
@@ -159,6 +161,24 @@ async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench
     await queued(bench, job)
     await bench.stop()
     bench.paths.ledger.unlink()
+    bench.start()
+    await bench.runner.carry_on(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert len(bench.faulty.submits) == 2
+
+
+async def test_a_start_that_is_cut_short_leaves_no_attempt_to_be_taken_for_a_later_one(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.faulty.follow(faults.reset_after_body(on="submit"))
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    await bench.actions.send_again(job.id, 1)
+    job = await bench.runner.wait(job.id)
+    await bench.stop()
+    bench.paths.ledger.unlink()
+    with monkeypatch.context() as cut, suppress(AttributeError):
+        cut.delattr(Ledger, "learn_attempts")
+        open_or_recover(bench.paths)
     bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE

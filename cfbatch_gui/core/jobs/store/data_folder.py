@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import time
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -304,6 +305,9 @@ class _Recovering:
         older = {job_id for job_id, number in lines if number not in known.get(job_id, {number})}
         older |= {job_id for job_id in unknown & jobs.keys() if self._is_laid_out_anew(jobs[job_id])}
         passed_over = (known.keys() - older) | {job.id for job in self._ledger.deleted_jobs()}
+        attempts: dict[str, set[str]] = defaultdict(set)
+        for (job_id, _), each in lines.items():
+            attempts[job_id] |= {line.attempt for line in each}
         recovered = []
         # Known jobs are left out first: of thousands of folders few need to be sorted and read.
         for path in sorted(path for path in self._paths.jobs.iterdir() if path.name not in passed_over):
@@ -319,7 +323,8 @@ class _Recovering:
             finished_at = (job.finished_at or self._clock()) if is_finished else 0.0
             paused = PUT_TOGETHER if job.is_sent and not is_finished else ""
             put_together = replace(job, paused_because=paused, finished_at=finished_at)
-            recovered.append(self._ledger.save_plan(put_together, batches))
+            # In one transaction: an attempt that a later start found new would count as one made since.
+            recovered.append(self._ledger.save_plan(put_together, batches, attempts[job.id]))
         return tuple(recovered)
 
     def _is_laid_out_anew(self, job: Job) -> bool:

@@ -230,11 +230,11 @@ class Ledger:
             self._keep(job)
             return job
 
-    def save_plan(self, job: Job, batches: Iterable[Batch]) -> Job:
-        """Write a job that is not shown yet, with a new set of batches in place of those it had."""
+    def save_plan(self, job: Job, batches: Iterable[Batch], attempts: Collection[str] = ()) -> Job:
+        """Write a job that is not shown yet, with a new set of batches in place of those it had, and attempts of it."""
         with self._writing:
             job = replace(job, batches=tuple(batches))
-            self._write([job], job.batches, forget_batches_of=job.id)
+            self._write([job], job.batches, forget_batches_of=job.id, attempts=attempts)
             self._keep(job)
             return job
 
@@ -353,8 +353,18 @@ class Ledger:
         index = _index(job.batches, batch.number)
         return replace(job, batches=(*job.batches[:index], batch, *job.batches[index + 1 :]))
 
-    def _write(self, jobs: Sequence[Job], batches: Sequence[Batch] = (), forget_batches_of: str = "") -> None:
-        self._commit(lambda: ledger_tables.write(self._database, jobs, batches, forget_batches_of=forget_batches_of))
+    def _write(
+        self,
+        jobs: Sequence[Job],
+        batches: Sequence[Batch] = (),
+        forget_batches_of: str = "",
+        attempts: Collection[str] = (),
+    ) -> None:
+        def write() -> None:
+            ledger_tables.write(self._database, jobs, batches, forget_batches_of=forget_batches_of)
+            ledger_tables.add_attempts(self._database, ((each, forget_batches_of) for each in attempts))
+
+        self._commit(write)
 
     def _commit(self, change: Callable[[], object]) -> None:
         """Run `change` in a transaction; on a full disk once more, after the reserve file was deleted."""
