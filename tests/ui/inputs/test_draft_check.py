@@ -1,7 +1,7 @@
 """What a draft comes to: connection, model, price, the budget, and why it cannot be sent."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,17 +21,14 @@ from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.support.faulty_service import FaultyService
+from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
-
-Until = Callable[..., Awaitable[None]]
 
 
 async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, questions: Path, until: Until) -> None:
     wanted: list[bool] = []
     driver.page.connection_wanted.connect(lambda: wanted.append(True))
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     driver.click(driver.page.check.options_button)
     choice = driver.page.check.options.connection
     assert [choice.itemText(index) for index in range(choice.count())] == ["Practice service", "Cloudflare (not ready)"]
@@ -47,9 +44,7 @@ async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, ques
 async def test_a_model_that_cannot_rank_is_refused_with_its_cure(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     driver.click(driver.page.check.options_button)
     field = driver.page.check.options.typed_model
     field.setFocus()
@@ -123,9 +118,7 @@ def box(driver: DraftDriver) -> QMessageBox | None:
 
 
 async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, many: Path, until: Until) -> None:
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(many)
-    await until(connected.is_ready)
+    await connected.open(many, until, connection="cloudflare")
     assert connected.figures()[3][1].startswith("tokens · ") and connected.figures()[3][1].endswith(" neurons")
     connected.click(connected.page.check.options_button)
     fields = connected.page.check.options.budget
@@ -151,9 +144,7 @@ async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, 
     await until(lambda: connected.sent != [])
     done = await connected.program.runner.wait(connected.sent[0])
     # What stands on this computer is not Cloudflare, whatever it is called: nothing is learned from it.
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(many)
-    await until(connected.is_ready)
+    await connected.open(many, until, connection="cloudflare")
     found = connected.state.preflight
     assert done.tokens > 0 and found is not None and found.learned_from == 0
 
@@ -165,9 +156,7 @@ async def test_what_was_spent_today_is_taken_from_what_is_free(
     now = time.time()
     batch = Batch(draft.id, 1, BatchState.DONE, 1, 9, 1, sent_at=now, tokens=2_700_000)
     connected.program.ledger.save_plan(replace(draft, is_sent=True, sent_at=now, finished_at=now), [batch])
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(many)
-    await until(connected.is_ready)
+    await connected.open(many, until, connection="cloudflare")
     assert "of today's free use; 70 % left till " in connected.figures()[4][1]
     connected.program.change_settings(budget=Budget(a_day=0.03))
     connected.page.show_job(connected.job)
