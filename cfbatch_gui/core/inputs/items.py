@@ -194,44 +194,45 @@ def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
         yield Query(row.number, row.cells[columns.query], query_id, (context,))
 
 
-def _judged(row: Row, columns: _Columns) -> Iterator[Item]:
-    contexts: list[Context] = []
+def _several(
+    row: Row, columns: _Columns, contexts_of: Callable[[int, str], list[Context] | str], *, says_empty: bool = False
+) -> Iterator[Item]:
+    """A query with what `contexts_of` finds in its columns with contexts, by their indices and cells."""
+    found: list[Context] = []
     for index in columns.texts:
-        label = "0" if vocabulary.is_negative(columns.names[index]) else "1"
-        found = split_contexts(row.cells[index], row.number)
-        if isinstance(found, str):
-            yield Problem(row.number, ProblemKind.UNREADABLE_ROW, found)
+        contexts = contexts_of(index, row.cells[index])
+        if isinstance(contexts, str):
+            yield Problem(row.number, ProblemKind.UNREADABLE_ROW, contexts)
             return
-        contexts += [Context(row.number, each.text, each.id, label) for each in found if not _is_empty(each.text)]
-    if contexts:
-        yield columns.query_of(row, tuple(contexts))
+        found += contexts
+    filled = tuple([context for context in found if not _is_empty(context.text)])
+    if filled:
+        yield columns.query_of(row, filled)
+        for position, context in enumerate(found if says_empty else (), 1):
+            if _is_empty(context.text):
+                reason = message("Item {position:,} of the list of contexts is empty.", position=position)
+                yield _no_context(row, reason)
+    elif len(columns.texts) > 1:
+        yield _no_context(row, message("The query has no context: all its columns are empty."))
     else:
-        yield _no_context(row, message("The query has no context: both its lists are empty."))
+        yield _no_context(row, _in_column(_NO_CONTEXT, columns.names[columns.texts[0]]))
+
+
+def _judged(row: Row, columns: _Columns) -> Iterator[Item]:
+    def labelled(index: int, cell: str) -> list[Context] | str:
+        label = "0" if vocabulary.is_negative(columns.names[index]) else "1"
+        found = split_contexts(cell, row.number)
+        return found if isinstance(found, str) else [Context(row.number, each.text, each.id, label) for each in found]
+
+    return _several(row, columns, labelled)
 
 
 def _wide(row: Row, columns: _Columns) -> Iterator[Item]:
-    cells = (row.cells[index] for index in columns.texts)
-    contexts = tuple([Context(row.number, text) for text in cells if not _is_empty(text)])
-    if contexts:
-        yield columns.query_of(row, contexts)
-    else:
-        yield _no_context(row, message("The query has no context: all its columns are empty."))
+    return _several(row, columns, lambda _, cell: [Context(row.number, cell)])
 
 
 def _nested(row: Row, columns: _Columns) -> Iterator[Item]:
-    found = split_contexts(row.cells[columns.texts[0]], row.number)
-    if isinstance(found, str):
-        yield Problem(row.number, ProblemKind.UNREADABLE_ROW, found)
-        return
-    contexts = tuple([context for context in found if not _is_empty(context.text)])
-    if contexts:
-        yield columns.query_of(row, contexts)
-    else:
-        yield _no_context(row, _in_column(_NO_CONTEXT, columns.names[columns.texts[0]]))
-    for position, context in enumerate(found, 1):
-        if contexts and _is_empty(context.text):
-            reason = message("Item {position:,} of the list of contexts is empty.", position=position)
-            yield _no_context(row, reason)
+    return _several(row, columns, lambda _, cell: split_contexts(cell, row.number), says_empty=True)
 
 
 def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:

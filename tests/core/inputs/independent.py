@@ -84,8 +84,6 @@ def other_rows(source: Source) -> list[Cells] | None:
             return _filled(_of_object(source, line) for line in re.split("\r\n|\r|\n", _text(source)) if line.strip())
         case FileFormat.JSON if source.shape is Shape.PLAIN:
             return _of_document(source)
-        case "xlsx":
-            return _workbook(source)
         case _:
             return None
 
@@ -160,27 +158,6 @@ def _of_document(source: Source) -> list[Cells] | None:
     if not isinstance(value, list):
         return None
     return _filled(_cells(source, each) for each in value)
-
-
-def _workbook(source: Source) -> list[Cells] | None:
-    import openpyxl
-
-    try:
-        sheet = openpyxl.load_workbook(source.path, data_only=True)[source.sheet]
-    except Exception:  # damage in a part that this program does not read
-        return None
-    rows = [
-        tuple(cell if isinstance(cell, str) else "" if cell is None else None for cell in row)
-        for row in sheet.iter_rows(min_row=source.first_line, values_only=True)
-    ]
-    above = list(sheet.iter_rows(max_row=source.first_line - 1, values_only=True)) if source.first_line > 1 else []
-    is_said = any(" above the table " in notice for notice in source.notices)
-    assert is_said == any(str(cell).split() for row in above for cell in row if cell is not None), above
-    filled = [row for row in rows if any(cell != "" for cell in row)]
-    # calamine omits empty columns on the left.
-    blank = min((index for row in filled for index, cell in enumerate(row) if cell != ""), default=0)
-    left = min(blank, max([0, *(len(row) - len(source.columns) for row in filled)]))
-    return [(*row[left:], *("",) * len(source.columns))[: len(source.columns)] for row in filled[source.has_header :]]
 
 
 def _filled(rows: Iterable[Cells]) -> list[Cells]:

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.polluted_rows.files import clean_file, polluted_files
 from benchmarks.polluted_rows.judging import false_alarms, judge
-from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Kind,
     Layout,
@@ -17,7 +17,6 @@ from cfbatch_gui.core.inputs.input_values import (
     ProblemKind,
     ReadOptions,
     Role,
-    Row,
     Source,
     Text,
 )
@@ -85,25 +84,6 @@ def test_doubtful_rows_are_sent_if_the_user_says_so(tmp_path: Path, sends: bool)
     assert [each for each in blocks if isinstance(each, Problem)] == [
         each for each in read_items(source, TEXTS) if isinstance(each, Problem)
     ]
-
-
-def test_what_is_doubted_does_not_depend_on_where_the_file_is_divided(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chance = random.Random(7)
-    texts = ("one", '"two, too"', '"three\nlines, or\nmore"', '5" long', '"six" and', '"never', '""', '"a ""b"" c"')
-    data = "id,text\n" + "".join(f"{n},{chance.choice(texts)}\n" for n in range(200))
-    source = opened(tmp_path, data)
-    whole = list(read_rows(source))
-    assert {row.problem for row in whole} >= {AFTER_QUOTE}
-    for piece in (16, 37, 256, 1024):
-        monkeypatch.setattr(decoded_text, "PIECE", piece)
-        monkeypatch.setattr(delimited_rows, "_MOST_AT_ONCE", piece // 4)
-        assert list(read_rows(source)) == whole
-        found: list[Row] = []
-        for each in read_blocks(source):
-            found += [each] if isinstance(each, Row) else map(Row, each.numbers, map(tuple, each.rows))
-        assert found == whole
 
 
 def test_a_line_that_is_far_too_long_costs_only_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """JSON that is not quite JSON: what is wrong is said, at its place, and what is right stays."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Source
+from cfbatch_gui.core.inputs.readers import decoded_text, json_document
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 KEY = "a key in double quotation marks is missing"
@@ -165,3 +167,31 @@ def test_repeated_keys_are_said(tmp_path: Path, objects: list[str], notices: tup
         assert any("b" in cells for cells, _ in rows)
         assert len(source.notices) == len(notices)
         assert all(said.startswith(notice) for said, notice in zip(source.notices, notices, strict=True))
+
+
+def test_what_the_end_of_a_piece_divides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for size in range(1, 40):
+        monkeypatch.setattr(decoded_text, "PIECE", size)
+        text = '{"a": "1"}\n\n{"a": "2"}\n\n\n{"a": "3"}\n'
+        assert [cells for cells, _ in read(tmp_path / "a.jsonl", text)[1]] == [
+            (each,) for each in ("1", "", "2", "", "", "3")
+        ]
+        _, rows = read(tmp_path / "a.json", '{"a": 12.5e+3}\n{"a": -0.5, "b": [-Infinity, null]}')
+        assert rows == [(("12.5e+3", ""), ""), (("-0.5", "[-Infinity,null]"), "")]
+
+
+def test_the_place_of_an_error_is_told_in_characters_of_the_file(tmp_path: Path) -> None:
+    for wrong, at in (('{"a": nul}', 6), ('{"a": 1 "b": 2}', 8), ('{"a": "one', 6), ('{"a": 1}', 8), ('{"a": 1},', 9)):
+        for sound in (1, 6_000):
+            text = "\ufeff[" + '{"a": "é"},\n' * sound
+            _, (*rows, last) = read(tmp_path / "a.json", text + wrong)
+            assert len(rows) == sound + (at > 7 and "b" not in wrong)
+            assert last[1].endswith(f", near character {len(text) + at:,}."), (wrong, last)
+
+
+def test_an_array_on_one_line_may_be_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (decoded_text, json_document):
+        monkeypatch.setattr(module, "LONGEST_LINE", 700_000)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"text": f"{n} " + "x" * 500} for n in range(2_000)]))
+    assert [row.cells[0].split()[0] for row in read_rows(open_source(path))] == [str(n) for n in range(2_000)]

@@ -22,7 +22,6 @@ NOTE: Rows = [
     [],
     ["Last change:", "2024-05-01"],
 ]
-SHORT_NOTE: Rows = [["Please read"], ["This workbook holds all lamps."], ["Prices are in euros."]]
 MEANINGS: Rows = [["Column", "Meaning"], ["sku", "the number in the shop"], ["text", "what it is like"]]
 LIST: Rows = [[f"The lamp number {n} is warm, and I like it."] for n in range(12)]
 
@@ -78,7 +77,7 @@ def test_hidden_sheets_come_last(tmp_path: Path) -> None:
     assert open_source(path).sheet == "Lamps"
     path = book(tmp_path / "b.xlsx", ("Lookup", TABLE), ("Sheet1", NOTE), hidden=["Lookup"])
     assert open_source(path).sheet == "Sheet1"
-    path = book(tmp_path / "c.xlsx", ("Sheet1", []), ("Old", SHORT_NOTE), ("Lookup", TABLE), hidden=["Old", "Lookup"])
+    path = book(tmp_path / "c.xlsx", ("Sheet1", []), ("Old", NOTE), ("Lookup", TABLE), hidden=["Old", "Lookup"])
     source = open_source(path)
     assert source.sheet == "Lookup"
     assert source.notices == ("The sheet “Lookup” is hidden; those that are not are empty.",)

@@ -16,6 +16,7 @@ from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import styled_once
+from tests.ui.conftest import Until
 
 
 class DraftDriver:
@@ -46,6 +47,12 @@ class DraftDriver:
         job = self.program.drafts.create(kind, name, self.program.settings.model, connection)
         self.page.show_job(job)
         return job
+
+    async def open(self, path: Path, until: Until, *, kind: Kind = Kind.RANK, connection: str = "practice") -> None:
+        """Open a file in a new draft, and wait until it can be sent."""
+        self.new_draft(kind=kind, connection=connection)
+        self.page.open_path(path)
+        await until(self.is_ready)
 
     @property
     def job(self) -> Job:

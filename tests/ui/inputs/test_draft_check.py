@@ -1,7 +1,7 @@
 """What a draft comes to: connection, model, price, the budget, and why it cannot be sent."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,17 +21,14 @@ from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.support.faulty_service import FaultyService
+from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
-
-Until = Callable[..., Awaitable[None]]
 
 
 async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, questions: Path, until: Until) -> None:
     wanted: list[bool] = []
     driver.page.connection_wanted.connect(lambda: wanted.append(True))
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     driver.click(driver.page.check.options_button)
     choice = driver.page.check.options.connection
     assert [choice.itemText(index) for index in range(choice.count())] == ["Practice service", "Cloudflare (not ready)"]
@@ -47,9 +44,7 @@ async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, ques
 async def test_a_model_that_cannot_rank_is_refused_with_its_cure(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     driver.click(driver.page.check.options_button)
     field = driver.page.check.options.typed_model
     field.setFocus()
@@ -77,40 +72,22 @@ async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, unti
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "shown"),
+    ("said", "shown"),
     [
-        (0, 0, "0"),
-        (32, 43, "32–43"),
-        (290_000, 340_400, "290–340 k"),
-        (1_240_000, 12_000_000, "1.2–12 M"),
+        (input_labels.count_range(0, 0), "0"),
+        (input_labels.count_range(32, 43), "32–43"),
+        (input_labels.count_range(290_000, 340_400), "290–340 k"),
+        (input_labels.count_range(1_240_000, 12_000_000), "1.2–12 M"),
+        (display.dollars(0.0031, 0.0041), "$0.003–0.004"),
+        (display.dollars(0.00001, 0.0002), "under $0.001"),
+        (display.dollars(1.2, 12.4), "$1.20–12.40"),
+        (input_labels.share_of_day(0.036), "3.6 % of today's free use"),
+        (input_labels.share_of_day(0.00001), "under 0.1 % of today's free use"),
+        (input_labels.share_of_day(2.4), "2.4 times a day's free use"),
     ],
 )
-def test_ranges_of_counts(low: int, high: int, shown: str) -> None:
-    assert input_labels.count_range(low, high) == shown
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "shown"),
-    [
-        (0.0031, 0.0041, "$0.003–0.004"),
-        (0.00001, 0.0002, "under $0.001"),
-        (1.2, 12.4, "$1.20–12.40"),
-    ],
-)
-def test_prices(low: float, high: float, shown: str) -> None:
-    assert display.dollars(low, high) == shown
-
-
-@pytest.mark.parametrize(
-    ("share", "shown"),
-    [
-        (0.036, "3.6 % of today's free use"),
-        (0.00001, "under 0.1 % of today's free use"),
-        (2.4, "2.4 times a day's free use"),
-    ],
-)
-def test_shares_of_a_free_day(share: float, shown: str) -> None:
-    assert input_labels.share_of_day(share) == shown
+def test_figures_in_words(said: str, shown: str) -> None:
+    assert said == shown
 
 
 @pytest.fixture
@@ -141,9 +118,7 @@ def box(driver: DraftDriver) -> QMessageBox | None:
 
 
 async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, many: Path, until: Until) -> None:
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(many)
-    await until(connected.is_ready)
+    await connected.open(many, until, connection="cloudflare")
     assert connected.figures()[3][1].startswith("tokens · ") and connected.figures()[3][1].endswith(" neurons")
     connected.click(connected.page.check.options_button)
     fields = connected.page.check.options.budget
@@ -169,9 +144,7 @@ async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, 
     await until(lambda: connected.sent != [])
     done = await connected.program.runner.wait(connected.sent[0])
     # What stands on this computer is not Cloudflare, whatever it is called: nothing is learned from it.
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(many)
-    await until(connected.is_ready)
+    await connected.open(many, until, connection="cloudflare")
     found = connected.state.preflight
     assert done.tokens > 0 and found is not None and found.learned_from == 0
 
@@ -183,9 +156,7 @@ async def test_what_was_spent_today_is_taken_from_what_is_free(
     now = time.time()
     batch = Batch(draft.id, 1, BatchState.DONE, 1, 9, 1, sent_at=now, tokens=2_700_000)
     connected.program.ledger.save_plan(replace(draft, is_sent=True, sent_at=now, finished_at=now), [batch])
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(many)
-    await until(connected.is_ready)
+    await connected.open(many, until, connection="cloudflare")
     assert "of today's free use; 70 % left till " in connected.figures()[4][1]
     connected.program.change_settings(budget=Budget(a_day=0.03))
     connected.page.show_job(connected.job)

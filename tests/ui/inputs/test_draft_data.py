@@ -1,6 +1,5 @@
 """Files that are unusual, and what the page makes of them."""
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,9 @@ from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.encoding_question import ReadingsDialog
 from cfbatch_gui.ui.widgets import Label
+from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
-Until = Callable[..., Awaitable[None]]
 GERMAN = "frage;antwort\nWie ändere ich das?;Über „Konto“ für 5 €\nWo ist das Maß?;Im Zubehör\n"
 
 
@@ -31,9 +30,7 @@ async def test_an_encoding_is_guessed_and_can_be_changed_with_a_preview(
 ) -> None:
     path = tmp_path / "fragen.csv"
     path.write_bytes(GERMAN.encode("cp1252"))
-    driver.new_draft()
-    driver.page.open_path(path)
-    await until(driver.is_ready)
+    await driver.open(path, until)
     part, chooser = driver.page.data.first, driver.page.data.encoding
     assert (part.guess.text(), part.encoding.text()) == ("Windows-1252, our guess ·", "Change")
     assert cell(driver, 1, 0) == "Wo ist das Maß?"
@@ -59,9 +56,7 @@ async def test_what_is_not_utf8_far_down_is_read_again_with_the_guess(
     monkeypatch.setattr(encodings, "_PIECE", 40_000)
     monkeypatch.setattr(decoded_text, "PIECE", 16_384)
     path.write_bytes(b"id,text\n" + b"1,cloud\n" * 15_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
-    driver.new_draft(kind=Kind.EMBED)
-    driver.page.open_path(path)
-    await until(driver.is_ready)
+    await driver.open(path, until, kind=Kind.EMBED)
     part = driver.page.data.first
     assert part.guess.text() == "Windows-1252, our guess ·"
     assert "Far down it is not UTF-8, so it is read as Windows-1252." in part.notice.text()
@@ -70,9 +65,7 @@ async def test_what_is_not_utf8_far_down_is_read_again_with_the_guess(
 async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
     driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
 ) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     before = driver.figures()
     picture = tmp_path / "picture.csv"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
@@ -87,9 +80,7 @@ async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
 async def test_rows_that_are_left_out_are_shown_and_saved(
     driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
 ) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     bars = driver.page.check.bars()
     assert sorted(bar.text() for bar in bars) == [
         "1 row has no context and will be left out.",
@@ -121,9 +112,7 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
 async def test_separator_and_header_answer_at_once(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "list.txt"
     path.write_text("id|text\n1|a, b\n2|c, d\n")
-    driver.new_draft()
-    driver.page.open_path(path)
-    await until(driver.is_ready)
+    await driver.open(path, until)
     part = driver.page.data.first
     assert part.separator.text() == "one text per line" and part.facts.text() == "3 rows · 1 column"
     driver.click(part.separator)
@@ -164,9 +153,7 @@ async def test_a_workbook_has_sheets_to_choose_from(driver: DraftDriver, tmp_pat
     other.append(["question", "answer"])
     other.append(["why", "because"])
     book.save(tmp_path / "book.xlsx")
-    driver.new_draft()
-    driver.page.open_path(tmp_path / "book.xlsx")
-    await until(driver.is_ready)
+    await driver.open(tmp_path / "book.xlsx", until)
     part = driver.page.data.first
     assert not part.encoding.isVisible() and not part.separator.isVisible() and part.sheet.isVisible()
     driver.click(part.sheet)
@@ -178,9 +165,7 @@ async def test_a_workbook_has_sheets_to_choose_from(driver: DraftDriver, tmp_pat
 async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "long.csv"
     path.write_text(f"id,text\n1,short\n2,{'word ' * 12_000}\n")
-    driver.new_draft()
-    driver.page.open_path(path)
-    await until(driver.is_ready)
+    await driver.open(path, until)
     (bar,) = driver.page.check.bars()
     assert bar.text().startswith("1 text may be longer than the model reads (8,192 tokens).")
     show, _, leave_out = bar.links()
@@ -207,9 +192,7 @@ async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, t
 async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
     program: Program, driver: DraftDriver, questions: Path, until: Until, qtbot: object
 ) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     driver.choose_role(3, Role.KEEP)
     await until(driver.is_ready)
     job, figures = driver.job, driver.figures()
@@ -231,9 +214,7 @@ async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
 
 
 async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: Path, until: Until) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     header = driver.page.data.first.table.roles
     header.setFocus(Qt.FocusReason.TabFocusReason)
     for _ in range(3):
@@ -250,9 +231,7 @@ async def close(driver: DraftDriver, tmp_path: Path, until: Until) -> DraftDrive
     """A draft of a file whose only letter beyond ASCII two encodings have."""
     path = tmp_path / "a.csv"
     path.write_bytes("mark;text\nÉ;one\na;two\nb;three\n".encode("cp1252"))
-    driver.new_draft(kind=Kind.EMBED)
-    driver.page.open_path(path)
-    await until(driver.is_ready)
+    await driver.open(path, until, kind=Kind.EMBED)
     return driver
 
 

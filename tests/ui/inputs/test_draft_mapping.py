@@ -1,6 +1,5 @@
 """Columns joined to one text, long texts in parts, choices that are remembered, and recipes."""
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -8,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QMenu
 
 from cfbatch_gui.core.inputs.input_values import Role, Split
+from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
-Until = Callable[..., Awaitable[None]]
 PRODUCTS = "sku,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,,Nameless\n"
 
 

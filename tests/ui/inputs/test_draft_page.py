@@ -1,7 +1,6 @@
 """The main way through a draft, as a user goes it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import JobState
+from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
-
-Until = Callable[..., Awaitable[None]]
 
 
 async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: Until) -> None:
@@ -75,9 +73,7 @@ async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
 async def test_another_role_changes_the_sentence_and_the_figures(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:
-    driver.new_draft()
-    driver.page.open_path(questions)
-    await until(driver.is_ready)
+    await driver.open(questions, until)
     driver.choose_role(2, Role.CONTEXT)
     assert "contexts in 2 columns" in driver.sentence()
     await until(driver.is_ready)

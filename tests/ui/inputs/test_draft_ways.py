@@ -1,7 +1,7 @@
 """Which connection a draft goes through, at once or by the queue, and which models there are to choose from."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,8 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
+from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
-
-Until = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
@@ -48,9 +47,7 @@ def id_of(driver: DraftDriver, name: str) -> str:
 
 
 async def test_every_connection_is_offered_by_its_name(connected: DraftDriver, questions: Path, until: Until) -> None:
-    connected.new_draft()
-    connected.page.open_path(questions)
-    await until(connected.is_ready)
+    await connected.open(questions, until)
     connected.click(connected.page.check.options_button)
     choice = connected.page.check.options.connection
     await until(
@@ -68,9 +65,7 @@ async def test_every_connection_is_offered_by_its_name(connected: DraftDriver, q
 async def test_a_small_job_is_offered_synchronously_and_comes_back(
     connected: DraftDriver, questions: Path, until: Until
 ) -> None:
-    connected.new_draft(connection=id_of(connected, "Berlin"))
-    connected.page.open_path(questions)
-    await until(connected.is_ready)
+    await connected.open(questions, until, connection=id_of(connected, "Berlin"))
     check = connected.page.check
     assert connected.why_not() == "2 queries with 4 texts: an answer in seconds, without the queue."
     assert check.send_button.text() == "Send 1 batch"
@@ -93,9 +88,7 @@ async def test_a_small_job_is_offered_synchronously_and_comes_back(
 async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
     connected: DraftDriver, questions: Path, until: Until
 ) -> None:
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(questions)
-    await until(connected.is_ready)
+    await connected.open(questions, until, connection="cloudflare")
     options = connected.page.check.options
     connected.click(connected.page.check.options_button)
     assert not options.account.isVisible()
@@ -131,9 +124,7 @@ async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
         saved = SavedConnection("", "Lisbon", "worker", url=worker.url.removesuffix("/client/v4"))
         lisbon = (await connections.save(saved, secret=SECRET)).id
         await connections.probe(lisbon, connections.plan_probe(lisbon, "@cf/baai/bge-m3"))
-        connected.new_draft(connection=lisbon)
-        connected.page.open_path(path)
-        await until(connected.is_ready)
+        await connected.open(path, until, connection=lisbon)
         assert "the model took no batches" in connected.notes()
         assert connected.why_not() == "Without the queue, four requests at a time."
         check = connected.page.check
@@ -145,9 +136,7 @@ async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
 async def test_models_come_from_the_service_with_their_day(
     connected: DraftDriver, questions: Path, until: Until
 ) -> None:
-    connected.new_draft(connection="cloudflare")
-    connected.page.open_path(questions)
-    await until(connected.is_ready)
+    await connected.open(questions, until, connection="cloudflare")
     options = connected.page.check.options
     assert not connected.program.connections.models("cloudflare").is_live
     connected.click(connected.page.check.options_button)

@@ -1,27 +1,21 @@
 """Read Word documents (.docx): one text for each paragraph."""
 
 import zipfile
-import zlib
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
-from cfbatch_gui.core.inputs.open_file import open_raw
+from cfbatch_gui.core.inputs.open_file import open_archive, open_member, open_raw
 from cfbatch_gui.core.inputs.unsupported_files import without_rows
 from cfbatch_gui.core.messages import message
 
 _MEMBER = "word/document.xml"
-_MOST_BYTES = 512 * 1024**2  # of XML; the longest novels have 20 MB
-_MOST_RATIO = 300
 _SPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _STRICT = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
-_DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, EOFError),
-    *(LookupError, ValueError, NotImplementedError, RuntimeError),
-)
 
 
 def recognise_docx(candidate: Candidate) -> Source | None:
@@ -38,38 +32,28 @@ def recognise_docx(candidate: Candidate) -> Source | None:
 def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the paragraphs that are not blank, numbered from 1 as in the document, without tracked deletions."""
     number = 0
-    with open_raw(source.path) as raw:
-        try:
-            with zipfile.ZipFile(raw) as archive, archive.open(_member(source.path, archive)) as xml:
-                for text in _paragraphs(cast(BinaryIO, xml)):
-                    number += 1
-                    if text.strip():
-                        yield Row(number, (text.replace("\0", "\ufffd"),))
-                    if progress is not None and number % 1000 == 0:
-                        progress(number)
-        except _DAMAGE as exc:
-            raise InputError(
-                message(
-                    "{name} is damaged or incomplete. Open it in a word processor, save it again, and choose that "
-                    "file.",
-                    name=source.path.name,
-                ),
-                detail=f"{type(exc).__name__}: {exc}",
-            ) from exc
-
-
-def _member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    member = archive.getinfo(_MEMBER)
-    if member.file_size > min(_MOST_BYTES, max(16 * 1024**2, _MOST_RATIO * max(1, member.compress_size))):
+    try:
+        with open_archive(source.path) as archive, _document(source.path, archive) as xml:
+            for text in _paragraphs(xml):
+                number += 1
+                if text.strip():
+                    yield Row(number, (text.replace("\0", "\ufffd"),))
+                if progress is not None and number % 1000 == 0:
+                    progress(number)
+    except (ElementTree.ParseError, InputError, LookupError, ValueError) as exc:
+        with open_raw(source.path):  # says what else is wrong with the file
+            pass
         raise InputError(
             message(
-                "{name} would unpack to far more than a document of its size holds, so it was not opened. If you "
-                "trust it, save it as plain text and choose that.",
-                name=path.name,
+                "{name} is damaged or incomplete. Open it in a word processor, save it again, and choose that file.",
+                name=source.path.name,
             ),
-            detail=f"{member.file_size:,} bytes from {member.compress_size:,}",
-        )
-    return member
+            detail=f"{type(exc).__name__}: {exc}",
+        ) from exc
+
+
+def _document(path: Path, archive: zipfile.ZipFile) -> AbstractContextManager[BinaryIO]:
+    return open_member(path, archive, archive.getinfo(_MEMBER))
 
 
 def _paragraphs(xml: BinaryIO) -> Generator[str, None, None]:

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names
@@ -260,9 +260,45 @@ _OBJECTS_FOR_KEYS = 1000
 def open_json(source: Source, candidate: Candidate) -> Source:
     """Find the columns of JSON or JSON Lines. Raises InputError."""
     is_lines = source.format == FileFormat.JSON_LINES
-    found = (_with_keys if is_lines else _with_elements)(source, candidate.options.has_header)
+    with open_bytes(source.path) as file:
+        values = _values_of_lines(file, source) if is_lines else values_of(file, source)
+        first = list(islice(values, _OBJECTS_FOR_KEYS))
+    objects = [each if isinstance(each, dict) else {"text": each} for each in first if isinstance(each, dict | str)]
+    arrays = [each for each in first if isinstance(each, list)]
+    if any(arrays) and len(arrays) >= 9 * len(objects):
+        found = _of_arrays(source, arrays, candidate.options.has_header)
+    else:
+        found = _of_objects(source, [fields for fields in objects if fields])
+    if not found.columns:
+        raise _without_objects(source, next((each for each in first if isinstance(each, Broken)), None))
     notices = notice_of_repeated_keys(candidate.text.split("\n") if is_lines else (candidate.text,))
     return replace(found, notices=(*found.notices, *notices))
+
+
+def _values_of_lines(file: BinaryIO, source: Source) -> Iterator[object]:
+    for line in text_lines(file, source.path.name, source.encoding):
+        if not line.isspace():
+            fields = parse_object(line)
+            yield fields if isinstance(fields, dict) else parse_array(line) or Broken(fields)
+
+
+def _without_objects(source: Source, broken: Broken | None) -> InputError:
+    name = source.path.name
+    if source.format == FileFormat.JSON_LINES:
+        sentence = message(
+            "{name} holds no JSON object on a line of its own. Write one object a line, such as {{“text”: “…”}}.",
+            name=name,
+        )
+    elif broken:
+        sentence = message(
+            "{name} is not valid JSON: {reason}. Correct it there, and choose it again.", name=name, reason=broken.cause
+        )
+    else:
+        sentence = message(
+            "{name} holds no list of JSON objects. Write an array such as [{{“text”: “…”}}], or one object a line.",
+            name=name,
+        )
+    return InputError(sentence, detail=broken.cause if broken else "objects without keys")
 
 
 def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
@@ -302,70 +338,6 @@ def _is_document(sample: str, *, is_whole: bool) -> bool:
     except (ValueError, RecursionError):
         return False
     return '"' in sample
-
-
-def _with_keys(source: Source, has_header: bool | None) -> Source:
-    objects: list[dict[str, Any]] = []
-    arrays: list[list[Any]] = []
-    reason, line_number = "", 0
-    with open_bytes(source.path) as file:
-        for number, line in enumerate(text_lines(file, source.path.name, source.encoding), 1):
-            if number > _OBJECTS_FOR_KEYS:
-                break
-            fields = {} if line.isspace() else parse_object(line)
-            if isinstance(fields, dict):
-                objects.append(fields)
-            elif array := parse_array(line):
-                arrays.append(array)
-            elif not reason:
-                reason, line_number = fields, number
-    if arrays and len(arrays) >= 9 * len(objects):
-        return _of_arrays(source, arrays, has_header)
-    found = _of_objects(source, [fields for fields in objects if fields])
-    if found.columns:
-        return found
-    raise InputError(
-        message(
-            "{name} holds no JSON object on a line of its own. Write one object a line, such as {{“text”: “…”}}.",
-            name=source.path.name,
-        ),
-        detail=f"line {line_number}: {reason}" if reason else "objects without keys",
-    )
-
-
-def _with_elements(source: Source, has_header: bool | None) -> Source:
-    objects: list[dict[str, Any]] = []
-    arrays: list[list[Any]] = []
-    reason = ""
-    with open_bytes(source.path) as file:
-        for value in islice(values_of(file, source), _OBJECTS_FOR_KEYS):
-            if isinstance(value, dict):
-                objects.append(value)
-            elif isinstance(value, str):
-                objects.append({"text": value})
-            elif isinstance(value, list):
-                arrays.append(value)
-            elif isinstance(value, Broken):
-                reason = value.cause
-    if any(arrays) and len(arrays) >= 9 * len(objects):
-        return _of_arrays(source, arrays, has_header)
-    found = _of_objects(source, objects)
-    if found.columns:
-        return found
-    if reason:
-        raise InputError(
-            message(
-                "{name} is not valid JSON: {reason}. Correct it there, and choose it again.",
-                name=source.path.name,
-                reason=reason,
-            )
-        )
-    raise InputError(
-        message(
-            "{name} holds no list of JSON objects. Write an array such as [{{“text”: “…”}}], or one object a line.",
-            name=source.path.name,
-        )
-    )
 
 
 def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:

@@ -1,6 +1,5 @@
 """Recognise a workbook: which sheet, and whether its first row names the columns."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs import column_names as vocabulary
-from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
+from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import is_xlsx, read_records, sheets_of
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, has_header, judge_header
@@ -23,23 +22,16 @@ instrucciones leeme istruzioni leggimi leesmij instrucoes leiame instrukcja пр
 """
 _NOTE_NAMES = frozenset(_NAMES.split())
 _LONGEST_NOTE = 30  # rows, with a blank one
-_FEW = 8  # most rows of a note without a blank row
-_SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
 
 
 def _is_note(name: str, rows: Sequence[Cells]) -> bool:
-    """Whether a sheet's first rows are a note: no table, and a blank row below its title, or only few rows."""
+    """Whether a sheet's first rows are a note: no table, and a blank row below its title."""
     if _is_note_name(name):
         return True
     filled = [row for row in rows if _filled(row)]
     if not filled or len(rows) > _LONGEST_NOTE or vocabulary.is_known(name) or _share_wide(filled) > 0.3:
         return False
-    if len(rows) == 1 or not _filled(rows[1]):
-        return True
-    title, *below = (next(cell for cell in row if cell.strip()).strip() for row in filled)
-    sentences = sum(bool(_SENTENCE_END.search(text)) or is_number_or_date(text) for text in below)
-    is_title = not vocabulary.is_known(title) and not _SENTENCE_END.search(title)
-    return is_title and len(filled) <= _FEW and sentences * 2 > len(below)
+    return len(rows) == 1 or not _filled(rows[1])
 
 
 def is_table(name: str, rows: Sequence[Cells]) -> bool:
