@@ -52,6 +52,10 @@ def copied_number(value: float) -> str:
     return repr(value).replace(".", QLocale().decimalPoint())
 
 
+def moved(ranks: int) -> str:
+    return f"↑ {number(ranks)}" if ranks > 0 else f"↓ {number(-ranks)}" if ranks < 0 else "–"
+
+
 def plural(count: int, one: str, many: str) -> str:
     """plural(3, "{n} row", "{n} rows") → "3 rows"; languages may have other forms than these two."""
     return language_in_use().translated_plural(one, many, count).format(n=number(count))

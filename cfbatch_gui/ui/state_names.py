@@ -79,6 +79,11 @@ def is_collected(job: Job) -> bool:
     return any(batch.handed_over_at for batch in job.batches)
 
 
+def state_texts() -> list[str]:
+    """All that may be said of a batch."""
+    return [words.text for words in (*map(batch_words, BatchState), *map(place_words, AnswerPlace))]
+
+
 def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
     if batch.is_handed_over and batch.state is not BatchState.COLLECTING:
         return place_words(AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE)

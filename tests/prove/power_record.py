@@ -23,7 +23,7 @@ from tests.prove import child
 from tests.prove.power_disk import Disk, Flush, Mark, Move, Name, Operation, Resize, Tree, Write
 
 CALLS = (
-    "open,openat,lseek,read,write,writev,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,"
+    "open,openat,lseek,read,write,writev,pwrite64,ftruncate,fallocate,fsync,fdatasync,rename,renameat,renameat2,"
     "unlink,unlinkat,mkdir,mkdirat,rmdir,sendto,sendmsg"
 )
 _LONGEST = 1 << 26  # bytes of a buffer that are written out
@@ -144,6 +144,8 @@ class Recorder:
                 self._written(call)
             case "ftruncate" if (node := self._node(call)) is not None:
                 self._resize(call, node, call.last_number)
+            case "fallocate" if (node := self._node(call)) is not None:  # from the beginning of the file
+                self._resize(call, node, max(call.last_number, self._sizes[node]))
             case "fsync" | "fdatasync" if (node := self._node(call)) is not None:
                 self._add(call, Flush(node, bisect_right(self._ends, call.began)))
             case "mkdir" | "mkdirat" if (name := self._name(call.paths()[0])) is not None:

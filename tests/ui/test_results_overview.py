@@ -41,7 +41,7 @@ async def overview_of(driver: JobPageDriver, content: str, until: Until) -> Over
 async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPageDriver, until: Until) -> None:
     view = await overview_of(driver, CROSSED, until)
     assert (view.queries.number(), view.scores.number()) == ("10", "160")
-    assert "9 in 10 of these" in view.reading()
+    assert "9 in 10 of these" in view.reading.text()
     assert any(isinstance(layer, Steps) for layer in view.chart.layers())
     assert any(isinstance(layer, Mark) for layer in view.chart.layers())
     assert view.spread.texts()[7:9][0] == "Texts of the whole list"
@@ -50,7 +50,7 @@ async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPage
     assert sum(int(row["Contexts"]) for row in rows if row["series"] == "All scores") == 160
     assert {row["series"] for row in rows} == {"All scores", "Texts of the whole list"}
     # The same figures are in the foot of the ranking.
-    await until(lambda: "Texts that suit another question better have a mean score of" in driver.ranking.foot())
+    await until(lambda: "Texts that suit another question better have a mean score of" in driver.ranking.foot.text())
     await driver.idle()
 
 
@@ -58,13 +58,13 @@ async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_parti
     driver: JobPageDriver, until: Until
 ) -> None:
     view = await overview_of(driver, TIED, until)
-    assert view.reading().startswith("Not enough data to show a typical unrelated score")
+    assert view.reading.text().startswith("Not enough data to show a typical unrelated score")
     assert not any(isinstance(layer, Steps) for layer in view.chart.layers())
     assert view.spread.texts()[0] == "All scores"
     assert len(view.spread.texts()) == 7
-    assert "%" not in view.reading()
+    assert "%" not in view.reading.text()
     await driver.idle()
-    assert "9 in 10" not in driver.ranking.foot()
+    assert "9 in 10" not in driver.ranking.foot.text()
 
     job = driver.page.job()
     assert job is not None
@@ -78,5 +78,5 @@ async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_parti
     assert view.scores.number() == "4"
     await driver.idle()
     driver.page.tabs.choose("ranking")
-    await until(lambda: "Partial: 4 of 6" in driver.ranking.foot())
+    await until(lambda: "Partial: 4 of 6" in driver.ranking.foot.text())
     await driver.idle()

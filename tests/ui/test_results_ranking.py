@@ -49,8 +49,8 @@ async def test_ranks_scores_and_the_chosen_text_are_shown_and_fit_the_smallest_w
     assert driver.ranking.panel.text() == first.text
     assert driver.ranking.panel.heading() == f"Rank 1, score {first.score:.4f}"
 
-    assert "Practice scores" in driver.ranking.foot()
-    assert "percentages" in driver.ranking.foot()
+    assert "Practice scores" in driver.ranking.foot.text()
+    assert "percentages" in driver.ranking.foot.text()
 
     driver.ranking.contexts.selectRow(0)
     QTest.keyClick(driver.ranking.contexts, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)

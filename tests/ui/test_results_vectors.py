@@ -32,10 +32,10 @@ async def test_texts_lengths_neighbours_and_checks_are_shown_and_a_vector_is_cop
     assert driver.vectors.rows.text(0, 4) == "1.0000"
     assert driver.vectors.count.text() == "4 texts"
 
-    await until(lambda: "dimensions" in driver.vectors.checks())
-    assert "all of unit length" in driver.vectors.checks()
-    assert "1 repeated vector" in driver.vectors.checks()
-    assert "practice" in driver.vectors.checks()
+    await until(lambda: "dimensions" in driver.vectors.foot.text())
+    assert "all of unit length" in driver.vectors.foot.text()
+    assert "1 repeated vector" in driver.vectors.foot.text()
+    assert "practice" in driver.vectors.foot.text()
 
     neighbours = driver.vectors.panel.neighbours
     await until(lambda: neighbours.rowCount() == 3)

@@ -1,15 +1,18 @@
 """Which texts a job has asked about, by hashes of exactly what was sent (with parts and query), in order in
-`fingerprints.bin`, which can be made anew. Nothing is taken by a key alone: texts are compared first.
+`fingerprints.npz`, which can be made anew. Nothing is taken by a key alone: texts are compared first.
 """
 
 import hashlib
 import sqlite3
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from zipfile import BadZipFile
 
 import msgspec
 import numpy as np
@@ -21,10 +24,7 @@ from cfbatch_gui.core.job_folder.packed_texts import PackedTexts, open_texts
 from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value
 from cfbatch_gui.core.system.files import write_own_file
 
-_MAGIC = b"CFBFP 1\n"
 _DIGEST = 16  # bytes of a text's hash
-_HEADER = len(_MAGIC) + _DIGEST + 8 + 4  # magic, of which data, how many keys, CRC-32 of the last two and what follows
-_ITEM_BYTES = 16
 _BLOCK = 20_000  # texts that are hashed at a time
 _encode = msgspec.json.Encoder().encode
 _TEXTS = "SELECT text_no, text FROM texts WHERE text_no >= ? ORDER BY text_no LIMIT ?"
@@ -54,18 +54,16 @@ class Fingerprints:
 
 
 def fingerprints_of(folder: JobFolder) -> Fingerprints:
-    """Those of a job's folder, from its file or made anew and kept; a memory map. For a thread. Raises DataError."""
+    """Those of a job's folder, from its file or made anew and kept. For a thread. Raises DataError."""
     with folder.open(read_only=True) as database:
         mark = _mark(database)
         found = _load(folder.fingerprints, mark)
         if found is not None:
             return found
         made = _make(folder, database)
-    try:
+    with suppress(DataError):  # no room
         write_own_file(folder.fingerprints, _encoded(made, mark))
-    except DataError:  # no room
-        return made
-    return _load(folder.fingerprints, mark) or made
+    return made
 
 
 def _mark(database: sqlite3.Connection) -> bytes:
@@ -74,27 +72,20 @@ def _mark(database: sqlite3.Connection) -> bytes:
 
 
 def _encoded(made: Fingerprints, mark: bytes) -> bytes:
-    body = b"".join((made.key.astype("<u8").tobytes(), made.check.astype("<u4").tobytes(), made.item.tobytes()))
-    head = mark + len(made).to_bytes(8, "little")
-    return _MAGIC + head + zlib.crc32(body, zlib.crc32(head)).to_bytes(4, "little") + body
+    stream = BytesIO()
+    np.savez(stream, mark=np.frombuffer(mark, np.uint8), key=made.key, check=made.check, item=made.item)
+    return stream.getvalue()
 
 
 def _load(path: Path, mark: bytes) -> Fingerprints | None:
-    """None for a file that is missing, of other data, or not as it was written."""
+    """None for a file that is missing, of other data, or not as it was written, as its checksums say."""
     try:
-        with path.open("rb") as stream:
-            header = stream.read(_HEADER)
-        body = np.memmap(path, np.uint8, "r", _HEADER)
-    except (OSError, ValueError):
+        with path.open("rb") as stream, np.load(stream) as found:
+            if found["mark"].tobytes() != mark:
+                return None
+            return Fingerprints(found["key"], found["check"], found["item"])
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error):
         return None
-    head = header[len(_MAGIC) : -4]
-    count = int.from_bytes(head[-8:], "little")
-    if header[: len(_MAGIC)] != _MAGIC or head[:-8] != mark or len(body) != count * _ITEM_BYTES:
-        return None
-    if zlib.crc32(body.data, zlib.crc32(head)) != int.from_bytes(header[-4:], "little"):
-        return None
-    words = body[8 * count :].view("<u4")
-    return Fingerprints(body[: 8 * count].view("<u8"), words[:count], words[count:])
 
 
 def _make(folder: JobFolder, database: sqlite3.Connection) -> Fingerprints:

@@ -52,7 +52,7 @@ class JobFolder:
     @property
     def fingerprints(self) -> Path:
         """The hashes of what was asked; see fingerprints.py."""
-        return self.path / "fingerprints.bin"
+        return self.path / "fingerprints.npz"
 
     @property
     def manifest(self) -> Path:

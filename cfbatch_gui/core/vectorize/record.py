@@ -1,13 +1,11 @@
 """What this program has put into one index: each id with a checksum of what was sent last.
 
-A row has a check value, as a damaged id must never be deleted; ids are marked before their part leaves. It is in no
-backup: an older one would leave out what has to be sent.
+Ids are marked before their part leaves. It is in no backup: an older one would leave out what has to be sent.
 """
 
 import json
 import sqlite3
 import threading
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,20 +19,19 @@ VERSION = 1
 SENT_BEFORE = 0  # in place of a checksum: it is this program's, with unknown content
 NEVER_CONFIRMED = 1  # was sent, but its part was never acknowledged: it may be somebody else's
 FIRST_CHECKSUM = 2
-CHECKSUM_BITS = 44  # of ten million changed vectors one is missed once in a million pushes
-_CHECK_BITS = 20
+CHECKSUM_BITS = 62  # SQLite's integers have a sign
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS jobs(job INTEGER PRIMARY KEY, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS mutations(
     number INTEGER PRIMARY KEY, mutation TEXT NOT NULL, vectors INTEGER NOT NULL, at REAL NOT NULL);
--- state: 64 bits as a signed number, of which the upper 44 are the checksum, the lower 20 of the row's own check value
-CREATE TABLE IF NOT EXISTS vectors(id TEXT PRIMARY KEY, state INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vectors(id TEXT PRIMARY KEY, checksum INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
 """
-_BY_IDS = "SELECT id, state, job FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
+_BY_IDS = "SELECT id, checksum FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
 _PUT = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
-_GONE = "FROM vectors WHERE state >> 20 <> 1 AND id NOT IN (SELECT id FROM seen)"
+_CONFIRMED = f"FROM vectors WHERE checksum <> {NEVER_CONFIRMED}"
+_GONE = f"{_CONFIRMED} AND id NOT IN (SELECT id FROM seen)"  # noqa: S608 - constants
 _KEPT_MUTATIONS = 10_000
 _DAMAGED = message(
     "What this program knew about the vectors in {index} was damaged, so all of them are sent again. Those of earlier "
@@ -79,7 +76,7 @@ class IndexRecord:
     def count(self) -> int:
         """The number of vectors that this program has put into the index, and not deleted."""
         with self._guarded():
-            found: int = self._database.execute("SELECT count(*) FROM vectors WHERE state >> 20 <> 1").fetchone()[0]
+            found: int = self._database.execute(f"SELECT count(*) {_CONFIRMED}").fetchone()[0]
             return found
 
     @property
@@ -125,24 +122,21 @@ class IndexRecord:
             return found
 
     def checksums_of(self, ids: Sequence[str]) -> dict[str, int]:
-        """The checksum of each id, SENT_BEFORE or NEVER_CONFIRMED; a damaged row counts as none."""
+        """The checksum of each id, SENT_BEFORE or NEVER_CONFIRMED."""
         with self._guarded():
-            rows = self._database.execute(_BY_IDS, (json.dumps(ids),)).fetchall()
-            return {row[0]: _checksum(row[1]) for row in rows if _is_sound(row)}
+            return dict(self._database.execute(_BY_IDS, (json.dumps(ids),)).fetchall())
 
     def mark_sending(self, ids: Sequence[str], job: int) -> None:
         with self._changing():
             held = self.checksums_of(ids)
-            unknown = (
-                (each, NEVER_CONFIRMED if held.get(each, NEVER_CONFIRMED) == NEVER_CONFIRMED else SENT_BEFORE)
-                for each in ids
-            )
-            self._database.executemany(_PUT, (_row(each, checksum, job) for each, checksum in unknown))
+            confirmed = {each for each, checksum in held.items() if checksum != NEVER_CONFIRMED}
+            rows = ((each, SENT_BEFORE if each in confirmed else NEVER_CONFIRMED, job) for each in ids)
+            self._database.executemany(_PUT, rows)
 
     def acknowledge(self, ids: Sequence[str], checksums: Sequence[int], job: int, mutation: str, at: float) -> None:
         """A part was accepted. `at` is in seconds since 1970."""
         with self._changing():
-            rows = (_row(each, checksum, job) for each, checksum in zip(ids, checksums, strict=True))
+            rows = ((each, checksum, job) for each, checksum in zip(ids, checksums, strict=True))
             self._database.executemany(_PUT, rows)
             self._note(mutation, len(ids), at)
 
@@ -166,8 +160,8 @@ class IndexRecord:
     def gone_ids(self, most: int) -> tuple[str, ...]:
         """The first of these ids; the next after those were noted as deleted."""
         with self._guarded():
-            query = f"SELECT id, state, job {_GONE} ORDER BY id LIMIT ?"
-            return tuple(row[0] for row in _checked(self._database.execute(query, (most,)).fetchall()))
+            found = self._database.execute(f"SELECT id {_GONE} ORDER BY id LIMIT ?", (most,)).fetchall()
+            return tuple(identifier for (identifier,) in found)
 
     def note_deleted(self, ids: Sequence[str], mutation: str, at: float) -> None:
         with self._changing():
@@ -179,12 +173,9 @@ class IndexRecord:
     def forget_contents(self) -> None:
         """Whatever is in the index is not what was sent: the next push sends everything again."""
         with self._changing():
-            rows = self._database.execute("SELECT id, state, job FROM vectors").fetchall()
-            found = (
-                _row(identifier, checksum if checksum == NEVER_CONFIRMED else SENT_BEFORE, job)
-                for identifier, checksum, job in _checked(rows)
+            self._database.execute(
+                "UPDATE vectors SET checksum = ? WHERE checksum <> ?", (SENT_BEFORE, NEVER_CONFIRMED)
             )
-            self._database.executemany(_PUT, found)
 
     def _note(self, mutation: str, vectors: int, at: float) -> None:
         self._database.execute("INSERT INTO mutations(mutation, vectors, at) VALUES(?, ?, ?)", (mutation, vectors, at))
@@ -234,42 +225,10 @@ class IndexRecord:
                 yield
             except sqlite3.Error as error:
                 raise _failure(self._path, error) from error
-            except _DamageError as error:
-                raise DataError(
-                    message(
-                        "What this program knows about the vectors in an index is damaged. Nothing was deleted. Remove "
-                        "“{name}” from the program's own folder; the next push then sends everything again.",
-                        name=self._path.name,
-                    ),
-                    detail=str(self._path),
-                ) from error
 
 
 def _owner(index: str, account_mark: str) -> tuple[tuple[str, str], ...]:
     return (("index", index), ("account_mark", account_mark))
-
-
-def _row(identifier: str, checksum: int, job: int) -> tuple[str, int, int]:
-    check = zlib.crc32(f"{job} {checksum} {identifier}".encode()) >> (32 - _CHECK_BITS)
-    state = checksum << _CHECK_BITS | check
-    return identifier, state - 2**64 if state >= 2**63 else state, job
-
-
-def _checksum(state: int) -> int:
-    return state % 2**64 >> _CHECK_BITS
-
-
-def _is_sound(row: tuple[str, int, int]) -> bool:
-    identifier, state, job = row
-    return _row(identifier, _checksum(state), job) == row
-
-
-def _checked(rows: Sequence[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
-    """Ids, checksums and jobs of these rows. Raises _DamageError."""
-    for row in rows:
-        if not _is_sound(row):
-            raise _DamageError
-        yield row[0], _checksum(row[1]), row[2]
 
 
 def _check(database: sqlite3.Connection, path: Path, index: str, account_mark: str) -> None:

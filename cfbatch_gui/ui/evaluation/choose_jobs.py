@@ -11,7 +11,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import control_name
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, WIDE
 from cfbatch_gui.ui.widgets import Button, EmptyPlace, Label, PrimaryButton, SearchField, column, row
@@ -42,10 +42,8 @@ class ChooseJobsDialog(QDialog):
         self.find_field = SearchField(self.tr("Find a job"), shortcut=True)
         self.find_field.searched.connect(self._find)
         self.rows: Rows[Job] = Rows(self._columns(now), self._jobs, key=lambda job: job.id, parent=self)
-        self.table = TableView("comparison/choose", inset=False)
-        self.table.setAccessibleName(self.tr("Jobs to compare with"))
+        self.table = TableView("comparison/choose", self.tr("Jobs to compare with"), self.rows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.show_rows(self.rows)
         self.compare_button = PrimaryButton(self.tr("Compare"), "git-compare")
         self.compare_button.setDefault(True)
         self.compare_button.clicked.connect(self.accept)
@@ -112,7 +110,7 @@ class ChooseJobsDialog(QDialog):
                 key="model",
                 width=150,
             ),
-            Column(self.tr("Queries"), lambda job: job.queries, display.number, key="queries", align="right", width=80),
+            NumberColumn(self.tr("Queries"), lambda job: job.queries, key="queries", width=80),
             Column(
                 self.tr("Sent"), lambda job: job.sent_at, lambda sent: display.age(sent, now), key="sent", width=110
             ),

@@ -2,11 +2,11 @@
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMoves, query_changes
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
@@ -34,21 +34,20 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, DifferenceChart, Dots, Line, PictureButtons
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Card,
     Choice,
-    ElidedLabel,
     EmptyPlace,
     Flow,
     IconLine,
     Label,
+    LabelGrid,
     LinkButton,
     NoticeBar,
-    Role,
     boxed,
     column,
     row,
@@ -79,19 +78,22 @@ class AnswerTab(QWidget):
         self._more = Label("", "quiet", wrap=True)
         self._known = Label("", "quiet", wrap=True)
         self._known.hide()
-        self._how = LinkButton(self.tr("How is this known?"))
-        self._how.clicked.connect(lambda: self._known.setVisible(self._known.isHidden()))
+        self._how = LinkButton(
+            self.tr("How is this known?"), on_click=lambda: self._known.setVisible(self._known.isHidden())
+        )
         self._source = Label("", "small", wrap=True)
-        self.measures = Choice(self.tr("Measure"))
-        self.measures.picked.connect(lambda _: self._show_answer())
+        self.measures = Choice(self.tr("Measure"), on_picked=lambda _: self._show_answer())
         self.warning = NoticeBar("", "attention")
         self.warning.add_link(self.tr("Judge what is missing"), self.judge_wanted.emit)
         self.chart = DifferenceChart(self.tr("How much better or worse each query is"))
         self.chart.setMinimumHeight(_CHART_HEIGHT)
         self.chart.picked.connect(lambda index: self.query_picked.emit(self._changes[index].number))
-        self.table = TableView("comparison/answer", memory=memory)
-        self.table.setAccessibleName(self.tr("Queries, those that gained most first"))
-        self.table.opened.connect(lambda index: self.query_picked.emit(self.rows.row(index).number))
+        self.table = TableView(
+            "comparison/answer",
+            self.tr("Queries, those that gained most first"),
+            memory=memory,
+            on_opened=lambda index: self.query_picked.emit(self.rows.row(index).number),
+        )
         self.rows: Rows[QueryChange] = Rows(())
         self.empty = EmptyPlace(
             "list-ordered",
@@ -188,34 +190,30 @@ class AnswerTab(QWidget):
                 f"{display.one_line(self._changes[index].text, 120)}\n{signed(self._changes[index].difference)}"
             ),
         )
-        before = self.rows
         self.rows = Rows(change_columns(job), changes, key=lambda each: each.index, parent=self)
         self.table.show_rows(self.rows)
-        before.deleteLater()
 
 
 def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
     return (
         Column(tr("Query"), lambda each: each.text, key="query", stretch=True),
-        Column("A", lambda each: each.value, score_text, key="a", align="right", width=74),
-        Column(job, lambda each: each.other_value, score_text, key="b", align="right", width=74),
-        Column(
+        ScoreColumn("A", lambda each: each.value, key="a", width=74),
+        ScoreColumn(job, lambda each: each.other_value, key="b", width=74),
+        NumberColumn(
             tr("{job} − A").format(job=job),
             lambda each: each.difference,
             _difference,
             key="difference",
-            align="right",
             width=84,
             colour=_colour,
         ),
         Column(tr("Best text"), lambda each: each.best, key="best", stretch=True),
-        Column(
+        NumberColumn(
             tr("Its rank"),
             lambda each: each.rank - each.other_rank,
             text=_ranks,
             copies_text=True,
             key="rank",
-            align="right",
             width=84,
             tip=tr("The rank of the best text in A, and in the other job."),
         ),
@@ -267,15 +265,17 @@ class QueriesTab(QWidget):
         self._letter = ""
         self._queries: tuple[QueryText, ...] = ()
         self._index = -1
-        self.queries = TableView("comparison/queries", memory=memory)
-        self.queries.setAccessibleName(self.tr("Queries, those that moved most first"))
+        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"), memory=memory)
         self.queries_model: Rows[int] = Rows(())  # indices of the comparison's queries
-        self.texts = TableView("comparison/texts", memory=memory)
-        self.texts.setAccessibleName(self.tr("Texts of the query in both jobs"))
-        self.texts_model: Rows[TextMove] = Rows(())
         self.panel = TextPanel()
-        self.texts.picked.connect(self._show_text)
-        self.texts.opened.connect(lambda _: self.panel.unfold())
+        self.texts = TableView(
+            "comparison/texts",
+            self.tr("Texts of the query in both jobs"),
+            memory=memory,
+            on_picked=self._show_text,
+            on_opened=lambda _: self.panel.unfold(),
+        )
+        self.texts_model: Rows[TextMove] = Rows(())
         right = column(self.texts, gap=0)
         right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
@@ -286,18 +286,12 @@ class QueriesTab(QWidget):
     def show_moves(self, compared: Compared, other: int) -> None:
         moves = compared.moves[other - 1]
         self._queries = moves.queries
-        before = self.queries_model
-        self.queries_model = Rows(
-            query_columns(moves, compared.top_k), compared.orders[other - 1], key=int, parent=self
-        )
+        columns = query_columns(moves, compared.top_k)
+        self.queries_model = Rows(columns, compared.orders[other - 1], key=int, parent=self)
         self.queries.show_rows(self.queries_model)
-        before.deleteLater()
-        before_texts = self.texts_model
-        self.texts_model = Rows(
-            text_columns(letter(other), most=int(moves.contexts.max())), key=lambda row: row.index, parent=self
-        )
+        moved = text_columns(letter(other), most=int(moves.contexts.max()))
+        self.texts_model = Rows(moved, key=lambda row: row.index, parent=self)
         self.texts.show_rows(self.texts_model)
-        before_texts.deleteLater()
         self._letter = letter(other)
         self.queries.selectRow(0)
 
@@ -368,40 +362,26 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
     """Query, texts, both overlaps, the largest change; a row is an index into `moves`."""
     return (
         Column(tr("Query"), lambda index: moves.queries[index].text, key="query", stretch=True),
-        Column(
-            tr("Texts"),
-            lambda index: int(moves.contexts[index]),
-            display.number,
-            key="texts",
-            align="right",
-            width=56,
-            hidden=True,
-        ),
-        Column(
+        NumberColumn(tr("Texts"), lambda index: int(moves.contexts[index]), key="texts", width=56, hidden=True),
+        ScoreColumn(
             tr("Overlap"),
             lambda index: float(moves.rbo[index]),
-            score_text,
             key="rbo",
-            align="right",
             width=74,
             tip=tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
         ),
-        Column(
+        ScoreColumn(
             tr("Top {k}").format(k=top_k),
             lambda index: float(moves.top[index]),
-            score_text,
             key="top",
-            align="right",
             width=72,
             gives_way=True,
             tip=tr("How much of the first texts is the same in both: 1 is all of them."),
         ),
-        Column(
+        NumberColumn(
             tr("Moved"),
             lambda index: int(moves.largest_change[index]),
-            display.number,
             key="moved",
-            align="right",
             width=64,
             tip=tr("The most ranks by which a text has risen or fallen."),
         ),
@@ -411,45 +391,27 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
 
 def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
     wider = _FOUR_DIGITS if most >= 1_000 else 0
+    ranks, scores = (f"# {letter}", "other rank"), (tr("Score {letter}").format(letter=letter), "other score")
     return (
-        Column(
-            "# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", align="right", width=48 + wider
-        ),
-        Column(
-            f"# {letter}",
-            lambda row: row.other_rank,
-            text=lambda row: row.other_rank_text,
-            key="other rank",
-            align="right",
-            width=48 + wider,
+        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", width=48 + wider),
+        NumberColumn(
+            ranks[0], lambda row: row.other_rank, text=lambda row: row.other_rank_text, key=ranks[1], width=48 + wider
         ),
         Column(
             tr("Moved"),
             lambda row: row.change,
-            change_words,
+            display.moved,
             key="moved",
             width=62 + wider,
             colour=lambda row: "text" if row.change else "quiet",
             tip=tr("How many ranks it rose or fell from job A to the other."),
         ),
         Column(tr("Text"), lambda row: row.text, key="text", stretch=True),
-        Column(tr("Score A"), lambda row: row.score, score_text, key="score", align="right", width=74, gives_way=True),
-        Column(
-            tr("Score {letter}").format(letter=letter),
-            lambda row: row.other_score,
-            score_text,
-            key="other score",
-            align="right",
-            width=74,
-            gives_way=True,
-        ),
+        ScoreColumn(tr("Score A"), lambda row: row.score, key="score", width=74, gives_way=True),
+        ScoreColumn(scores[0], lambda row: row.other_score, key=scores[1], width=74, gives_way=True),
         Column(tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
         Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
     )
-
-
-def change_words(change: int) -> str:
-    return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
 
 
 class ScoresTab(QWidget):
@@ -498,7 +460,8 @@ class ScoresTab(QWidget):
 class JobsTab(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        self._jobs, self._metrics = LinesTable(stretched=1, wrapped=5), LinesTable(stretched=0)
+        self._jobs = LabelGrid("strong", stretches=(0, 1, 0, 0, 0, 2), gap=WIDE - 4, elided=1, wrapped=5)
+        self._metrics = LabelGrid("strong", gap=WIDE - 4, elided=0)
         self._judged = IconLine("", "info", "body", wrap=True)
         content = column(
             _card(self.tr("What is compared"), self._jobs),
@@ -529,7 +492,7 @@ class JobsTab(QWidget):
             self.tr("Scores"),
             self.tr("Matched with A"),
         )
-        self._jobs.show_lines(titles, lines, right=(3, 4))
+        self._jobs.show_lines(lines, titles, right=(3, 4))
         self._show_metrics(compared)
 
     def texts(self) -> list[str]:
@@ -545,44 +508,7 @@ class JobsTab(QWidget):
         lines = [
             (name, *(display.figures(run.means[name].text()) for run in found.runs)) for name in found.runs[0].means
         ]
-        self._metrics.show_lines(("", *letters), lines, right=range(1, len(letters) + 1))
-
-
-class LinesTable(QWidget):
-    """A small table; the column `stretched` takes the room that is left, the column `wrapped` twice as much."""
-
-    def __init__(self, *, stretched: int, wrapped: int | None = None) -> None:
-        super().__init__()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(WIDE - 4)
-        self._grid.setVerticalSpacing(SMALL)
-        self._grid.setColumnStretch(stretched, 1)
-        self._stretched, self._wrapped = stretched, wrapped
-        if wrapped is not None:
-            self._grid.setColumnStretch(wrapped, 2)
-        self._cells: list[Label | ElidedLabel] = []
-
-    def show_lines(
-        self, titles: tuple[str, ...], lines: Sequence[tuple[str, ...]], *, right: Collection[int] = ()
-    ) -> None:
-        for cell in self._cells:
-            self._grid.removeWidget(cell)
-            cell.deleteLater()
-        self._cells = []
-        for number, line in enumerate((titles, *lines)):
-            for index, text in enumerate(line):
-                role: Role = "small" if number == 0 else "strong" if index == 0 else "body"
-                is_long = index == self._stretched and number > 0
-                cell = ElidedLabel(text) if is_long else Label(text, role, wrap=index == self._wrapped)
-                self._cells.append(cell)
-                side = Qt.AlignmentFlag.AlignRight if index in right else Qt.AlignmentFlag.AlignLeft
-                fills = is_long or index == self._wrapped  # an aligned label would be wrapped at its own width hint
-                alignment = Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag(0) if fills else side)
-                self._grid.addWidget(cell, number, index, alignment)
-
-    def texts(self) -> list[str]:
-        return [cell.whole_text() if isinstance(cell, ElidedLabel) else cell.text() for cell in self._cells]
+        self._metrics.show_lines(lines, ("", *letters), right=range(1, len(letters) + 1))
 
 
 def _card(title: str, *content: QWidget) -> Card:

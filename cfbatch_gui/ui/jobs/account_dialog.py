@@ -18,7 +18,7 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.jobs.attach_dialog import AttachedFiles
 from cfbatch_gui.ui.notices import action_words
 from cfbatch_gui.ui.state_names import kind_icon, kind_words, words_of_job
-from cfbatch_gui.ui.tables.table_rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
@@ -186,11 +186,13 @@ class AccountDialog(QDialog):
 
     def _make_table(self) -> None:
         self.rows: Rows[AccountJob] = Rows(self._columns(), key=lambda job: job.id, parent=self)
-        self.table = TableView("account/jobs")
-        self.table.setAccessibleName(self.tr("Jobs in your account"))
+        self.table = TableView(
+            "account/jobs",
+            self.tr("Jobs in your account"),
+            self.rows,
+            on_opened=lambda _: self.take_button.click(),
+        )
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.show_rows(self.rows)
-        self.table.opened.connect(lambda _: self.take_button.click())
         self.table.selectionModel().selectionChanged.connect(self._selected)
         no_worker = self.tr(
             "A Worker of your own can collect answers in your account while this computer is off. There is none yet."
@@ -229,7 +231,7 @@ class AccountDialog(QDialog):
         return (
             Column(self.tr("Job"), lambda job: job.title, key="job", icon=_icon, stretch=True),
             Column(self.tr("Kind"), lambda job: kind_words(job.kind), key="kind", width=90, gives_way=True),
-            Column(self.tr("Batches"), lambda job: job.batches, display.number, key="batches", align="right", width=80),
+            NumberColumn(self.tr("Batches"), lambda job: job.batches, key="batches", width=80),
             Column(
                 self.tr("Handed over"),
                 lambda job: job.at,

@@ -22,17 +22,16 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, token_words
 from cfbatch_gui.ui.state_names import (
-    AnswerPlace,
     StateWords,
-    batch_words,
     connection_of,
     connection_title,
     is_collected,
     is_practice,
-    place_words,
+    state_texts,
     title_words,
     words_of_batch,
 )
+from cfbatch_gui.ui.tables.table_rows import NumberColumn
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
@@ -60,16 +59,14 @@ class DetailsView(QWidget):
         self._form.setVerticalSpacing(SMALL)
         self._form.setColumnMinimumWidth(0, _LABELS_WIDTH)
         self._form.setColumnStretch(1, 1)
-        self.copy_button = Button(self.tr("Copy"), "copy")
-        self.copy_button.clicked.connect(self.copy)
-        self.folder_button = Button(self.tr("Show folder"), "folder-open")
-        self.folder_button.clicked.connect(self.show_folder)
+        self.copy_button = Button(self.tr("Copy"), "copy", self.copy)
+        self.folder_button = Button(self.tr("Show folder"), "folder-open", self.show_folder)
         self.batches: Rows[Batch] = Rows(self._columns(), key=lambda batch: batch.number, parent=self)
-        self.table = TableView("details/batches", memory=memory, inset=True)
-        self.table.setAccessibleName(self.tr("Batches and their answers"))
+        title = self.tr("Batches and their answers")
+        self.table = TableView(
+            "details/batches", title, self.batches, memory=memory, inset=True, on_opened=self.open_answer
+        )
         self.table.setMinimumHeight(_TABLE_HEIGHT)
-        self.table.show_rows(self.batches)
-        self.table.opened.connect(self.open_answer)
         self.table.menu_opening.connect(self._add_to_menu)
         self._hint = Label(self.tr("A double click opens the answer as it came."), "small")
         self._lay_out()
@@ -244,38 +241,14 @@ class DetailsView(QWidget):
                 lambda batch: self._state(batch).text,
                 key="state",
                 width=110,
-                widest=[words.text for words in (*map(batch_words, BatchState), *map(place_words, AnswerPlace))],
+                widest=state_texts(),
                 icon=lambda batch: (self._state(batch).icon, self._state(batch).role),
                 colour=lambda batch: self._state(batch).role,
             ),
             Column(self.tr("Request ID"), lambda batch: batch.request_id, key="request", stretch=True),
-            Column(
-                self.tr("Requests"),
-                lambda batch: batch.requests,
-                display.number,
-                key="requests",
-                align="right",
-                width=88,
-                gives_way=True,
-            ),
-            Column(
-                self.tr("Tokens"),
-                lambda batch: batch.tokens or None,
-                display.number,
-                key="tokens",
-                align="right",
-                width=88,
-                gives_way=True,
-            ),
-            Column(
-                self.tr("Checks"),
-                lambda batch: batch.checks,
-                display.number,
-                key="checks",
-                align="right",
-                width=78,
-                gives_way=True,
-            ),
+            NumberColumn(self.tr("Requests"), lambda each: each.requests, key="requests", width=88, gives_way=True),
+            NumberColumn(self.tr("Tokens"), lambda each: each.tokens or None, key="tokens", width=88, gives_way=True),
+            NumberColumn(self.tr("Checks"), lambda each: each.checks, key="checks", width=78, gives_way=True),
             Column(
                 self.tr("Sent"),
                 lambda batch: batch.sent_at or None,
@@ -316,11 +289,9 @@ class RawAnswerDialog(QDialog):
         self.text.setTabChangesFocus(True)
         self.text.setAccessibleName(title)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        copy = Button(self.tr("Copy"), "copy")
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
-        close = Button(self.tr("Close"))
+        copy = Button(self.tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
+        close = Button(self.tr("Close"), on_click=self.accept)
         close.setDefault(True)
-        close.clicked.connect(self.accept)
         foot = row(self._about, copy, close)
         foot.setStretch(0, 1)
         self.setLayout(column(Label(title, "part"), self.text, foot, gap=MEDIUM, margins=(LARGE,) * 4))

@@ -35,15 +35,14 @@ from cfbatch_gui.ui.jobs.job_summary import (
     usual_words,
 )
 from cfbatch_gui.ui.state_names import (
-    AnswerPlace,
     StateWords,
-    batch_words,
     connection_of,
     is_collected,
     is_practice,
-    place_words,
+    state_texts,
     words_of_batch,
 )
+from cfbatch_gui.ui.tables.table_rows import NumberColumn
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
@@ -174,47 +173,29 @@ def _size(count: int) -> str:
 
 def _columns() -> tuple[Column[BatchRow], ...]:
     return (
-        Column(tr("Batch"), lambda row: row.number, key="batch", align="right", width=66, sortable=False),
-        Column(
-            tr("Texts"),
-            lambda row: row.texts,
-            _number,
-            key="texts",
-            align="right",
-            width=76,
-            gives_way=True,
-            sortable=False,
-        ),
-        Column(tr("Size"), lambda row: row.bytes, _size, key="size", width=84, hidden=True, sortable=False),
+        Column(tr("Batch"), lambda row: row.number, key="batch", align="right", width=66),
+        NumberColumn(tr("Texts"), lambda row: row.texts, _number, key="texts", width=76, gives_way=True),
+        Column(tr("Size"), lambda row: row.bytes, _size, key="size", width=84, hidden=True),
         Column(
             tr("State"),
             lambda row: row.state.text,
             key="state",
             width=150,
-            widest=[words.text for words in (*map(batch_words, BatchState), *map(place_words, AnswerPlace))],
+            widest=state_texts(),
             icon=lambda row: (row.state.icon, row.state.role),
             colour=lambda row: row.state.role,
-            sortable=False,
         ),
-        Column(
-            tr("Note"),
-            lambda row: row.note,
-            key="note",
-            stretch=True,
-            colour=lambda row: row.note_role,
-            sortable=False,
-        ),
+        Column(tr("Note"), lambda row: row.note, key="note", stretch=True, colour=lambda row: row.note_role),
         Column(
             tr("Time"),
             lambda row: row.time,
             key="time",
             width=110,
             widest=[tr("took {time}").format(time=display.duration(3599))],
-            sortable=False,
             tip=tr("How long it took, or how long it has been in its state."),
         ),
-        Column(tr("Last answer"), lambda row: row.last_answer, key="answer", width=110, hidden=True, sortable=False),
-        Column(tr("Next check"), lambda row: row.next_check, key="next", width=98, gives_way=True, sortable=False),
+        Column(tr("Last answer"), lambda row: row.last_answer, key="answer", width=110, hidden=True),
+        Column(tr("Next check"), lambda row: row.next_check, key="next", width=98, gives_way=True),
     )
 
 
@@ -223,7 +204,7 @@ class BatchTable(TableView):
         super().__init__("batches", memory=memory, inset=True)
         self._clock = clock
         self.setAccessibleName(self.tr("Batches"))
-        self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, parent=self)
+        self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, sortable=False, parent=self)
         self.show_rows(self.batches)
 
     def show_job(self, job: Job, *, next_look: float | None = None) -> None:
@@ -251,13 +232,16 @@ class UnknownOutcomeCard(Card):
         self.id_field.setMaximumWidth(scaled(340))
         self.id_field.textChanged.connect(self._typed)
         self.id_field.returnPressed.connect(self.adopt)
-        self.adopt_button = Button(self.tr("Use this ID"), "link")
-        self.adopt_button.clicked.connect(self.adopt)
-        self.again_button = Button(self.tr("Send again…"), "rotate-ccw")
-        self.again_button.clicked.connect(lambda: self.tasks.start("send again", self._send_again()))
-        self.dismiss_button = QuietButton(self.tr("Leave it out"), "x")
-        self.dismiss_button.setToolTip(self.tr("Leave this batch without results. It can still be sent again."))
-        self.dismiss_button.clicked.connect(lambda: self.tasks.start("dismiss", self._dismiss()))
+        self.adopt_button = Button(self.tr("Use this ID"), "link", self.adopt)
+        self.again_button = Button(
+            self.tr("Send again…"), "rotate-ccw", lambda: self.tasks.start("send again", self._send_again())
+        )
+        self.dismiss_button = QuietButton(
+            self.tr("Leave it out"),
+            "x",
+            lambda: self.tasks.start("dismiss", self._dismiss()),
+            tip=self.tr("Leave this batch without results. It can still be sent again."),
+        )
         self._error = Label("", "error", wrap=True)
         self._error.hide()
         self.body.addLayout(row(IconLabel("triangle-alert", "attention", 18), self._title, None))
@@ -390,8 +374,7 @@ class ProgressView(QWidget):
         self.account = AccountPart()
         self.title = Label("", "part")
         self.readable = Label("", "quiet")
-        self.look_link = LinkButton(self.tr("Look at them"))
-        self.look_link.clicked.connect(self.look_wanted)
+        self.look_link = LinkButton(self.tr("Look at them"), on_click=self.look_wanted.emit)
         self.bar = ThinProgress()
         self.times = Label("", "quiet", wrap=True)
         self._foot = IconLine("", wrap=True)

@@ -13,12 +13,12 @@ from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Cluster, Clusters, 
 from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import VectorPage, neighbour_columns, show_whole, table_over_text
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.table_rows import Column
+from cfbatch_gui.ui.tables.table_rows import Column, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
@@ -86,20 +86,18 @@ class ClustersView(VectorPage):
         self.number.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.number.valueChanged.connect(lambda _: self.tasks.start("group", self._group(_RESTING)))
         self.count = Label("", "quiet")
-        self.table_link = LinkButton(self.tr("Show in table"), "table")
-        self.table_link.clicked.connect(self._show_in_table)
+        self.table_link = LinkButton(self.tr("Show in table"), "table", self._show_in_table)
         self.rows: Rows[ClusterRow] = Rows(_columns(), key=lambda each: each.number, parent=self)
-        self.table = TableView("vectors/clusters", memory=memory)
-        self.table.setAccessibleName(self.tr("Clusters"))
+        self.table = TableView(
+            "vectors/clusters", self.tr("Clusters"), self.rows, memory=memory, on_picked=self._picked
+        )
         self.table.setItemDelegate(FigureDelegate(self.table, sample="0,000"))
-        self.table.show_rows(self.rows)
-        self.table.picked.connect(self._picked)
         self.title = Label("", "strong")
         self.members: PagedRows[Neighbour] = PagedRows(neighbour_columns(), count=0, fetch=self._fetch, parent=self)
-        self.member_table = TableView("vectors/cluster", memory=memory)
-        self.member_table.setAccessibleName(self.tr("Texts of the cluster"))
-        self.member_table.show_rows(self.members)
-        self.member_table.picked.connect(self._member_picked)
+        title = self.tr("Texts of the cluster")
+        self.member_table = TableView(
+            "vectors/cluster", title, self.members, memory=memory, on_picked=self._member_picked
+        )
         self.panel = TextPanel(lines=4)
 
     def _lay_out(self) -> None:
@@ -110,7 +108,7 @@ class ClustersView(VectorPage):
         members.addLayout(table_over_text(self.member_table, self.panel), 1)
         content = column(bar, gap=0)
         content.addWidget(split(self.table, boxed(members), sizes=(560, 440)), 1)
-        self.lay_out(content)
+        self.lay_out_content(content)
 
     # Grouping
 
@@ -195,12 +193,10 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
             stretch=True,
             sortable=False,
         ),
-        Column(
+        ScoreColumn(
             tr("Likeness"),
             lambda each: each.cluster.similarity,
-            score_text,
             key="similarity",
-            align="right",
             width=90,
             gives_way=True,
             tip=tr("The mean similarity of its texts to its middle: 1 is the same direction."),

@@ -21,12 +21,21 @@ from cfbatch_gui.core.results.near_duplicates import (
 )
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.ranking_limits import ThresholdField
-from cfbatch_gui.ui.results.vector_page import VectorPage, show_whole, table_over_text
-from cfbatch_gui.ui.tables.table_rows import Column
+from cfbatch_gui.ui.results.vector_page import (
+    VectorPage,
+    id_column,
+    item_no_of,
+    row_column,
+    show_whole,
+    similarity_column,
+    table_over_text,
+    text_column,
+)
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
@@ -118,29 +127,26 @@ class DuplicatesView(VectorPage):
         self.threshold.setAccessibleName(self.tr("Similar from"))
         self.threshold.setPlaceholderText("")
         self.threshold.changed.connect(self._changed)
-        self.keep = Choice(self.tr("Which text of a group stays"))
-        self.keep.add(self.tr("Keep the first"), Keep.FIRST)
-        self.keep.add(self.tr("Keep the longest"), Keep.LONGEST)
-        self.keep.picked.connect(lambda _: self._changed())
+        kept = ((self.tr("Keep the first"), Keep.FIRST), (self.tr("Keep the longest"), Keep.LONGEST))
+        self.keep = Choice(self.tr("Which text of a group stays"), kept, lambda _: self._changed())
         self.count = Label("", "quiet")
         self.save_button = QuietButton(
             self.tr("Save list without duplicates…"),
             "download",
+            lambda: self.tasks.start("save", self._save()),
             tip=self.tr("A CSV that says for every row whether it stays or goes"),
         )
-        self.save_button.clicked.connect(lambda: self.tasks.start("save", self._save()))
-        self.table_button = IconButton("table", self.tr("Show the texts that go in the table"))
-        self.table_button.clicked.connect(self._show_in_table)
+        words = self.tr("Show the texts that go in the table")
+        self.table_button = IconButton("table", words, self._show_in_table)
         self.groups: PagedRows[GroupRow] = PagedRows(_group_columns(), count=0, fetch=self._fetch, parent=self)
-        self.group_table = TableView("vectors/groups", memory=memory)
-        self.group_table.setAccessibleName(self.tr("Groups"))
-        self.group_table.show_rows(self.groups)
-        self.group_table.picked.connect(self._group_picked)
-        self.members: Rows[MemberRow] = Rows(_member_columns(), key=lambda each: each.text.item_no, parent=self)
-        self.member_table = TableView("vectors/members", memory=memory)
-        self.member_table.setAccessibleName(self.tr("Texts of the group"))
-        self.member_table.show_rows(self.members)
-        self.member_table.picked.connect(self._member_picked)
+        self.group_table = TableView(
+            "vectors/groups", self.tr("Groups"), self.groups, memory=memory, on_picked=self._group_picked
+        )
+        self.members: Rows[MemberRow] = Rows(_member_columns(), key=item_no_of, sortable=False, parent=self)
+        title = self.tr("Texts of the group")
+        self.member_table = TableView(
+            "vectors/members", title, self.members, memory=memory, on_picked=self._member_picked
+        )
         self.panel = TextPanel(lines=4)
         self._wait, self._none = EmptyPlace("hourglass", ""), EmptyPlace("circle-check", "")
         self._ask = EmptyPlace(
@@ -165,7 +171,7 @@ class DuplicatesView(VectorPage):
             self._body.addWidget(each)
         content = column(bar, gap=0)
         content.addWidget(self._body, 1)
-        self.lay_out(content)
+        self.lay_out_content(content)
 
     # Looking
 
@@ -275,27 +281,11 @@ def _items_of(groups: Sequence[Group]) -> list[int]:
 
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:
+    least = tr("Least similar")
     return (
-        Column(tr("Stays"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
-        Column(
-            tr("Texts"),
-            lambda each: len(each.group.goes) + 1,
-            display.number,
-            key="texts",
-            align="right",
-            width=70,
-            sortable=False,
-        ),
-        Column(
-            tr("Least similar"),
-            lambda each: min(each.group.similarities),
-            score_text,
-            key="least",
-            align="right",
-            width=104,
-            gives_way=True,
-            sortable=False,
-        ),
+        Column(tr("Stays"), lambda each: each.text.text, key="text", stretch=True),
+        NumberColumn(tr("Texts"), lambda each: len(each.group.goes) + 1, key="texts", width=70),
+        ScoreColumn(least, lambda each: min(each.group.similarities), key="least", width=104, gives_way=True),
     )
 
 
@@ -307,32 +297,13 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             key="decision",
             width=84,
             widest=(tr("stays"), tr("goes")),
-            sortable=False,
             copies_text=True,
             text=lambda each: tr("stays") if each.similarity is None else tr("goes"),
             icon=lambda each: ("check", "done") if each.similarity is None else ("minus", "quiet"),
             colour=lambda each: "text" if each.similarity is None else "quiet",
         ),
-        Column(
-            tr("Row"),
-            lambda each: each.text.row,
-            display.number,
-            key="row",
-            align="right",
-            width=70,
-            gives_way=True,
-            sortable=False,
-        ),
-        Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
-        Column(tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False),
-        Column(
-            tr("Similarity"),
-            lambda each: each.similarity,
-            key="similarity",
-            align="right",
-            width=96,
-            gives_way=True,
-            sortable=False,
-            text=lambda each: "" if each.similarity is None else score_text(each.similarity),
-        ),
+        row_column(gives_way=True),
+        text_column(),
+        id_column(hidden=True),
+        similarity_column(),
     )

@@ -1,11 +1,12 @@
 """When a page reads the results of its job, what it shows while there are none, and the figures over all scores."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtWidgets import QWidget
 
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
@@ -14,10 +15,13 @@ from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, score
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import Flow, MaybeEmpty, SearchField, boxed, column
+from cfbatch_gui.ui.widgets import Flow, IconLine, MaybeEmpty, SearchField, boxed, column
 
 T = TypeVar("T")
 Version = tuple[object, ...]
@@ -25,39 +29,67 @@ Version = tuple[object, ...]
 LOADING = "load"  # the name of the reading among a page's tasks
 
 
-class ResultLoader(Generic[T]):
-    """Reads the results of one job at a time, and again whenever there are others.
+class ResultsPage(ResultView, Generic[T]):
+    """Reads the results of one job at a time, and again whenever there are others."""
 
-    `read` gets the job and returns what the page shows; its errors go to the handler of `tasks`. `show` gets both. When
-    another job is shown, the reading of the one before is cancelled and `begin` is called while `job` is still it.
-    """
-
-    def __init__(
-        self,
-        tasks: Tasks,
-        read: Callable[[Job], Awaitable[T]],
-        show: Callable[[Job, T], Awaitable[None]],
-        *,
-        begin: Callable[[Job], None],
-    ) -> None:
-        self._tasks, self._read, self._show, self._begin = tasks, read, show, begin
-        self.job: Job | None = None
+    def __init__(self, program: Program, notices: Notices, icon: str) -> None:
+        super().__init__()
+        self.program, self.notices = program, notices
+        self.tasks = Tasks(self, self.show_error)
+        self.shown: Job | None = None
         self.loaded: Version = ()  # of what was read last
+        self.foot = IconLine("", wrap=True)
+        self.stack = MaybeEmpty(icon)
+        self._bar: QWidget | None = None
+
+    def lay_out(self, content: QWidget, bar: QWidget | None = None) -> None:
+        """With a bar above the content, which is shown with it."""
+        self._bar = bar
+        self.stack.set_content(content)
+        whole = column(*filter(None, [bar]), gap=0)
+        whole.addWidget(self.stack, 1)
+        self.setLayout(whole)
+
+    def begin(self, job: Job) -> None:
+        """Before another job is shown, while `shown` is still the one before."""
+        if self._bar is not None:
+            self._bar.setVisible(job.has_results)
+        self.stack.show_sentence("")
+
+    async def read(self, job: Job) -> T:
+        """What the page shows. Raises UserError."""
+        raise NotImplementedError
+
+    async def show_read(self, job: Job, read: T) -> None:
+        raise NotImplementedError
 
     def show_job(self, job: Job) -> None:
-        if self.job is None or job.id != self.job.id:
-            self._tasks.cancel(LOADING)
+        if self.shown is None or job.id != self.shown.id:
+            self.tasks.cancel(LOADING)
             self.loaded = ()
-            self._begin(job)
-        self.job = job
-        if version_of(job) != self.loaded and not self._tasks.is_running(LOADING):
-            self._tasks.start(LOADING, self._load())
+            self.begin(job)
+        self.shown = job
+        if version_of(job) != self.loaded and not self.tasks.is_running(LOADING):
+            self.tasks.start(LOADING, self._load())
+
+    def show_content(self) -> None:
+        if self._bar is not None:
+            self._bar.show()
+        self.stack.show_content()
+
+    def show_sentence(self, sentence: str) -> None:
+        if self._bar is not None:
+            self._bar.hide()
+        self.stack.show_sentence(sentence)
+
+    def show_error(self, error: UserError) -> None:
+        self.show_sentence(said(error.message))
 
     async def _load(self) -> None:
-        while (job := self.job) is not None and self.loaded != (version := version_of(job)):
-            read = await self._read(job)
+        while (job := self.shown) is not None and self.loaded != (version := version_of(job)):
+            read = await self.read(job)
             self.loaded = version
-            await self._show(job, read)
+            await self.show_read(job, read)
 
 
 class SearchBar(QWidget):
@@ -69,27 +101,6 @@ class SearchBar(QWidget):
         field.setMaximumWidth(scaled(250))
         parts = Flow(field, *items, None, ColumnsButton(table))
         self.setLayout(column(boxed(parts), margins=(WIDE, SMALL, MEDIUM, SMALL)))
-
-
-class SearchedResults(QWidget):
-    def __init__(self, icon: str, bar: QWidget, content: QWidget) -> None:
-        super().__init__()
-        self._bar, self._stack = bar, MaybeEmpty(icon, content)
-        whole = column(bar, gap=0)
-        whole.addWidget(self._stack, 1)
-        self.setLayout(whole)
-
-    def show_content(self) -> None:
-        self._bar.show()
-        self._stack.show_content()
-
-    def show_sentence(self, sentence: str) -> None:
-        self._bar.hide()
-        self._stack.show_sentence(sentence)
-
-    def show_loading(self, job: Job) -> None:
-        self._bar.setVisible(job.has_results)
-        self._stack.show_sentence("")
 
 
 def version_of(job: Job) -> Version:
@@ -116,6 +127,18 @@ def nothing_yet(job: Job) -> str:
     if job.has_results:
         return tr("Of what is back so far, nothing has a result.")
     return tr("Results can be read here as soon as the first batch is back.")
+
+
+def original_columns(
+    names: Sequence[str], cells: Callable[[Any], Sequence[str]], *, width: int
+) -> Iterator[Column[Any]]:
+    """A hidden column for each of the user's own."""
+    for index, name in enumerate(names):
+
+        def cell(row: Any, index: int = index) -> str | None:
+            return cells(row)[index] if cells(row) else None
+
+        yield Column(name, cell, key=f"original/{name}", width=width, hidden=True)
 
 
 def status_words(status: Status, why: str) -> str:

@@ -26,7 +26,14 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_number, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.vector_page import VectorPage, VectorRow, blank_rows, item_columns, neighbour_columns
+from cfbatch_gui.ui.results.vector_page import (
+    VectorPage,
+    VectorRow,
+    blank_rows,
+    item_columns,
+    item_no_of,
+    neighbour_columns,
+)
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
@@ -128,23 +135,18 @@ class MapList(QWidget):
         self._items: tuple[int, ...] = ()
         self._name = ""
         self.title = ElidedLabel("", "strong")
-        self.table_link = LinkButton(self.tr("Show in table"), "table")
-        self.table_link.clicked.connect(lambda: self.rows_wanted.emit(self._items, self._name))
-        close = IconButton("x", self.tr("Close the list"))
-        close.clicked.connect(self.closed)
-        self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=lambda each: each.text.item_no, parent=self)
-        self._near = near = TableView("vectors/near", memory=memory)
-        near.setAccessibleName(self.tr("Nearest texts"))
-        near.show_rows(self.neighbours)
-        near.opened.connect(lambda index: self.opened.emit(self.neighbours.row(index).text.item_no))
+        self.table_link = LinkButton(
+            self.tr("Show in table"), "table", lambda: self.rows_wanted.emit(self._items, self._name)
+        )
+        close = IconButton("x", self.tr("Close the list"), self.closed.emit)
+        self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=item_no_of, sortable=False, parent=self)
         self.rows: PagedRows[VectorRow] = PagedRows(item_columns(), count=0, fetch=self._fetch, parent=self)
-        self._chosen = items = TableView("vectors/chosen", memory=memory)
-        items.setAccessibleName(self.tr("Chosen texts"))
-        items.show_rows(self.rows)
-        items.opened.connect(lambda index: self.opened.emit(self.rows.row(index).text.item_no))
+        self._near = TableView("vectors/near", self.tr("Nearest texts"), self.neighbours, memory=memory)
+        self._chosen = TableView("vectors/chosen", self.tr("Chosen texts"), self.rows, memory=memory)
         self._stack = QStackedWidget()
-        self._stack.addWidget(near)
-        self._stack.addWidget(items)
+        for table, rows in ((self._near, self.neighbours), (self._chosen, self.rows)):
+            table.opened.connect(lambda index, rows=rows: self.opened.emit(rows.row(index).text.item_no))
+            self._stack.addWidget(table)
         head = row(self.title, self.table_link, close, gap=SMALL, margins=(WIDE, TINY, SMALL, TINY))
         head.setStretch(0, 1)
         content = column(head, gap=0)
@@ -261,16 +263,12 @@ class MapView(VectorPage):
         self.find_field.setMinimumWidth(scaled(86))
         self.find_field.setMaximumWidth(scaled(220))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
-        self.colour_choice = Choice(self.tr("Colour of the dots"))
+        self.colour_choice = Choice(self.tr("Colour of the dots"), on_picked=self._colour_picked)
         self.colour_choice.setMaximumWidth(scaled(236))
-        self.colour_choice.picked.connect(self._colour_picked)
-        self.layout_choice = Choice(self.tr("What decides where a text stands"))
-        self.layout_choice.add(self.tr("By direction"), Layout.DIRECTION)
-        self.layout_choice.add(self.tr("By neighbours"), Layout.NEIGHBOURS)
+        layouts = ((self.tr("By direction"), Layout.DIRECTION), (self.tr("By neighbours"), Layout.NEIGHBOURS))
+        self.layout_choice = Choice(self.tr("What decides where a text stands"), layouts, self._layout_picked)
         self._explain_layouts()
-        self.layout_choice.picked.connect(self._layout_picked)
-        self.stop_link = LinkButton(self.tr("Stop"))
-        self.stop_link.clicked.connect(self._stop)
+        self.stop_link = LinkButton(self.tr("Stop"), on_click=self._stop)
         self.stop_link.hide()
         self.lasso_button = QuietButton(
             self.tr("Lasso"), "lasso", tip=self.tr("Draw around texts to list them; with Shift it works at any time")
@@ -322,7 +320,7 @@ class MapView(VectorPage):
         )
         content = column(column(boxed(bar), margins=(WIDE, SMALL, MEDIUM, SMALL)), gap=0)
         content.addWidget(split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True), 1)
-        self.lay_out(content, self.stop_link)
+        self.lay_out_content(content, self.stop_link)
 
     # Reading
 

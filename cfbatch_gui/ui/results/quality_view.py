@@ -1,13 +1,13 @@
 """How well a ranking is, by judgements: the mean, what is not judged, and each query, the worst first."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, measure
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
@@ -20,26 +20,23 @@ from cfbatch_gui.core.judgements.agreement import Agreement, between_judges
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
-from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
+from cfbatch_gui.ui.results.loaded_results import ResultsPage, nothing_yet
 from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.table_rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,
     EmptyPlace,
     Flow,
-    IconLine,
     Label,
+    LabelGrid,
     LinkButton,
-    MaybeEmpty,
     NoticeBar,
     boxed,
     column,
@@ -66,33 +63,29 @@ class Quality:
 def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
     return (
         Column(tr("Query"), lambda query: query.text, key="query", stretch=True),
-        Column(
+        ScoreColumn(
             name,
             lambda query: query.value,
-            score_text,
             key="value",
-            align="right",
             width=190,
             bar=lambda query: query.value,
             tip=tr("1 is the best order there could be. The bar begins at 0 and ends at 1."),
         ),
-        Column(
+        NumberColumn(
             tr("Judged"),
             lambda query: query.judged / query.top if query.top else 1.0,
             text=lambda query: tr("{n} of {all}").format(n=query.judged, all=query.top),
             key="judged",
             copies_text=True,
-            align="right",
             width=84,
             colour=lambda query: "text" if query.judged == query.top else "attention",
         ),
         Column(tr("Best text"), lambda query: query.best, key="best", stretch=True),
-        Column(
+        NumberColumn(
             tr("stands at"),
             lambda query: query.best_rank or None,
             lambda rank: tr("rank {n}").format(n=display.number(rank)),
             key="rank",
-            align="right",
             width=92,
         ),
         Column(tr("ID"), lambda query: query.id, key="id", width=90, hidden=True),
@@ -188,24 +181,19 @@ def about_measure(name: str, k: int) -> str:
 K = 10
 
 
-class QualityView(ResultView):
+class QualityView(ResultsPage[Quality | None]):
     """`judge_wanted` brings the id of the job whose texts are to be judged."""
 
     judge_wanted = Signal(str)
 
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
-        super().__init__()
-        self._program, self._notices = program, notices
+        super().__init__(program, notices, "list-ordered")
         self._judgements = 0  # records of the book at the last reading
-        self.tasks = Tasks(self, self._cannot_be_read)
-        self._loader = ResultLoader(self.tasks, self._read, self._show, begin=lambda _: self._stack.show_sentence(""))
         self._make_cards()
-        self.table = TableView("quality", memory=memory)
-        self.table.setAccessibleName(self.tr("Queries, the worst first"))
+        self.table = TableView("quality", self.tr("Queries, the worst first"), memory=memory)
         self.table.setItemDelegate(FigureDelegate(self.table))
         self.rows: Rows[JudgedQuery] = Rows(())
         self.partial_bar = NoticeBar("", "attention")
-        self._foot = IconLine("", wrap=True)
         self.empty = EmptyPlace(
             "list-ordered",
             self.tr(
@@ -222,66 +210,63 @@ class QualityView(ResultView):
 
     def show_job(self, job: Job) -> None:
         if self._judgements != self._book_size():  # judged since
-            self._loader.loaded = ()
-        self._loader.show_job(job)
+            self.loaded = ()
+        super().show_job(job)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        job = self._loader.job
+        job = self.shown
         chosen = [self.rows.row(index).number for index in self.table.selected_rows()]
         if job is None or not chosen:
             return ()
-        items = Rankings(self._program.folder(job.id)).items_of(chosen)
+        items = Rankings(self.program.folder(job.id)).items_of(chosen)
         return row_choices((self.tr("this query") if len(chosen) == 1 else self.tr("selected queries"), items))
-
-    def foot(self) -> str:
-        return self._foot.text()
 
     # Making
 
     def _make_cards(self) -> None:
         self.mean = _FigureCard()
         self.judged = _FigureCard()
-        self.judge_link = self.judged.add_link(self.tr("Judge them"))
-        self.judge_link.clicked.connect(self._judge)
+        self.judge_link = self.judged.add_link(self.tr("Judge them"), self._judge)
         self.first = _FigureCard()
-        self.more_link = self.first.add_link(self.tr("More measures"))
-        self.more_link.clicked.connect(self._show_more)
-        self.measures = MeasureLines()
-        self.measures.hide()
+        self.more_link = self.first.add_link(self.tr("More measures"), self._show_more)
+        self.measures = LabelGrid("body", "strong", "quiet", stretches=(0, 0, 1), gap=LARGE)
+        self._measures_card = Card(inset=True)
+        self._measures_card.body.setContentsMargins(20, MEDIUM, 20, MEDIUM)
+        self._measures_card.body.addWidget(self.measures)
+        self._measures_card.hide()
 
     def _lay_out(self) -> None:
         cards = (self.mean, self.judged, self.first)
         for card in cards:
             card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        above = column(boxed(Flow(*cards, gap=MEDIUM)), self.measures, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
+        figures = boxed(Flow(*cards, gap=MEDIUM))
+        above = column(figures, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
         shown = column(above, gap=0)
         shown.addWidget(self.table, 1)
         shown.addWidget(line())
-        shown.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
+        shown.addLayout(column(self.foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
         self._content = boxed(shown)
-        self._bar = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
-        whole = column(self._bar, gap=0)
+        self._trouble = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
+        whole = column(self._trouble, gap=0)
         whole.addWidget(self._content, 1)
         whole.addWidget(self.empty, 1)
-        both = boxed(whole)
-        self._stack = MaybeEmpty("list-ordered", both)
-        self.setLayout(column(self._stack))
+        self.lay_out(boxed(whole))
 
     # Reading
 
     def _book_size(self) -> int:
-        name = self._program.judgements.used_name()
-        return self._program.judgements.shelf.size(name)
+        name = self.program.judgements.used_name()
+        return self.program.judgements.shelf.size(name)
 
-    async def _read(self, job: Job) -> Quality | None:
+    async def read(self, job: Job) -> Quality | None:
         return await asyncio.to_thread(self._read_quality, job)
 
     def _read_quality(self, job: Job) -> Quality | None:
         if not job.has_results:
             return None
-        book = self._program.judgements.grades()
+        book = self.program.judgements.grades()
         self._judgements = self._book_size()
-        run = read_run(self._program.folder(job.id), metadata_of(job, connection_title(self._program, job)))
+        run = read_run(self.program.folder(job.id), metadata_of(job, connection_title(self.program, job)))
         with run.folder.open(read_only=True) as database:
             chosen = bool(chosen_grades(database))
         found = measure(run, k=K, book=book)
@@ -290,24 +275,21 @@ class QualityView(ResultView):
         name = next(iter(found.runs[0].values))
         queries = sorted(judged_queries(run, found, name), key=lambda query: query.value)
         interval = mean_interval(found.runs[0].values[name])
-        used = self._program.judgements.book_in_use()
+        used = self.program.judgements.book_in_use()
         agreement = between_judges(used.records()) if used is not None else None
         return Quality(run, found, tuple(queries), interval, book, has_chosen_grades=chosen, agreement=agreement)
 
-    def _cannot_be_read(self, error: UserError) -> None:
-        self._stack.show_sentence(said(error.message))
-
     # Showing
 
-    async def _show(self, job: Job, found: Quality | None) -> None:
+    async def show_read(self, job: Job, found: Quality | None) -> None:
         if found is None:
-            self._stack.show_sentence(nothing_yet(job))
+            self.show_sentence(nothing_yet(job))
             return
         evaluation = found.evaluation
         self._show_trouble(found)
         self._content.setVisible(evaluation is not None)
         self.empty.setVisible(evaluation is None)
-        self._stack.show_content()
+        self.show_content()
         if evaluation is not None:
             self._show_figures(found, evaluation)
 
@@ -320,30 +302,28 @@ class QualityView(ResultView):
         if found.has_chosen_grades:
             self.partial_bar.add_link(self.tr("Read labels as whole numbers again"), partial(self._use_grades, {}))
         self.partial_bar.set_text(trouble, "attention" if found.run.unusable or found.run.is_partial else "info")
-        self._bar.setVisible(bool(trouble))
+        self._trouble.setVisible(bool(trouble))
 
     def _use_grades(self, grades: dict[str, int]) -> None:
         self.tasks.start("grades", self._keep_grades(grades))
 
     async def _keep_grades(self, grades: dict[str, int]) -> None:
-        job = self._loader.job
+        job = self.shown
         if job is not None:
-            await asyncio.to_thread(keep_grades, self._program.folder(job.id), grades)
-            self._loader.loaded = ()
-            self._loader.show_job(job)
+            await asyncio.to_thread(keep_grades, self.program.folder(job.id), grades)
+            self.loaded = ()
+            super().show_job(job)
 
     def _show_figures(self, found: Quality, evaluation: Evaluation) -> None:
         (measures,) = evaluation.runs
         self._show_mean(found, evaluation, measures)
         self._show_judged(measures)
         self._show_first(measures)
-        self.measures.show_measures(measures, evaluation)
-        before = self.rows
+        self._show_measures(measures, evaluation)
         name = next(iter(measures.values))
         self.rows = Rows(query_columns(name), found.queries, key=lambda query: query.index, parent=self)
         self.table.show_rows(self.rows)
-        before.deleteLater()
-        self._foot.set_line(foot_words(found, evaluation))
+        self.foot.set_line(foot_words(found, evaluation))
 
     def _show_mean(self, found: Quality, evaluation: Evaluation, measures: RunMeasures) -> None:
         name, mean = next(iter(measures.means.items()))
@@ -383,14 +363,21 @@ class QualityView(ResultView):
             self.tr("first relevant text"), figure, self.tr("rank, on average") if len(ranks) else "", about
         )
 
+    def _show_measures(self, measures: RunMeasures, evaluation: Evaluation) -> None:
+        means = measures.means.items()
+        lines = [(name, display.figures(mean.text()), about_measure(name, evaluation.k)) for name, mean in means]
+        judged = display.percent(measures.judged_share)
+        about = self.tr("of the first texts are judged; the others count as 0")
+        self.measures.show_lines([*lines, (f"Judged@{evaluation.k}", judged, about)])
+
     def _show_more(self) -> None:
-        shown = self.measures.isHidden()
-        self.measures.setVisible(shown)
+        shown = self._measures_card.isHidden()
+        self._measures_card.setVisible(shown)
         self.more_link.setText(self.tr("Fewer measures") if shown else self.tr("More measures"))
 
     def _judge(self) -> None:
-        if self._loader.job is not None:
-            self.judge_wanted.emit(self._loader.job.id)
+        if self.shown is not None:
+            self.judge_wanted.emit(self.shown.id)
 
 
 class _FigureCard(Card):
@@ -409,8 +396,8 @@ class _FigureCard(Card):
         self.body.addStretch(1)
         self.body.addLayout(self._links)
 
-    def add_link(self, text: str) -> LinkButton:
-        link = LinkButton(text)
+    def add_link(self, text: str, on_click: Callable[[], object]) -> LinkButton:
+        link = LinkButton(text, on_click=on_click)
         self._links.addWidget(link)
         self._links.addStretch(1)
         return link
@@ -424,35 +411,3 @@ class _FigureCard(Card):
 
     def texts(self) -> list[str]:
         return [each.text() for each in (self._title, self._figure, self._beside, self._about)]
-
-
-class MeasureLines(Card):
-    def __init__(self) -> None:
-        super().__init__(inset=True)
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(LARGE)
-        self._grid.setVerticalSpacing(SMALL)
-        self._grid.setColumnStretch(2, 1)
-        self._cells: list[Label] = []
-        self.body.setContentsMargins(20, MEDIUM, 20, MEDIUM)
-        self.body.addLayout(self._grid)
-
-    def show_measures(self, measures: RunMeasures, evaluation: Evaluation) -> None:
-        for cell in self._cells:
-            self._grid.removeWidget(cell)
-            cell.deleteLater()
-        self._cells = []
-        judged = display.percent(measures.judged_share)
-        means = measures.means.items()
-        lines = [(name, display.figures(mean.text()), about_measure(name, evaluation.k)) for name, mean in means]
-        lines.append(
-            (f"Judged@{evaluation.k}", judged, self.tr("of the first texts are judged; the others count as 0"))
-        )
-        for number, texts in enumerate(lines):
-            for index, text in enumerate(texts):
-                cell = Label(text, "strong" if index == 1 else "quiet" if index == 2 else "body")
-                self._cells.append(cell)
-                self._grid.addWidget(cell, number, index)
-
-    def texts(self) -> list[str]:
-        return [cell.text() for cell in self._cells]

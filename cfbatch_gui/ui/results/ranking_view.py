@@ -10,37 +10,34 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
 from cfbatch_gui.core.results.text_search import TextSearch
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
     FigureReader,
-    ResultLoader,
+    ResultsPage,
     SearchBar,
-    SearchedResults,
     Version,
     baseline_line,
     failed_batches,
     nothing_yet,
+    original_columns,
     partial_line,
     status_words,
 )
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
 from cfbatch_gui.ui.state_names import is_practice
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.table_rows import Column
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, LinkButton, SearchField, boxed, column, row, split
+from cfbatch_gui.ui.widgets import EmptyPlace, Label, LinkButton, SearchField, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
@@ -62,31 +59,21 @@ def on_one_scale(contexts: Sequence[RankedContext]) -> tuple[ContextRow, ...]:
     )
 
 
-def change_words(change: int | None) -> str:
-    if change is None:
-        return ""
-    return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
-
-
 def query_columns() -> tuple[Column[RankedQuery], ...]:
     return (
         Column(tr("Query"), lambda query: query.text, key="query", stretch=True, is_searched=True),
-        Column(
+        NumberColumn(
             tr("Texts"),
             lambda query: query.contexts,
-            display.number,
             key="texts",
-            align="right",
             width=56,
             gives_way=True,
             colour=lambda query: "text" if query.scored == query.contexts else "quiet",
         ),
-        Column(
+        ScoreColumn(
             tr("Margin"),
             lambda query: query.margin,
-            score_text,
             key="margin",
-            align="right",
             width=76,
             tip=tr("How far the first stands before the second. Small margins are close calls."),
         ),
@@ -95,23 +82,13 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
 
 def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[ContextRow], ...]:
     wider = _FOUR_DIGITS if most >= 1_000 else 0
-
-    def cell(index: int) -> Column[ContextRow]:
-        return Column(
-            original[index],
-            lambda row: row.context.cells[index],
-            key=f"original/{original[index]}",
-            width=120,
-            hidden=True,
-        )
-
+    was = tr("Its place in your file.")
     return (
-        Column(
+        NumberColumn(
             "#",
             lambda row: row.context.rank,
             text=lambda row: rank_text(row.context),
             key="rank",
-            align="right",
             width=52 + wider,
             tip=tr("The rank by score. “2=” is one of several with exactly the same score."),
         ),
@@ -127,20 +104,13 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
             colour=lambda row: "quiet" if row.context.score is None else "text",
         ),
         Column(tr("Text"), lambda row: row.context.text, key="text", stretch=True, is_searched=True),
-        Column(
-            tr("Was"),
-            lambda row: row.context.initial_rank,
-            display.number,
-            key="was",
-            align="right",
-            width=50 + wider,
-            gives_way=True,
-            tip=tr("Its place in your file."),
+        NumberColumn(
+            tr("Was"), lambda row: row.context.initial_rank, key="was", width=50 + wider, gives_way=True, tip=was
         ),
         Column(
             tr("Moved"),
             lambda row: row.context.rank_change,
-            change_words,
+            display.moved,
             key="moved",
             width=66 + wider,
             gives_way=True,
@@ -149,7 +119,7 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
         ),
         Column(tr("ID"), lambda row: row.context.id, key="id", width=96, hidden=True),
         Column(tr("Label"), lambda row: row.context.label, key="label", width=64, hidden=True),
-        *(cell(index) for index in range(len(original))),
+        *original_columns(original, lambda row: row.context.cells, width=120),
     )
 
 
@@ -180,7 +150,7 @@ class RankingRead:
     most: int
 
 
-class RankingView(ResultView):
+class RankingView(ResultsPage[RankingRead]):
     """Reads in threads; the result of a reading is dropped when a later one has begun.
 
     `score_help_wanted` asks for the page of the help that says what a score is.
@@ -191,8 +161,7 @@ class RankingView(ResultView):
     def __init__(
         self, program: Program, notices: Notices, *, figures: FigureReader | None = None, memory: Memory | None = None
     ) -> None:
-        super().__init__()
-        self._program, self._notices = program, notices
+        super().__init__(program, notices, "list-ordered")
         self._figures = figures or FigureReader(program)
         self._baseline = ""
         self._baseline_of: Version = ()
@@ -203,13 +172,11 @@ class RankingView(ResultView):
         self._query_no = self._item_no = 0
         self._ranked: tuple[ContextRow, ...] = ()
         self._limits_of: dict[str, Limits] = {}
-        self.tasks = Tasks(self, self._cannot_be_read)
-        self._loader = ResultLoader(self.tasks, self._read_job, self.show_read, begin=self._begin)
         self._make_widgets(memory)
         self._lay_out()
 
     def show_job(self, job: Job) -> None:
-        self._loader.show_job(job)
+        super().show_job(job)
         self._show_foot()
 
     def limits(self) -> Limits:
@@ -228,9 +195,6 @@ class RankingView(ResultView):
             (self.tr("this query"), (each.context.item_no for each in self._ranked)),
         )
 
-    def foot(self) -> str:
-        return self._foot.text()
-
     # Making
 
     def _make_widgets(self, memory: Memory | None) -> None:
@@ -241,23 +205,27 @@ class RankingView(ResultView):
         self.limits_bar = LimitsBar(self.tasks)
         self.limits_bar.changed.connect(self._limits_changed)
         self.kept = Label("", "quiet")
-        self.queries = TableView("ranking/queries", memory=memory)
-        self.queries.setAccessibleName(self.tr("Queries"))
         self.queries_model: Rows[RankedQuery] = Rows(query_columns(), key=lambda query: query.query_no, parent=self)
-        self.queries.show_rows(self.queries_model)
-        self.queries.picked.connect(self._query_picked)
-        self.queries.opened.connect(self._show_query)
-        self.contexts = TableView("ranking/contexts", memory=memory)
-        self.contexts.setAccessibleName(self.tr("Ranked texts of the query"))
+        self.queries = TableView(
+            "ranking/queries",
+            self.tr("Queries"),
+            self.queries_model,
+            memory=memory,
+            on_picked=self._query_picked,
+            on_opened=self._show_query,
+        )
+        self.contexts = TableView(
+            "ranking/contexts",
+            self.tr("Ranked texts of the query"),
+            memory=memory,
+            on_picked=self._show_context,
+            on_opened=lambda _: self.panel.unfold(),
+        )
         self.contexts.setItemDelegate(FigureDelegate(self.contexts))
         self.contexts_model: Rows[ContextRow] = Rows(())
-        self.contexts.picked.connect(self._show_context)
-        self.contexts.opened.connect(lambda _: self.panel.unfold())
         for table in (self.queries, self.contexts):
-            table.too_much_to_copy.connect(partial(say_too_much, self._notices))
-        self._foot = IconLine("", wrap=True)
-        self.score_link = LinkButton(self.tr("What is a score?"))
-        self.score_link.clicked.connect(self.score_help_wanted)
+            table.too_much_to_copy.connect(partial(say_too_much, self.notices))
+        self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
         self._none_kept = EmptyPlace("funnel", "")
 
     def _lay_out(self) -> None:
@@ -267,46 +235,44 @@ class RankingView(ResultView):
         self._contexts_stack.addWidget(self._none_kept)
         right = column(self._contexts_stack, gap=0)
         foot = row()
-        foot.addWidget(self._foot, 1)
+        foot.addWidget(self.foot, 1)
         foot.addWidget(self.score_link, 0, Qt.AlignmentFlag.AlignBottom)
         right.addLayout(column(self.panel, foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self._page = SearchedResults("list-ordered", bar, split(self.queries, boxed(right), sizes=sizes, stretched=1))
-        self.setLayout(column(self._page))
+        self.lay_out(split(self.queries, boxed(right), sizes=sizes, stretched=1), bar)
 
     # Reading
 
-    def _begin(self, job: Job) -> None:
-        if self._loader.job is not None:
-            self._limits_of[self._loader.job.id] = self.limits()
+    def begin(self, job: Job) -> None:
+        super().begin(job)
+        if self.shown is not None:
+            self._limits_of[self.shown.id] = self.limits()
         for name in ("find", "contexts", "count", "figures"):
             self.tasks.cancel(name)
         self.limits_bar.show_limits(self._limits_of.get(job.id, Limits()))
         self.find_field.reset()
         self._mark("")
         self._read, self._found, self._found_items = None, None, _NOTHING_FOUND
-        self._search = TextSearch(self._program.folder(job.id))
+        self._search = TextSearch(self.program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline, self._baseline_of = "", ()
         self.queries_model.set_rows(())
         self.kept.clear()
         self.panel.set_open(False)
-        self._page.show_loading(job)
 
-    async def _read_job(self, job: Job) -> RankingRead:
-        return await asyncio.to_thread(read_ranking, self._program.folder(job.id), failed_batches(job))
+    async def read(self, job: Job) -> RankingRead:
+        return await asyncio.to_thread(read_ranking, self.program.folder(job.id), failed_batches(job))
 
     async def show_read(self, job: Job, read: RankingRead) -> None:
         is_first = self._read is None
         self._read = read
         if not read.scored:
-            self._page.show_sentence(nothing_yet(job))
+            self.show_sentence(nothing_yet(job))
             return
         if is_first:
             columns = context_columns(read.rankings.columns(), most=read.most)
-            self.contexts_model.deleteLater()
             self.contexts_model = Rows(columns, key=lambda each: each.context.item_no, parent=self)
             self.contexts.show_rows(self.contexts_model)
         if self.find_field.text() and not is_first:
@@ -314,7 +280,7 @@ class RankingView(ResultView):
         self._fill_queries()
         if self._query_no:
             await self._read_contexts(self._query_no)
-        self._page.show_content()
+        self.show_content()
         if is_first and self.find_field.text():
             self.tasks.start("find", self._find())
         self.tasks.start("count", self._count())
@@ -352,9 +318,9 @@ class RankingView(ResultView):
             self._query_no, self._ranked = query_no, on_one_scale(found)
             self._fill_contexts()
             self._show_foot()
-            if self._loader.job is not None and self._baseline_of != self._loader.loaded:
-                self._baseline_of = self._loader.loaded
-                self.tasks.start("figures", self._read_the_rest(self._loader.job))
+            if self.shown is not None and self._baseline_of != self.loaded:
+                self._baseline_of = self.loaded
+                self.tasks.start("figures", self._read_the_rest(self.shown))
 
     async def _count(self) -> None:
         parts, tip = [], ""
@@ -370,9 +336,6 @@ class RankingView(ResultView):
             parts.append(display.plural(len(self._found), "{n} query", "{n} queries"))
         self.kept.setText(" · ".join(parts))
         self.kept.setToolTip(tip)
-
-    def _cannot_be_read(self, error: UserError) -> None:
-        self._page.show_sentence(said(error.message))
 
     # Showing
 
@@ -463,7 +426,7 @@ class RankingView(ResultView):
     def _show_foot(self) -> None:
         partial = partial_line(self._read.scored, self._read.contexts) if self._read is not None else ""
         sentences = [partial, self._baseline]
-        if self._loader.job is not None and is_practice(self._loader.job):
+        if self.shown is not None and is_practice(self.shown):
             sentences.append(self.tr("Practice scores, from a small model on this computer; they are not percentages."))
         else:
             sentences.append(self.tr("Compare scores within one query; they are not percentages."))
@@ -473,7 +436,7 @@ class RankingView(ResultView):
                     n=display.number(MOST_CONTEXTS)
                 )
             )
-        self._foot.set_line(" ".join(filter(None, sentences)))
+        self.foot.set_line(" ".join(filter(None, sentences)))
 
 
 def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:

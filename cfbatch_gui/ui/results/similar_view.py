@@ -12,12 +12,21 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.nearest import LONGEST, Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.vector_page import VectorPage, found_columns, show_whole, table_over_text
+from cfbatch_gui.ui.results.vector_page import (
+    VectorPage,
+    id_column,
+    item_no_of,
+    row_column,
+    show_whole,
+    table_over_text,
+    text_column,
+)
 from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
@@ -71,20 +80,26 @@ class SimilarView(VectorPage):
         self.sentence.setPlaceholderText(self.tr("Type a question, a sentence or a few words, in any language"))
         self.sentence.textChanged.connect(self._show_price)
         self.sentence.returnPressed.connect(self.search)
-        self.button = PrimaryButton(self.tr("Find similar"), "search")
+        self.button = PrimaryButton(self.tr("Find similar"), "search", self.search)
         self.button.setProperty("large", "true")
         self.sentence.setMinimumHeight(scaled(34))
-        self.button.clicked.connect(self.search)
         self.price = IconLine("", wrap=True)
         self.title = ElidedLabel("", "strong")
-        self.table_link = LinkButton(self.tr("Show in table"), "table")
-        self.table_link.clicked.connect(self._show_in_table)
-        self.found: Rows[Neighbour] = Rows(found_columns(), key=lambda each: each.text.item_no, parent=self)
-        self.table = TableView("vectors/similar", memory=memory)
-        self.table.setAccessibleName(self.tr("Similar texts"))
+        self.table_link = LinkButton(self.tr("Show in table"), "table", self._show_in_table)
+        similarity: Column[Neighbour] = Column(
+            self.tr("Similarity"),
+            lambda each: each.similarity,
+            score_text,
+            key="similarity",
+            width=170,
+            bar=lambda each: max(0.0, each.similarity),
+            tip=self.tr("The cosine of both vectors: 1 is the same direction. The bar begins at 0 and ends at 1."),
+        )
+        columns = (row_column(), text_column(), id_column(width=110), similarity)
+        self.found: Rows[Neighbour] = Rows(columns, key=item_no_of, parent=self)
+        title = self.tr("Similar texts")
+        self.table = TableView("vectors/similar", title, self.found, memory=memory, on_picked=self._picked)
         self.table.setItemDelegate(FigureDelegate(self.table))
-        self.table.show_rows(self.found)
-        self.table.picked.connect(self._picked)
         self.panel = TextPanel(lines=4)
 
     def _lay_out(self) -> None:
@@ -107,7 +122,7 @@ class SimilarView(VectorPage):
         )
         self._body.addWidget(boxed(found))
         content.addWidget(self._body, 1)
-        self.lay_out(content)
+        self.lay_out_content(content)
         self._show_found(())
 
     # Searching

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from PySide6.QtCore import Signal
@@ -18,17 +18,20 @@ from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, Vector
 from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.unit_vectors import Progress
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import score_text, tr, vector_value_text
+from cfbatch_gui.ui.display import tr, vector_value_text
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.loaded_results import ResultLoader, failed_batches, nothing_yet, status_words
+from cfbatch_gui.ui.results.loaded_results import (
+    ResultsPage,
+    failed_batches,
+    nothing_yet,
+    original_columns,
+    status_words,
+)
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_rows import Column
-from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import IconLine, MaybeEmpty, ThinProgress, boxed, column, line, row
+from cfbatch_gui.ui.widgets import ThinProgress, boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 T = TypeVar("T")
@@ -40,7 +43,7 @@ class _Read:
     done: int
 
 
-class VectorPage(ResultView):
+class VectorPage(ResultsPage[_Read]):
     """`arrived` is called with vectors that can be shown, and again when more have come. `rows_wanted` brings item
     numbers to be shown in the table, and what they are called there.
     """
@@ -48,20 +51,15 @@ class VectorPage(ResultView):
     rows_wanted = Signal(object, str)
 
     def __init__(self, program: Program, notices: Notices, icon: str) -> None:
-        super().__init__()
-        self.program, self.notices = program, notices
+        super().__init__(program, notices, icon)
         self._read: _Read | None = None
-        self.tasks = Tasks(self, self.show_error)
-        self._loader = ResultLoader(self.tasks, self._read_job, self._show_read, begin=self._begin)
-        self.foot = IconLine("", wrap=True)
         self._progress = ThinProgress()
         self._progress.setVisible(False)
         size_policy = self._progress.sizePolicy()
         size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
         self._progress.setSizePolicy(size_policy)
-        self._stack = MaybeEmpty(icon)
 
-    def lay_out(self, content: QLayout, after_foot: QWidget | None = None) -> None:
+    def lay_out_content(self, content: QLayout, after_foot: QWidget | None = None) -> None:
         foot = row(self.foot, *filter(None, [after_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
         foot.setStretch(0, 1)
         whole = column(gap=0)
@@ -69,11 +67,7 @@ class VectorPage(ResultView):
         whole.addWidget(self._progress)
         whole.addWidget(line())
         whole.addLayout(foot)
-        self._stack.set_content(boxed(whole))
-        self.setLayout(column(self._stack))
-
-    def show_job(self, job: Job) -> None:
-        self._loader.show_job(job)
+        self.lay_out(boxed(whole))
 
     # For the pages
 
@@ -85,8 +79,8 @@ class VectorPage(ResultView):
 
     @property
     def job(self) -> Job:
-        assert self._loader.job is not None  # noqa: S101 - pages work on a job only
-        return self._loader.job
+        assert self.shown is not None  # noqa: S101 - pages work on a job only
+        return self.shown
 
     @property
     def embeddings(self) -> Embeddings | None:
@@ -143,29 +137,29 @@ class VectorPage(ResultView):
 
     def show_error(self, error: UserError) -> None:
         if self._read is None:
-            self._stack.show_sentence(said(error.message))
+            super().show_error(error)
         else:
             self.foot.set_line("")
             self.notices.show_error(error)
 
-    def _begin(self, job: Job) -> None:
+    def begin(self, job: Job) -> None:
         for name in self.tasks.running():
             self.tasks.cancel(name)
         self._read = None
-        self._stack.show_sentence("")
+        super().begin(job)
         self.clear()
 
-    async def _read_job(self, job: Job) -> _Read:
+    async def read(self, job: Job) -> _Read:
         return await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
 
-    async def _show_read(self, job: Job, read: _Read) -> None:
+    async def show_read(self, job: Job, read: _Read) -> None:
         is_first = self.embeddings is None
         self._read = read
         if read.done:
-            self._stack.show_content()
+            self.show_content()
             self.arrived(is_first=is_first)
         else:
-            self._stack.show_sentence(nothing_yet(job))
+            self.show_sentence(nothing_yet(job))
 
 
 class _StoppedError(Exception):
@@ -197,6 +191,11 @@ def table_over_text(table: QWidget, panel: TextPanel, *, margin: int = MEDIUM) -
     return whole
 
 
+def item_no_of(row: Any) -> int:
+    """The key of a row of `text_column` and the like."""
+    return int(row.text.item_no)
+
+
 def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[VectorRow, ...]:
     done = [text.item_no for text in texts if text.status is Status.DONE] if embeddings.dimension else []
     vectors = embeddings.rows_of(np.array(done, dtype=np.int64)).astype(np.float64)
@@ -216,99 +215,50 @@ def length_text(row: VectorRow) -> str:
 
 
 def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[VectorRow], ...]:
-    """None of them sorts."""
-
-    def cell(index: int) -> Column[VectorRow]:
-        return Column(
-            original[index],
-            lambda row: row.text.cells[index] if row.text.cells else None,
-            key=f"original/{original[index]}",
-            width=130,
-            hidden=True,
-            sortable=False,
-        )
-
     return (
-        Column(
-            tr("Row"),
-            lambda row: row.text.row,
-            display.number,
-            key="row",
-            align="right",
-            width=58,
-            sortable=False,
-            tip=tr("The row in your file, as its own program counts."),
-        ),
-        Column(
-            tr("ID"),
-            lambda row: row.text.id,
-            key="id",
-            width=78,
-            sortable=False,
-            hidden=not with_ids,
-            is_searched=True,
-        ),
-        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
-        Column(tr("Label"), lambda row: row.text.label, key="label", width=100, sortable=False, hidden=not labelled),
-        Column(
+        row_column(width=58, tip=tr("The row in your file, as its own program counts.")),
+        id_column(width=78, hidden=not with_ids),
+        text_column(),
+        Column(tr("Label"), lambda row: row.text.label, key="label", width=100, hidden=not labelled),
+        NumberColumn(
             tr("Length"),
             lambda row: row.length,
             text=length_text,
             key="length",
-            align="right",
             width=82,
-            sortable=False,
             hidden=True,
             tip=tr("The length of the vector. Most models give vectors of length 1."),
             colour=lambda row: "quiet" if row.length is None else "text",
         ),
-        *(cell(index) for index in range(len(original))),
+        *original_columns(original, lambda row: row.text.cells, width=130),
     )
 
 
 def item_columns() -> tuple[Column[VectorRow], ...]:
-    return (
-        Column(tr("Row"), lambda row: row.text.row, display.number, key="row", align="right", width=70, sortable=False),
-        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
-        Column(tr("ID"), lambda row: row.text.id, key="id", width=110, sortable=False, is_searched=True),
-    )
+    return row_column(), text_column(), id_column(width=110)
 
 
 def neighbour_columns() -> tuple[Column[Neighbour], ...]:
-    return (
-        Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
-        Column(tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False, is_searched=True),
-        Column(
-            tr("Similarity"),
-            lambda each: each.similarity,
-            score_text,
-            key="similarity",
-            align="right",
-            width=96,
-            gives_way=True,
-            sortable=False,
-            tip=tr("The cosine of both vectors: 1 is the same direction."),
-        ),
-    )
+    similarity = similarity_column(tip=tr("The cosine of both vectors: 1 is the same direction."))
+    return text_column(), id_column(hidden=True), similarity
 
 
-def found_columns() -> tuple[Column[Neighbour], ...]:
-    return (
-        Column(
-            tr("Row"), lambda each: each.text.row, display.number, key="row", align="right", width=70, sortable=False
-        ),
-        Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
-        Column(tr("ID"), lambda each: each.text.id, key="id", width=110, sortable=False, is_searched=True),
-        Column(
-            tr("Similarity"),
-            lambda each: each.similarity,
-            score_text,
-            key="similarity",
-            width=170,
-            bar=lambda each: max(0.0, each.similarity),
-            tip=tr("The cosine of both vectors: 1 is the same direction. The bar begins at 0 and ends at 1."),
-        ),
-    )
+def row_column(*, width: int = 70, gives_way: bool = False, tip: str = "") -> Column[Any]:
+    """This and the next ones are columns of rows whose `text` is an EmbeddedText."""
+    return NumberColumn(tr("Row"), lambda each: each.text.row, key="row", width=width, gives_way=gives_way, tip=tip)
+
+
+def text_column() -> Column[Any]:
+    return Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, is_searched=True)
+
+
+def id_column(*, width: int = 90, hidden: bool = False) -> Column[Any]:
+    return Column(tr("ID"), lambda each: each.text.id, key="id", width=width, hidden=hidden, is_searched=True)
+
+
+def similarity_column(*, tip: str = "") -> Column[Any]:
+    name = tr("Similarity")
+    return ScoreColumn(name, lambda each: each.similarity, key="similarity", width=96, gives_way=True, tip=tip)
 
 
 def checks_line(checks: VectorChecks) -> tuple[str, bool]:

@@ -19,14 +19,12 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.vector_rows import vector_texts
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.numbers import vector_value_text
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
-    ResultLoader,
+    ResultsPage,
     SearchBar,
-    SearchedResults,
     failed_batches,
     nothing_yet,
     status_words,
@@ -35,6 +33,7 @@ from cfbatch_gui.ui.results.vector_page import (
     VectorRow,
     blank_rows,
     checks_line,
+    item_no_of,
     neighbour_columns,
     read_rows,
     vector_columns,
@@ -46,7 +45,6 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     EmptyPlace,
-    IconLine,
     Label,
     LinkButton,
     SearchField,
@@ -75,16 +73,13 @@ class VectorPanel(QWidget):
         self._vector: NDArray[np.float32] | None = None
         self.text_panel = TextPanel(lines=5)
         self.values = ElidedLabel("", "quiet")
-        self.copy_button = LinkButton(self.tr("Copy vector"), "copy")
-        self.copy_button.clicked.connect(self.copy_vector)
+        self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
         self.nearest_title = ElidedLabel("", "strong")
         self._hint = Label(
             self.tr("Similarity is the cosine of two vectors: 1 is the same direction."), "small", wrap=True
         )
-        self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=lambda each: each.text.item_no, parent=self)
-        self.table = TableView("vectors/neighbours", memory=memory)
-        self.table.setAccessibleName(self.tr("Nearest texts"))
-        self.table.show_rows(self.neighbours)
+        self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=item_no_of, sortable=False, parent=self)
+        self.table = TableView("vectors/neighbours", self.tr("Nearest texts"), self.neighbours, memory=memory)
         self.table.opened.connect(lambda index: self.opened.emit(self.neighbours.row(index).text.item_no))
         values = row(self.values)
         values.setStretch(0, 1)
@@ -165,24 +160,18 @@ class _Read:
     labelled: bool
 
 
-class VectorsView(ResultView):
+class VectorsView(ResultsPage[_Read]):
     """Reads pages of the table when they are painted, everything else in threads."""
 
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
-        super().__init__()
-        self._program, self._notices = program, notices
+        super().__init__(program, notices, "waypoints")
         self._read: _Read | None = None
         self._found: tuple[int, ...] | None = None
         self._found_name = ""  # what chose the rows that are shown, "" for a search or all
         self._item_no = 0
         self._asked_for: tuple[tuple[int, ...], str] | None = None  # requested before the rows were read
-        self.tasks = Tasks(self, self._cannot_be_read)
-        self._loader = ResultLoader(self.tasks, self._read_job, self._show, begin=self._begin)
         self._make_widgets(memory)
         self._lay_out()
-
-    def show_job(self, job: Job) -> None:
-        self._loader.show_job(job)
 
     def show_items(self, items: tuple[int, ...], name: str) -> None:
         """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
@@ -207,9 +196,6 @@ class VectorsView(ResultView):
             proposed=self._found_name,
         )
 
-    def checks(self) -> str:
-        return self._foot.text()
-
     # Making
 
     def _make_widgets(self, memory: Memory | None) -> None:
@@ -217,17 +203,13 @@ class VectorsView(ResultView):
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.find_field.textChanged.connect(self._mark)
         self.count = Label("", "quiet")
-        self.all_link = LinkButton(self.tr("Show all"), "x")
-        self.all_link.clicked.connect(self._all_clicked)
+        self.all_link = LinkButton(self.tr("Show all"), "x", self._all_clicked)
         self.all_link.hide()
         self.panel = VectorPanel(self.tasks, memory=memory)
         self.panel.opened.connect(self.choose)
-        self.table = TableView("vectors/texts", memory=memory)
-        self.table.setAccessibleName(self.tr("Texts"))
-        self.table.picked.connect(self._picked)
-        self.table.too_much_to_copy.connect(partial(say_too_much, self._notices))
+        self.table = TableView("vectors/texts", self.tr("Texts"), memory=memory, on_picked=self._picked)
+        self.table.too_much_to_copy.connect(partial(say_too_much, self.notices))
         self.rows: PagedRows[VectorRow] = PagedRows((), count=0, fetch=self._fetch)
-        self._foot = IconLine("", wrap=True)
         self._nothing_found = EmptyPlace("search", "")
 
     def _lay_out(self) -> None:
@@ -240,34 +222,32 @@ class VectorsView(ResultView):
         sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
         content.addWidget(split(self._table_stack, self.panel, sizes=sizes, stretched=0), 1)
         content.addWidget(line())
-        content.addLayout(column(self._foot, margins=(LARGE, SMALL, MEDIUM, MEDIUM)))
-        self._page = SearchedResults("waypoints", bar, boxed(content))
-        self.setLayout(column(self._page))
+        content.addLayout(column(self.foot, margins=(LARGE, SMALL, MEDIUM, MEDIUM)))
+        self.lay_out(boxed(content), bar)
 
     # Reading
 
-    def _begin(self, job: Job) -> None:
+    def begin(self, job: Job) -> None:
+        super().begin(job)
         for name in ("find", "check", "neighbours"):
             self.tasks.cancel(name)
         self._clear_search()
         self._read, self._found, self._item_no = None, None, 0
         self._found_name, self._asked_for = "", None
         self.all_link.hide()
-        self._page.show_loading(job)
 
-    async def _read_job(self, job: Job) -> _Read:
-        return await asyncio.to_thread(_read, self._program.folder(job.id), failed_batches(job))
+    async def read(self, job: Job) -> _Read:
+        return await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
 
-    async def _show(self, job: Job, read: _Read) -> None:
+    async def show_read(self, job: Job, read: _Read) -> None:
         is_first = self._read is None
         self._read = read
         if not read.done:
-            self._page.show_sentence(nothing_yet(job))
+            self.show_sentence(nothing_yet(job))
             return
         if is_first:
             embeddings = read.embeddings
             columns = vector_columns(embeddings.columns(), with_ids=embeddings.has_ids, labelled=read.labelled)
-            self.rows.deleteLater()
             self.rows = PagedRows(columns, count=embeddings.count, fetch=self._fetch, parent=self)
             self.table.show_rows(self.rows)
             self.table.selectRow(0)
@@ -278,9 +258,9 @@ class VectorsView(ResultView):
             self._show_found(items, name)
         elif is_first and self.find_field.text():
             self.tasks.start("find", self._find())
-        self._page.show_content()
+        self.show_content()
         self._show_count()
-        self._foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
+        self.foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
         self.tasks.start("check", self._check(job, read.embeddings))
 
     def _refresh(self, count: int) -> None:
@@ -304,7 +284,7 @@ class VectorsView(ResultView):
             texts = embeddings.page(start, stop) if self._found is None else embeddings.texts(self._found[start:stop])
             return read_rows(embeddings, texts)
         except UserError as error:  # raised while painting, outside any task
-            self._notices.show_error(error)
+            self.notices.show_error(error)
             return blank_rows(start, stop)
 
     async def _find(self) -> None:
@@ -339,12 +319,9 @@ class VectorsView(ResultView):
         sentence, is_well = checks_line(checks)
         if is_practice(job):
             sentence += " · " + self.tr("practice, not {model}").format(model=short_model(job))
-        self._foot.set_line(
+        self.foot.set_line(
             sentence, "circle-check" if is_well else "triangle-alert", "done" if is_well else "attention"
         )
-
-    def _cannot_be_read(self, error: UserError) -> None:
-        self._page.show_sentence(said(error.message))
 
     # Showing
 

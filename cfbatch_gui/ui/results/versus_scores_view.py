@@ -73,7 +73,7 @@ class VersusScoresView(VectorPage):
         self._body = MaybeEmpty("chart-scatter", boxed(table_over_text(self.chart, self.panel, margin=LARGE)))
         content = column(bar, gap=0)
         content.addWidget(self._body, 1)
-        self.lay_out(content)
+        self.lay_out_content(content)
 
     def versus(self) -> VersusScores | None:
         """The pairs that are shown; None before the first."""

@@ -6,7 +6,7 @@ Sorting permutes an index array: a QSortFilterProxyModel that calls Python takes
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -64,10 +64,23 @@ class Column(Generic[R]):
         return self.key or self.title
 
 
+@dataclass(frozen=True, slots=True)
+class NumberColumn(Column[R]):
+    show: Callable[[Any], str] = display.number
+    align: Align = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn(NumberColumn[R]):
+    show: Callable[[Any], str] = display.score_text
+
+
 class ColumnRows(QAbstractTableModel, Generic[R]):
-    def __init__(self, columns: Sequence[Column[R]], parent: QObject | None = None) -> None:
+    """With `sortable` False no column sorts."""
+
+    def __init__(self, columns: Sequence[Column[R]], parent: QObject | None = None, *, sortable: bool = True) -> None:
         super().__init__(parent)
-        self.columns = tuple(columns)
+        self.columns = tuple(each if sortable else replace(each, sortable=False) for each in columns)
 
     def row(self, index: int) -> R:
         raise NotImplementedError
@@ -134,9 +147,10 @@ class Rows(ColumnRows[R]):
         rows: Sequence[R] = (),
         *,
         key: Callable[[R], Hashable] | None = None,
+        sortable: bool = True,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(columns, parent)
+        super().__init__(columns, parent, sortable=sortable)
         self._rows: tuple[R, ...] = tuple(rows)
         self._key = key
         self._sorted_by: tuple[int, bool] | None = None  # column, descending
@@ -225,7 +239,7 @@ class PagedRows(ColumnRows[R]):
         sort_by: Callable[[str, bool], None] | None = None,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(columns, parent)
+        super().__init__(columns, parent, sortable=sort_by is not None)
         self._count = count
         self._fetch = fetch
         self._sort_by = sort_by

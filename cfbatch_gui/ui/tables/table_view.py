@@ -155,7 +155,16 @@ class TableView(QTableView):
     menu_opening = Signal(QMenu, int)  # the context menu of a row and its index, for the page to add entries
 
     def __init__(
-        self, name: str = "", *, memory: Memory | None = None, inset: bool = False, parent: QWidget | None = None
+        self,
+        name: str = "",
+        title: str = "",
+        rows: ColumnRows[Any] | None = None,
+        *,
+        memory: Memory | None = None,
+        inset: bool = False,
+        on_picked: Callable[[int], object] | None = None,
+        on_opened: Callable[[int], object] | None = None,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._name, self._memory = name, memory
@@ -184,10 +193,21 @@ class TableView(QTableView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._context_menu)
         self.doubleClicked.connect(lambda index: self.opened.emit(index.row()))
+        if title:
+            self.setAccessibleName(title)
+        if rows is not None:
+            self.show_rows(rows)
+        if on_picked is not None:
+            self.picked.connect(on_picked)
+        if on_opened is not None:
+            self.opened.connect(on_opened)
 
     def show_rows(self, rows: ColumnRows[Any]) -> None:
         self._restoring = True
+        before = self.model()
         self.setModel(rows)
+        if before is not None:
+            before.deleteLater()
         self.selectionModel().currentRowChanged.connect(self._current_changed)
         header = self.horizontalHeader()
         for section, column in enumerate(rows.columns):

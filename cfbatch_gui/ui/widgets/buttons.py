@@ -1,6 +1,7 @@
 """Buttons in the kinds of the visual system; each shows a ring when it has the focus by a key."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QShortcut, QWheelEvent
@@ -35,8 +36,18 @@ class Button(KeyboardRing, QPushButton):
     icon_role = "text"
     icon_size = 16
 
-    def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        icon: str = "",
+        on_click: Callable[[], object] | None = None,
+        *,
+        tip: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
+        if on_click is not None:
+            self.clicked.connect(lambda _checked=False: on_click())
         self.setText(text)
         self.setProperty("kind", self.kind)
         self.setAutoDefault(False)
@@ -90,8 +101,16 @@ class LinkButton(Button):
     kind = "link"
     icon_role = "accent"
 
-    def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, icon, tip=tip, parent=parent)
+    def __init__(
+        self,
+        text: str = "",
+        icon: str = "",
+        on_click: Callable[[], object] | None = None,
+        *,
+        tip: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(text, icon, on_click, tip=tip, parent=parent)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
 
@@ -101,8 +120,10 @@ class IconButton(Button):
     kind = "icon"
     icon_role = "quiet"
 
-    def __init__(self, icon: str, name: str, *, parent: QWidget | None = None) -> None:
-        super().__init__("", icon, tip=name, parent=parent)
+    def __init__(
+        self, icon: str, name: str, on_click: Callable[[], object] | None = None, *, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("", icon, on_click, tip=name, parent=parent)
         self.setAccessibleName(name)
 
 
@@ -211,8 +232,19 @@ class Choice(QComboBox):
 
     picked = Signal(object)
 
-    def __init__(self, name: str, *, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        choices: Iterable[tuple[str, object]] = (),
+        on_picked: Callable[[Any], object] | None = None,
+        *,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
+        for text, value in choices:
+            self.addItem(text, value)
+        if on_picked is not None:
+            self.picked.connect(on_picked)
         self.setAccessibleName(name)
         self.setAccessibleDescription(name)  # Qt takes the chosen text for the name, except on Windows
         self.setView(QListView(self))  # the plain list takes the stylesheet; the native popup does not

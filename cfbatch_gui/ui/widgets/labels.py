@@ -1,13 +1,14 @@
 """Labels in the roles of the visual system: plain text, elided text, icons, states and figures with captions."""
 
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from cfbatch_gui.ui import display, icons
-from cfbatch_gui.ui.theme import TINY
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 
 Role = Literal[
     "body", "quiet", "small", "strong", "accent", "attention", "done", "error", "part", "title", "figure", "display"
@@ -201,6 +202,60 @@ class IconLine(QWidget):
 
     def text(self) -> str:
         return self._label.text()
+
+
+class LabelGrid(QWidget):
+    """A small table. `roles` are those of its columns, `stretches` how these share the room that is left; texts of the
+    column `elided` are cut, those of `wrapped` and with `least`, the least pixels of the columns after the first, the
+    titles are wrapped.
+    """
+
+    def __init__(
+        self,
+        *roles: Role,
+        stretches: Sequence[int] = (1,),
+        gap: int = MEDIUM,
+        elided: int | None = None,
+        wrapped: int | None = None,
+        least: int = 0,
+    ) -> None:
+        super().__init__()
+        self._roles, self._elided, self._wrapped, self._least = roles, elided, wrapped, least
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(gap)
+        self._grid.setVerticalSpacing(SMALL)
+        for index, stretch in enumerate(stretches):
+            self._grid.setColumnStretch(index, stretch)
+        self._cells: list[Label | ElidedLabel] = []
+
+    def show_lines(
+        self, lines: Sequence[Sequence[str]], titles: Sequence[str] = (), *, right: Collection[int] = ()
+    ) -> None:
+        while (item := self._grid.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for index, title in enumerate(titles):
+            self._put(0, index, Label(title, "small", wrap=self._least > 0), right)
+            self._grid.setColumnMinimumWidth(index, scaled(self._least) if index else 0)
+        self._cells = []
+        for number, line in enumerate(lines, 1):
+            for index, text in enumerate(line):
+                role = self._roles[index] if index < len(self._roles) else "body"
+                cell = ElidedLabel(text) if index == self._elided else Label(text, role, wrap=index == self._wrapped)
+                self._cells.append(cell)
+                self._put(number, index, cell, right)
+
+    def texts(self) -> list[str]:
+        """Those of all lines, without the titles."""
+        return [cell.whole_text() if isinstance(cell, ElidedLabel) else cell.text() for cell in self._cells]
+
+    def _put(self, number: int, index: int, cell: Label, right: Collection[int]) -> None:
+        side = Qt.AlignmentFlag.AlignRight if index in right else Qt.AlignmentFlag.AlignLeft
+        fills = isinstance(cell, ElidedLabel) or index == self._wrapped  # else it is wrapped at its own width hint
+        self._grid.addWidget(
+            cell, number, index, Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag(0) if fills else side)
+        )
 
 
 class Clickable(QFrame):

@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import forget_texts
 from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushOptions
 from cfbatch_gui.core.vectorize.record import IndexRecord
@@ -130,16 +130,6 @@ def test_plain_numbers_and_what_is_sent_as_a_text() -> None:
     assert all(map(is_plain_number, ("0", "-1", "12.50", "123456789012345", "0.5")))
     texts = ("", "007", "+1", " 1", "1e5", "1,5", ".5", "1.", "1234567890123456", "٣", "-")
     assert not any(map(is_plain_number, texts))
-
-
-async def test_a_damaged_row_of_the_record_is_never_deleted(bench: Bench) -> None:
-    record = IndexRecord(bench.root / "r.db", "products", "mark")
-    record.acknowledge(["a", "b"], [7, 8], record.job_number("j", "Job"), "m-1", 0.0)
-    record._database.execute("UPDATE vectors SET id = 'c' WHERE id = 'b'")
-    record.begin_seen()
-    with pytest.raises(DataError, match="Nothing was deleted"):
-        record.gone_ids(10)
-    record.close()
 
 
 def test_a_record_whose_making_was_cut_off_is_no_damaged_one(bench: Bench) -> None:

@@ -138,12 +138,12 @@ class Ledger:
             database = connect_durably(paths.ledger)
             try:
                 ledger_tables.prepare(database, paths.ledger)
-                was_left_open = ledger_tables.check_after_crash(database)
+                ledger_tables.check_structure(database)
                 opened = cls(database, paths.ledger, lock, reserve)
             except BaseException:
                 database.close()
                 raise
-            opened.was_left_open = was_left_open
+            opened.was_left_open = bool(opened.metadata(IS_IN_USE))
         except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's messages quote what is damaged
             lock.release()
             raise _opening_failed(error, paths.ledger) from error
