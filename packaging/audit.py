@@ -136,12 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make audit", description=__doc__.splitlines()[0])
     parser.add_argument("--program", default="pip-audit", help="pip-audit")
     parser.add_argument("--service", choices=("pypi", "osv"), default="pypi", help="whose advisories")
-    parser.add_argument("--osv-url", default="", metavar="URL", help="another address of the OSV service")
     parser.add_argument("--requirements", type=Path, default=ROOT / "requirements", help="the folder with the pins")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "audit.md", help="the page to write")
     chosen = parser.parse_args(arguments)
     command = [chosen.program, "--vulnerability-service", chosen.service, "--progress-spinner", "off"]
-    command += ["--osv-url", chosen.osv_url] if chosen.osv_url else []
     pins = pins_of(chosen.requirements)
     try:
         findings = look_up(pins, command)
