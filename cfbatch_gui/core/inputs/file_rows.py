@@ -4,10 +4,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 
-from cfbatch_gui.core.inputs.input_values import Block, Row, Source, single_rows
-from cfbatch_gui.core.inputs.readers.collection import CollectionTexts, JudgementLine
-from cfbatch_gui.core.inputs.readers.formats import Joined, format_of
-from cfbatch_gui.core.inputs.recognise.recogniser import read_part
+from cfbatch_gui.core.inputs.input_values import Block, FileFormat, Row, Source, single_rows
+from cfbatch_gui.core.inputs.readers.collection import JudgementLine, read_collection_judgements
+from cfbatch_gui.core.inputs.readers.formats import format_of
 
 _LOOKED_THROUGH = 20_000  # rows
 _ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
@@ -18,28 +17,16 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
 
     Raises InputError.
     """
-    return single_rows(_found(source, progress))
+    return single_rows(format_of(source).read(source, progress))
 
 
 def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
-    return _in_blocks(_found(source, progress))
-
-
-def _found(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
-    read = format_of(source).read
-    return read.read(source, progress, read_part) if isinstance(read, Joined) else read(source, progress)
+    return _in_blocks(format_of(source).read(source, progress))
 
 
 def read_judgements(source: Source) -> Iterator[JudgementLine]:
     """Yield the judgements in a file of their own beside the rows, also of documents in no row. Raises InputError."""
-    entry = format_of(source)
-    return entry.read.read_judgements(source, read_part) if isinstance(entry.read, Joined) else iter(())
-
-
-def read_collection_texts(source: Source) -> CollectionTexts | None:
-    """What the candidates of a collection can be chosen from; None for an input that names them. Raises InputError."""
-    entry = format_of(source)
-    return entry.read.read_texts(source, read_part) if isinstance(entry.read, Joined) else None
+    return read_collection_judgements(source) if source.format == FileFormat.COLLECTION else iter(())
 
 
 def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:

@@ -97,7 +97,7 @@ def open_bytes(path: Path, end: int = 0) -> Iterator[BinaryIO]:
         head = raw.read(4)
         raw.seek(0)
         if not head.startswith((GZIP, ZIP)):
-            yield cast(BinaryIO, _Until(raw, end)) if end else raw
+            yield cast(BinaryIO, _Unpacked(raw, path, regular_file_size(path), end)) if end else raw
             return
         packed = regular_file_size(path)
         with _unpacking(path):
@@ -200,14 +200,6 @@ def _likely_size(path: Path, head: bytes) -> int:
         rest = int.from_bytes(raw.read(4), "little")  # the size without the part above 4 GB, if packed in one piece
     said = rest + max(0, round((likely - rest) / _GZIP_ROUND)) * _GZIP_ROUND
     return said if abs(said - likely) < likely // 2 else likely
-
-
-class _Until:
-    def __init__(self, file: BinaryIO, end: int) -> None:
-        self._file, self._end = file, end
-
-    def read(self, size: int) -> bytes:
-        return self._file.read(max(0, min(size, self._end - self._file.tell())))
 
 
 class _Unpacked:

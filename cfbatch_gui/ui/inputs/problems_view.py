@@ -11,13 +11,12 @@ from PySide6.QtGui import (
     QFontDatabase,
     QFontInfo,
     QFontMetrics,
-    QHelpEvent,
     QPainter,
     QResizeEvent,
     QTextCharFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QAbstractItemView, QBoxLayout, QStyleOptionViewItem, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -134,20 +133,6 @@ class RawDelegate(CellDelegate):
 
     def line_of(self, text: str, longest: int) -> str:
         return with_signs(text[:longest])
-
-    def helpEvent(
-        self,
-        event: QHelpEvent,
-        view: QAbstractItemView,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> bool:
-        """Show the whole row as a plain tooltip, also where it fits: its line ends are easier to see there."""
-        if event.type() != QEvent.Type.ToolTip or not index.isValid():
-            return super().helpEvent(event, view, option, index)
-        text = with_signs(str(index.data() or ""), breaks=True)
-        QToolTip.showText(event.globalPos(), display.plain_tip(text), view)
-        return True
 
 
 def fixed_font(like: QFont) -> QFont:

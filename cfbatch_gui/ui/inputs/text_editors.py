@@ -86,13 +86,9 @@ class TemplateEditor(Card):
     def _choose(self) -> None:
         self._timer.stop()
         text = self.field.text()
-        if self._file is not None and text != self._used and not isinstance(self._read(), str):
+        if self._file is not None and text != self._used and self.wrong.isHidden():
             self._used = text
             self.template_chosen.emit(text)
-
-    def _read(self) -> object:
-        columns = self._file.source.columns if self._file else ()
-        return read_template(self.field.text(), columns)
 
     def _show_results(self) -> None:
         columns = self._file.source.columns if self._file else ()

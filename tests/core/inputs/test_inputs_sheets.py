@@ -92,7 +92,7 @@ def test_titles_above_the_table_are_left_aside(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("Sheet1", TITLED))
     source = open_source(path)
     assert (source.columns, source.has_header) == (("sku", "text"), True)
-    assert source.notices == ("2 rows above the table are not read: “Lamps of May” and more.",)
+    assert source.notices == ("2 lines above the table are not read: “Lamps of May” and more.",)
     rows = list(read_rows(source))
     assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"A-{n}") for n in range(5)]
     again = open_source(path, ReadOptions(has_header=False))
@@ -107,8 +107,8 @@ PAIRS: Rows = [["id", "query", "text"], *[[str(n), f"How is lamp {n}?", "It is w
 @pytest.mark.parametrize(
     ("above", "said"),
     [
-        ([["Report:", "Lamps"], ["As of:", "2024-05-31"], []], "2 rows above the table are not read: “Report: Lamps”"),
-        ([["", "What was said", ""]], "1 row above the table is not read: “What was said”."),
+        ([["Report:", "Lamps"], ["As of:", "2024-05-31"], []], "2 lines above the table are not read: “Report: Lamps”"),
+        ([["", "What was said", ""]], "1 line above the table is not read: “What was said”."),
     ],
 )
 def test_what_else_stands_above_a_table(tmp_path: Path, above: Rows, said: str) -> None:

@@ -147,7 +147,6 @@ class CollectionTexts:
     documents: Iterator[tuple[str, str]]
 
 
-FileReader = Callable[[Path], tuple[Source, Iterator[Row]]]
 _PAIR_COLUMNS = ("query_id", "query", "doc_id", "text", "initial_rank", "label")
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".parquet", ".txt", ".gz")
 _CORPUS = ("corpus", "documents", "docs", "collection")
@@ -244,7 +243,7 @@ def _parts_of(path: Path) -> _Parts | None:
         return _Parts(corpus, queries, run, _part(folder, ("qrels", "judgements", "judgments")))
 
 
-def settle_candidates(source: Source, rule: CandidateRule | None, read_file: FileReader) -> Source:
+def settle_candidates(source: Source, rule: CandidateRule | None) -> Source:
     """The source with the rule that chooses its candidates, by default the usual one; unchanged with a run.
 
     Raises InputError.
@@ -252,7 +251,7 @@ def settle_candidates(source: Source, rule: CandidateRule | None, read_file: Fil
     parts = _parts_of(source.path)
     if parts is None or parts.run is not None or parts.judgements is None:
         return source
-    rule = rule or usual_rule(_labels(parts.judgements, read_file))
+    rule = rule or usual_rule(_labels(parts.judgements))
     return replace(source, candidates=rule, notices=_notices(parts, rule))
 
 
@@ -312,39 +311,35 @@ def _any_run(folder: Path) -> Path | None:
     return None
 
 
-def read_collection(
-    source: Source, progress: Callable[[int], None] | None, read_file: FileReader
-) -> Generator[Row, None, None]:
+def read_collection(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the pairs of query and candidate, numbered from 1; one without a document or query is a problem."""
     parts = _parts_of(source.path)
     if parts is None:
         raise InputError(message("{name} has lost its corpus or its queries. Choose it again.", name=source.path.name))
     rule = (source.candidates if not parts.run else None) or CandidateRule(CandidatePool.JUDGED)
-    labels = _labels(parts.judgements, read_file) if parts.judgements else {}
-    run = _candidates(parts.run, read_file) if parts.run else None
-    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS, read_file)}
+    labels = _labels(parts.judgements) if parts.judgements else {}
+    run = _candidates(parts.run) if parts.run else None
+    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS)}
     with TextStore() as store:
         wanted = {doc for docs in (labels if run is None else run).values() for doc in docs}
-        store.add(_documents(parts.corpus, wanted, read_file, with_others=rule.pool is not CandidatePool.JUDGED))
+        store.add(_documents(parts.corpus, wanted, with_others=rule.pool is not CandidatePool.JUDGED))
         chosen = candidate_texts(store, labels, rule) if run is None else _texts_of_run(store, run)
         yield from _pairs(chosen, queries, labels, progress, is_ranked=rule.pool is CandidatePool.JUDGED)
 
 
-def read_collection_texts(source: Source, read_file: FileReader) -> CollectionTexts | None:
+def read_collection_texts(source: Source) -> CollectionTexts | None:
     """What the candidates can be chosen from; None where a run names them. Raises InputError."""
     parts = _parts_of(source.path)
     if parts is None or parts.run is not None or parts.judgements is None:
         return None
-    labels = _labels(parts.judgements, read_file)
-    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS, read_file) if row_id in labels}
+    labels = _labels(parts.judgements)
+    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS) if row_id in labels}
     wanted = {doc for docs in labels.values() for doc in docs}
-    return CollectionTexts(queries, labels, _documents(parts.corpus, wanted, read_file, with_others=True))
+    return CollectionTexts(queries, labels, _documents(parts.corpus, wanted, with_others=True))
 
 
-def _documents(
-    corpus: Path, wanted: set[str], read_file: FileReader, *, with_others: bool
-) -> Iterator[tuple[str, str]]:
-    for doc_id, title, text in _texts(corpus, _DOC_IDS, read_file):
+def _documents(corpus: Path, wanted: set[str], *, with_others: bool) -> Iterator[tuple[str, str]]:
+    for doc_id, title, text in _texts(corpus, _DOC_IDS):
         if doc_id in wanted or (with_others and (title + text).strip()):
             yield doc_id, f"{title} {text}" if title else text
 
@@ -356,11 +351,11 @@ def _texts_of_run(
         yield query_id, ((document, store.get(document)) for document in documents)
 
 
-def read_collection_judgements(source: Source, read_file: FileReader) -> Iterator[JudgementLine]:
+def read_collection_judgements(source: Source) -> Iterator[JudgementLine]:
     """Yield the judgements in file order, also of documents that are no candidates. Raises InputError."""
     parts = _parts_of(source.path)
     if parts is not None and parts.judgements is not None:
-        yield from (JudgementLine(*pair, label) for pair, label in _judgements(parts.judgements, read_file))
+        yield from (JudgementLine(*pair, label) for pair, label in _judgements(parts.judgements))
 
 
 def _pairs(
@@ -388,8 +383,11 @@ def _pairs(
                 progress(number)
 
 
-def _table(path: Path, read_file: FileReader) -> Iterator[dict[str, str]]:
-    source, rows = read_file(path)
+def _table(path: Path) -> Iterator[dict[str, str]]:
+    # A part may be of any format, and what recognises those knows this one.
+    from cfbatch_gui.core.inputs.recognise.recogniser import read_part
+
+    source, rows = read_part(path)
     if not source.has_header and source.separator and len(source.columns) == 2:
         names = ["_id", "text"]  # MS MARCO's collection.tsv and queries.tsv
     else:
@@ -399,15 +397,15 @@ def _table(path: Path, read_file: FileReader) -> Iterator[dict[str, str]]:
             yield dict(zip(names, row.cells, strict=True))
 
 
-def _texts(path: Path, ids: tuple[str, ...], read_file: FileReader) -> Iterator[tuple[str, str, str]]:
-    for fields in _table(path, read_file):
+def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    for fields in _table(path):
         yield _first(fields, ids), fields.get("title", ""), _first(fields, _TEXTS)
 
 
-def _candidates(path: Path, read_file: FileReader) -> dict[str, list[str]]:
+def _candidates(path: Path) -> dict[str, list[str]]:
     with open_bytes(path) as file:
         is_trec = _is_run(file.read(8192).decode("utf-8", "ignore"))
-    return _trec_candidates(path) if is_trec else _listed_candidates(path, read_file)
+    return _trec_candidates(path) if is_trec else _listed_candidates(path)
 
 
 def _trec_candidates(path: Path) -> dict[str, list[str]]:
@@ -424,9 +422,9 @@ def _trec_candidates(path: Path) -> dict[str, list[str]]:
     return {query: [doc for _, _, doc in sorted(found)] for query, found in scored.items()}
 
 
-def _listed_candidates(path: Path, read_file: FileReader) -> dict[str, list[str]]:
+def _listed_candidates(path: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for fields in _table(path, read_file):
+    for fields in _table(path):
         documents = _first(fields, _DOC_IDS[:-2])
         query = _first(fields, _QUERY_IDS)
         try:
@@ -437,7 +435,7 @@ def _listed_candidates(path: Path, read_file: FileReader) -> dict[str, list[str]
     return found
 
 
-def _judgements(path: Path, read_file: FileReader) -> Iterator[tuple[tuple[str, str], str]]:
+def _judgements(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
     with open_bytes(path) as file:
         head = file.read(4096).decode("utf-8", "ignore").split("\n")[0].split()
     if len(head) == 4 and head[3].lstrip("-").isdigit():  # TREC: qid iter docno rel
@@ -447,14 +445,14 @@ def _judgements(path: Path, read_file: FileReader) -> Iterator[tuple[tuple[str, 
                 if len(fields) >= 4:
                     yield (fields[0], fields[2]), fields[3]
         return
-    for named in _table(path, read_file):
+    for named in _table(path):
         yield (_first(named, _QUERY_IDS), _first(named, _DOC_IDS)), _first(named, _SCORES)
 
 
-def _labels(path: Path, read_file: FileReader) -> dict[str, dict[str, str]]:
+def _labels(path: Path) -> dict[str, dict[str, str]]:
     """The labels by the ids of query and document, in file order; of several the last counts."""
     found: dict[str, dict[str, str]] = {}
-    for (query, document), label in _judgements(path, read_file):
+    for (query, document), label in _judgements(path):
         found.setdefault(query, {})[document] = label
     return found
 

@@ -1,22 +1,12 @@
 """The table of file formats; those without a function here are told apart in `recognise`."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.encodings import shown_name
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, CandidateRule, FileFormat, Row, Shape, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source
 from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table
-from cfbatch_gui.core.inputs.readers.collection import (
-    CollectionTexts,
-    FileReader,
-    JudgementLine,
-    read_collection,
-    read_collection_judgements,
-    read_collection_texts,
-    recognise_collection,
-    recognise_run,
-    settle_candidates,
-)
+from cfbatch_gui.core.inputs.readers.collection import read_collection, recognise_collection, recognise_run
 from cfbatch_gui.core.inputs.readers.delimited_rows import read_delimited
 from cfbatch_gui.core.inputs.readers.docx import read_docx, recognise_docx
 from cfbatch_gui.core.inputs.readers.folder import read_folder
@@ -31,16 +21,6 @@ Reader = Callable[[Source, Progress], Generator[Block | Row, None, None]]
 Recogniser = Callable[[Candidate], Source | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The readers of a format of several files: they also get the function that recognises and reads one of them."""
-
-    read: Callable[[Source, Progress, FileReader], Generator[Row, None, None]]
-    read_judgements: Callable[[Source, FileReader], Iterator[JudgementLine]]
-    settle: Callable[[Source, CandidateRule | None, FileReader], Source]
-    read_texts: Callable[[Source, FileReader], CollectionTexts | None]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """One format.
@@ -52,7 +32,7 @@ class Format:
 
     name: str
     words: Message
-    read: Reader | Joined
+    read: Reader
     short: str = ""
     listed: str = ""
     group: str = ""
@@ -206,7 +186,7 @@ _TABLE = (
         short=message("a data set of queries and texts"),
         recognise=recognise_collection,
         recognise_text=recognise_run,
-        read=Joined(read_collection, read_collection_judgements, settle_candidates, read_collection_texts),
+        read=read_collection,
         counts_rows=True,
     ),
     Format(

@@ -33,9 +33,10 @@ from cfbatch_gui.core.inputs.open_file import (
     unpacked_size,
 )
 from cfbatch_gui.core.inputs.readers import parquet
+from cfbatch_gui.core.inputs.readers.collection import settle_candidates
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
-from cfbatch_gui.core.inputs.readers.formats import FORMATS, Joined, format_of, table_suffixes
+from cfbatch_gui.core.inputs.readers.formats import FORMATS, format_of, table_suffixes
 from cfbatch_gui.core.inputs.readers.json_values import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.xlsx import archive_names, check_archive
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
@@ -55,15 +56,13 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     """
     check_name(path)
     source = replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
-    read = format_of(source).read
-    return read.settle(source, options.candidates, read_part) if isinstance(read, Joined) else source
+    return settle_candidates(source, options.candidates) if source.format == FileFormat.COLLECTION else source
 
 
 def read_part(path: Path) -> tuple[Source, Iterator[Row]]:
     """Recognise one file of a collection, and read its rows as `file_rows.read_rows` does. Raises InputError."""
     source = open_source(path)
-    read = format_of(source).read
-    return source, single_rows(read.read(source, None, read_part) if isinstance(read, Joined) else read(source, None))
+    return source, single_rows(format_of(source).read(source, None))
 
 
 def _recognised(path: Path, options: ReadOptions) -> Source:

@@ -338,15 +338,6 @@ def notice_above(lines: list[str]) -> str:
     )
 
 
-def notice_of_rows_above(rows: list[str]) -> str:
-    return counted_message(
-        len(rows),
-        "{n:,} row above the table is not read: {first}.",
-        "{n:,} rows above the table are not read: {first}.",
-        first=_first_of(rows),
-    )
-
-
 def _first_of(lines: list[str]) -> Message:
     first = lines[0] if len(lines[0]) <= _SHOWN else f"{lines[0][:_SHOWN].rstrip()}…"
     return message("“{text}” and more", text=first) if len(lines) > 1 else quoted(first)

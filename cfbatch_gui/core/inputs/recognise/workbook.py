@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import is_xlsx, read_records, sheets_of
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, has_header, judge_header
-from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_of_rows_above
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_above
 from cfbatch_gui.core.inputs.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.messages import cut_list, message, quoted
 
@@ -80,8 +80,8 @@ def open_workbook(candidate: Candidate) -> Source:
     if header and len(table) == 1:
         raise only_header(path)
     columns = complete_names(table[0].cells if header else (), len(table[0].cells))
-    above = [text for row in chosen.rows[: chosen.begin] if (text := " ".join(" ".join(row.cells).split()))]
-    notices = (*chosen.notices, notice_of_rows_above(above)) if above else chosen.notices
+    above = notice_above([" ".join(" ".join(row.cells).split()) for row in chosen.rows[: chosen.begin]])
+    notices = (*chosen.notices, above) if above else chosen.notices
     return Source(
         *(path, "xlsx" if is_xlsx(path) else "sheet", columns, candidate.size),
         has_header=header,

@@ -5,9 +5,13 @@ no run.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from cfbatch_gui.core.inputs.file_rows import read_collection_texts
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Source
-from cfbatch_gui.core.inputs.readers.collection import CollectionTexts, have_contrast, is_relevant
+from cfbatch_gui.core.inputs.readers.collection import (
+    CollectionTexts,
+    have_contrast,
+    is_relevant,
+    read_collection_texts,
+)
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
