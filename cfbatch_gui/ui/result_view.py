@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
@@ -62,12 +62,12 @@ V = TypeVar("V", bound=ResultView)
 
 
 class LateView(ResultView, Generic[V]):
-    """Stands for a view made when it is first shown; `module` is imported in a thread before `make` is called."""
+    """Stands for a view made when it is first shown; `module` is imported in a thread, and given to `make`."""
 
     def __init__(
         self,
         module: str,
-        make: Callable[[], V],
+        make: Callable[[Any], V],
         on_error: Callable[[UserError], object],
         *,
         may_begin: Callable[[], Awaitable[object]] | None = None,
@@ -83,7 +83,7 @@ class LateView(ResultView, Generic[V]):
     @property
     def view(self) -> V:
         if self._view is None:
-            self._view = self._make()
+            self._view = self._make(import_module(self._module))
             self.setLayout(column(self._view, gap=0))
         return self._view
 

@@ -231,10 +231,10 @@ class Tour:
     async def comparison(self) -> None:
         """The choice of jobs, and the tabs of a comparison."""
         base, other = (self._stage.job(name).id for name in ("Help centre, baseline", "Help centre, short answers"))
-        self._space._comparing.choose(base)
+        self._space._evaluating.choose(base)
         await self._dialog("comparison-choose")
-        self._space._comparing.compare((base, other))
-        page = self._space._comparing.page
+        self._space._evaluating.compare((base, other))
+        page = self._space._evaluating.comparison
         for tab in (ANSWER, QUERIES, SCORES, JOBS):
             await settled(self._stage)
             page.tabs.choose(tab)
@@ -242,9 +242,9 @@ class Tour:
 
     async def judging(self) -> None:
         """Before judging, and while judging."""
-        self._space._judging.judge([self._stage.job("Support articles, April").id])
+        self._space._evaluating.judge([self._stage.job("Support articles, April").id])
         await self._stop("judging-start")
-        self._space._judging.page.start.begun.emit()
+        self._space._evaluating.judging.start.begun.emit()
         await self._stop("judging")
 
     async def vectors(self) -> None:

@@ -57,7 +57,7 @@ async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Un
     await until(lambda: not job_page._forget.isVisible())
     assert not job_page._judge.isVisible() and not job_page._duplicate.isEnabled()
     shown = stage.workspace.window.pages.currentWidget()
-    stage.workspace._judging.judge([stage.job(JOB).id])
+    stage.workspace._evaluating.judge([stage.job(JOB).id])
     assert stage.workspace.window.pages.currentWidget() is shown
     await stage.person.until_sees("Texts that were removed cannot be judged.")
 

@@ -52,7 +52,7 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         await driver.show(job)
         yield Pages(driver, views, job, until)
         await views.close_work()
-        for page in views.pages().values():
+        for page in views.pages.values():
             page.close()
             page.deleteLater()
 

@@ -38,7 +38,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         window.judge.emit()  # Ctrl+J
         await person.until_sees("Start judging", f"{QUERIES * TEXTS} texts to judge")
         await person.press(Qt.Key.Key_Return)
-        page = stage.workspace._judging.page
+        page = stage.workspace._evaluating.judging
         await person.until(lambda: page.session() is not None and page.view.isVisible())
         session = page.session()
         assert session is not None
@@ -69,7 +69,7 @@ async def test_one_ranking_is_judged_and_its_quality_shown(tmp_path: Path, theme
         await person.click("Judge its texts…")
         await person.until_sees("Start judging", f"{TEXTS} texts to judge")
         await person.press(Qt.Key.Key_Return)
-        page = stage.workspace._judging.page
+        page = stage.workspace._evaluating.judging
         await person.until(lambda: page.session() is not None and page.view.isVisible())
         for key in (Qt.Key.Key_2, Qt.Key.Key_0, Qt.Key.Key_Space, Qt.Key.Key_1, Qt.Key.Key_0):
             await person.press(key)

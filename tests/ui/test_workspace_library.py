@@ -82,7 +82,7 @@ async def test_two_jobs_are_deleted_and_come_back_by_one_undo(stage: Stage) -> N
 async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage) -> None:
     select(stage, "May", "June")
     await menu_job(stage, "Compare these 3…")
-    page = stage.workspace._comparing.page
+    page = stage.workspace._evaluating.comparison
     await stage.person.until(lambda: stage.workspace.window.pages.currentWidget() is page)
     await stage.person.until_sees("May", "June")
     assert page._chosen[0] == stage.job("April").id

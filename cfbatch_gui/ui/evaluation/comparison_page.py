@@ -123,8 +123,9 @@ class ComparisonPage(QWidget):
 
     def _make_header(self) -> None:
         self.header = PageHeader()
-        self.choose_button = QuietButton(self.tr("Other jobs…"), "git-compare")
-        self.choose_button.clicked.connect(lambda: self.more_wanted.emit(self._jobs[0].id))
+        self.choose_button = QuietButton(
+            self.tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[0].id)
+        )
         self.save_button = MenuButton(self.tr("Save as CSV"))
         self.save_button.add(self.tr("A row for each text…"), lambda: self._save(by_query=False))
         self.save_button.add(self.tr("A row for each query…"), lambda: self._save(by_query=True))
@@ -133,16 +134,16 @@ class ComparisonPage(QWidget):
             self.save_button.add("", lambda: self._save(by_query=True, only=self.queries.selected())),
         )
         self.save_button.menu().aboutToShow.connect(self._offer_selected)
-        self.back_button = QuietButton(self.tr("Back to the job"), "chevron-left")
-        self.back_button.clicked.connect(lambda: self.done.emit(self._jobs[0].id))
+        self.back_button = QuietButton(
+            self.tr("Back to the job"), "chevron-left", lambda: self.done.emit(self._jobs[0].id)
+        )
         for button in (self.back_button, self.choose_button, self.save_button):
             self.header.add_button(button)
 
     def _make_content(self, memory: Memory | None) -> None:
         self.partial_bar = NoticeBar("", "attention")
         self.rbo, self.top, self.first, self.unmoved = Figure(), Figure(), Figure(), Figure()
-        self.others = Choice(self.tr("Compared with"))
-        self.others.picked.connect(lambda _: self._show_other())
+        self.others = Choice(self.tr("Compared with"), on_picked=lambda _: self._show_other())
         self.tops = Choice(self.tr("How many first texts"))
         for count in _TOPS:
             self.tops.add(self.tr("Top {n}").format(n=count), count)

@@ -180,8 +180,7 @@ class JudgePage(QWidget):
         self._given_of: tuple[str, ...] = ()
         self.tasks = Tasks(self, self._show_error)
         self.header = PageHeader(self.tr("Judge"))
-        self.pause_button = QuietButton("")
-        self.pause_button.clicked.connect(self._leave)
+        self.pause_button = QuietButton("", on_click=self._leave)
         self.files = JudgementFiles(
             *(program, notices, self.tasks, self),
             book_name=lambda: self.start.book.text().strip() or program.judgements.used_name(),

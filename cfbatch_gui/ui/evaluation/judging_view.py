@@ -313,12 +313,9 @@ class JudgingView(QWidget):
         self.setLayout(whole)
 
     def _make_links(self) -> None:
-        self._untold = LinkButton(self.tr("Cannot tell"))
-        self._untold.clicked.connect(lambda: self.answered.emit(None))
-        self._undo = LinkButton(self.tr("Undo"))
-        self._undo.clicked.connect(self.undo_wanted)
-        self._write = LinkButton(self.tr("Note"))
-        self._write.clicked.connect(self._open_note)
+        self._untold = LinkButton(self.tr("Cannot tell"), on_click=lambda: self.answered.emit(None))
+        self._undo = LinkButton(self.tr("Undo"), on_click=self.undo_wanted.emit)
+        self._write = LinkButton(self.tr("Note"), on_click=self._open_note)
         for link in (self._untold, self._undo, self._write):
             link.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # each has a key, and Space is one of them
         pairs = ((self.tr("Space"), self._untold), ("⌫", self._undo), ("N", self._write))

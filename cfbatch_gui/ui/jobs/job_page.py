@@ -144,18 +144,20 @@ class JobPage(QWidget):
     def _make_header(self) -> None:
         self.header = PageHeader(renamable=True)
         self.header.renamed.connect(lambda name: self._with_job(lambda job_id: self.renamed.emit(job_id, name)))
-        self.check_button = Button(self.tr("Check now"), "refresh-cw")
-        self.check_button.clicked.connect(lambda: self._with_job(self._program.runner.check_now))
+        self.check_button = Button(
+            self.tr("Check now"), "refresh-cw", lambda: self._with_job(self._program.runner.check_now)
+        )
         self.stop_button = Button(self.tr("Stop watching"), "pause")
         self.stop_button.clicked.connect(
             lambda: self._with_job(lambda job_id: self.tasks.start("stop", self._program.runner.pause(job_id)))
         )
-        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play")
-        self.carry_on_button.clicked.connect(self._carry_on)
-        self.compare_button = Button(self.tr("Compare"), "git-compare")
-        self.compare_button.clicked.connect(lambda: self._with_job(self.compare_wanted.emit))
-        self.export_button = PrimaryButton(self.tr("Export…"), "download")
-        self.export_button.clicked.connect(lambda: self._with_job(self.export_wanted.emit))
+        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", self._carry_on)
+        self.compare_button = Button(
+            self.tr("Compare"), "git-compare", lambda: self._with_job(self.compare_wanted.emit)
+        )
+        self.export_button = PrimaryButton(
+            self.tr("Export…"), "download", lambda: self._with_job(self.export_wanted.emit)
+        )
         buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
         for button in buttons:
             self.header.add_button(button)

@@ -104,9 +104,8 @@ class Library(QFrame):
         self.setProperty("kind", "sidebar")
         self._opened_id = ""
         self._phase_of: PhaseOf = kept_phase
-        self.new_button = PrimaryButton(self.tr("New job"), "plus")
+        self.new_button = PrimaryButton(self.tr("New job"), "plus", self.new_job.emit)
         self.new_button.setProperty("large", "true")
-        self.new_button.clicked.connect(self.new_job)
         self.find_field = SearchField(self.tr("Find a job"))
         self.rows = LibraryRows(self)
         self.rows.renamed.connect(self.renamed)
@@ -120,8 +119,7 @@ class Library(QFrame):
         self._nothing.setContentsMargins(MEDIUM, SMALL, MEDIUM, 0)
         self._nothing.hide()
         self.find_field.searched.connect(self._show_nothing)
-        self.archive_button = QuietButton("", "archive")
-        self.archive_button.clicked.connect(self.toggle_archive)
+        self.archive_button = QuietButton("", "archive", self.toggle_archive)
         self._archive_line = boxed(row(self.archive_button, None, margins=(MEDIUM, 2, MEDIUM, 2)))
         self._archive_line.hide()
         self._commands = SelectionCommands(
@@ -271,8 +269,7 @@ class ConnectionFoot(Clickable):
         self.unlock.setAccessibleName(self.tr("Unlock the keyring"))
         self.unlock.hide()
         self.bell = IconButton("bell", self.tr("Notices"))
-        self._gear = IconButton("settings", self.tr("Settings"))
-        self._gear.clicked.connect(self.opened)
+        self._gear = IconButton("settings", self.tr("Settings"), self.opened.emit)
         self.clicked.connect(self.opened)
         texts = column(self._name, self._detail, row(self.unlock, None), gap=0)
         layout = row(self._icon, gap=7, margins=(MEDIUM - 1, SMALL, 5, MEDIUM - 1))
@@ -322,11 +319,9 @@ class TagDialog(QDialog):
         about = Label(
             self.tr("Short words of your own; the search field above the jobs finds them."), "quiet", wrap=True
         )
-        accept = PrimaryButton(self.tr("Save"))
+        accept = PrimaryButton(self.tr("Save"), on_click=self.accept)
         accept.setDefault(True)
-        accept.clicked.connect(self.accept)
-        cancel = Button(self.tr("Cancel"))
-        cancel.clicked.connect(self.reject)
+        cancel = Button(self.tr("Cancel"), on_click=self.reject)
         body = QWidget()
         ticks = column(*self.boxes.values(), gap=SMALL, margins=(0, 0, SMALL, 0))
         ticks.addStretch(1)

@@ -1,7 +1,6 @@
 """The pages about all vectors of a job, each made when it is first shown, and their link to the table."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -10,7 +9,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import LateView, ResultView
+from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.tables.table_view import Memory
 
 if TYPE_CHECKING:
@@ -41,18 +40,23 @@ class VectorViews(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._program, self._notices, self._table = program, notices, table
-        self.map: LateView[MapView] = self._late("map_view", "MapView", memory=memory)
-        self.similar: LateView[SimilarView] = self._late("similar_view", "SimilarView", memory=memory)
-        self.duplicates: LateView[DuplicatesView] = self._late("duplicates_view", "DuplicatesView", memory=memory)
-        self.clusters: LateView[ClustersView] = self._late("clusters_view", "ClustersView", memory=memory)
-        self.versus: LateView[VersusScoresView] = self._late(
-            "versus_scores_view", "VersusScoresView", has_something=self._has_ranking
-        )
+        self._program, self._table = program, table
 
-    def pages(self) -> dict[str, ResultView]:
-        """Each page by the key of its tab, in the order of the tabs."""
-        return {
+        def late(module: str, *, has_something: Callable[[Job], bool] = lambda job: True, **more: Any) -> LateView[Any]:
+            def make(found: Any) -> "VectorPage":
+                page: VectorPage = getattr(found, module.title().replace("_", ""))(program, notices, **more)
+                page.rows_wanted.connect(self.show_rows)
+                return page
+
+            return LateView(f"{__package__}.{module}", make, notices.show_error, has_something=has_something)
+
+        self.map: LateView[MapView] = late("map_view", memory=memory)
+        self.similar: LateView[SimilarView] = late("similar_view", memory=memory)
+        self.duplicates: LateView[DuplicatesView] = late("duplicates_view", memory=memory)
+        self.clusters: LateView[ClustersView] = late("clusters_view", memory=memory)
+        self.versus: LateView[VersusScoresView] = late("versus_scores_view", has_something=self._has_ranking)
+        # By the key of its tab, in the order of the tabs.
+        self.pages: dict[str, LateView[Any]] = {
             "map": self.map,
             "similar": self.similar,
             "duplicates": self.duplicates,
@@ -66,20 +70,8 @@ class VectorViews(QObject):
             self.table_wanted.emit()
 
     async def close_work(self) -> None:
-        for late in (self.map, self.similar, self.duplicates, self.clusters, self.versus):
+        for late in self.pages.values():
             await late.close_work()
-
-    def _late(
-        self, module: str, name: str, *, has_something: Callable[[Job], bool] = lambda job: True, **more: Memory | None
-    ) -> LateView[Any]:
-        path = f"{__package__}.{module}"
-
-        def made() -> "VectorPage":
-            page: VectorPage = getattr(import_module(path), name)(self._program, self._notices, **more)
-            page.rows_wanted.connect(self.show_rows)
-            return page
-
-        return LateView(path, made, self._notices.show_error, has_something=has_something)
 
     def _has_ranking(self, _job: Job) -> bool:
         return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())

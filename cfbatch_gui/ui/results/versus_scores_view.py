@@ -54,9 +54,8 @@ class VersusScoresView(VectorPage):
         super().__init__(program, notices, "chart-scatter")
         self._versus: VersusScores | None = None
         self._folder: JobFolder | None = None
-        self.ranking = Choice(self.tr("Ranking to look at"))
+        self.ranking = Choice(self.tr("Ranking to look at"), on_picked=lambda _: self._look())
         self.ranking.setMinimumWidth(210)
-        self.ranking.picked.connect(lambda _: self._look())
         self.summary = ElidedLabel("", "quiet")
         self.chart = PairChart(self.tr("Scores and similarities"))
         self.chart.picked.connect(self._picked)

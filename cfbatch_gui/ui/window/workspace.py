@@ -25,7 +25,7 @@ from cfbatch_gui.ui.window.job_changes import JobChanges, SettingsMemory
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.new_jobs import NewJobs
-from cfbatch_gui.ui.window.result_views import Comparing, Judging, ResultViews
+from cfbatch_gui.ui.window.result_views import Evaluating, ResultViews
 from cfbatch_gui.ui.window.settings_pages import SettingsPages
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ class Workspace:
         self._settle = QTimer(self.window, singleShot=True)
         self._settle.timeout.connect(self._show_jobs)
 
-        self._comparing = Comparing(program, self._notices, self.window, self._tasks, memory=memory)
-        self._judging = Judging(program, self._notices, self.window, self._comparing, self._tasks, memory=memory)
+        self._evaluating = Evaluating(program, self._notices, self.window, self._tasks, memory=memory)
         self._results = ResultViews(
             program, self._notices, memory=memory, may_begin=self.window.painted, parent=self.window
         )
@@ -108,7 +107,7 @@ class Workspace:
             await self._draft.close_work()
         if is_made(self, "_job"):
             await self._job.close_work()
-        for owner in (self._results, self._comparing, self._judging, self._settings):
+        for owner in (self._results, self._evaluating, self._settings):
             await owner.close_work()
         await self._tasks.close()
 
@@ -175,15 +174,15 @@ class Workspace:
             self._results.ranking,
             self._results.vectors,
             overview_view=self._results.overview,
-            quality_view=self._judging.quality,
-            vector_pages={**self._results.about_vectors.pages(), VECTORIZE: self._results.vectorize},
+            quality_view=self._evaluating.quality,
+            vector_pages={**self._results.about_vectors.pages, VECTORIZE: self._results.vectorize},
             memory=self._memory,
         )
         self.window.add_page(page)
         self._results.about_vectors.table_wanted.connect(page.show_vectors)
-        self._judging.quality_wanted.connect(page.show_quality)
-        page.judge_wanted.connect(self._judging.judge_one)
-        page.compare_wanted.connect(self._comparing.choose)
+        self._evaluating.quality_wanted.connect(page.show_quality)
+        page.judge_wanted.connect(self._evaluating.judge_one)
+        page.compare_wanted.connect(self._evaluating.choose)
         page.export_wanted.connect(self._export)
         page.connection_wanted.connect(self.window.connection)
         self._changes.listen_to_page(page)
@@ -264,8 +263,8 @@ class Workspace:
     def _show_jobs(self) -> None:
         jobs = self._program.ledger.jobs()
         self.window.library.show_jobs(jobs)
-        if self._comparing.is_shown():
-            self._comparing.page.show_jobs(jobs)
+        if (comparison := self._evaluating.shown_comparison()) is not None:
+            comparison.show_jobs(jobs)
         if not (opened := self.window.library.opened_job()):
             return
         job = next((job for job in jobs if job.id == opened), None)
@@ -356,15 +355,14 @@ class Workspace:
         window.scheme_chosen.connect(self._choose_scheme)
         window.close_requested.connect(self._close)
         library.opened.connect(self._open)
-        library.compare_wanted.connect(self._comparing.choose)
-        library.comparison_wanted.connect(self._comparing.compare_these)
-        library.judge_wanted.connect(self._judging.judge_one)
+        library.compare_wanted.connect(self._evaluating.choose)
+        library.comparison_wanted.connect(self._evaluating.compare_these)
+        library.judge_wanted.connect(self._evaluating.judge_one)
         self._changes.listen_to_list(library)
         self._commands.exported_all.connect(self._changes.exported_all)
         self._commands.attached.connect(self._open_attached)
         self._commands.wanted.connect(self._open_attached)
-        self._comparing.opened.connect(self._open)
-        self._judging.opened.connect(self._open)
+        self._evaluating.opened.connect(self._open)
         self._results.score_help_wanted.connect(self._show_score_help)
         self._new_jobs.token_pasted.connect(self._settings.paste_token)
         self._settings.changed.connect(self._in_use.changed)
