@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window.loop import EventLoop
+from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
 Until = Callable[..., Awaitable[None]]
 _TICK = 0.005
@@ -72,3 +73,10 @@ def until() -> Until:
             await asyncio.sleep(_TICK)
 
     return wait
+
+
+@pytest.fixture
+async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
+    """A program with its job page on the screen."""
+    async with open_job_page(tmp_path) as driver:
+        yield driver

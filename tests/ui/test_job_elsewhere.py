@@ -27,7 +27,7 @@ from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
-from tests.ui.job_page_driver import MODEL, TIED, JobPageDriver, open_job_page
+from tests.ui.job_page_driver import MODEL, TIED, JobPageDriver
 from tests.ui.test_connection_page import MemoryKeyring, click
 
 REFUSED = "This model takes no batches."
@@ -45,12 +45,6 @@ CODE = {
     "Copy as Worker code": ("env.AI.run", "queueRequest"),
     "Copy as curl": ("curl ", "$CLOUDFLARE_API_TOKEN", "batch-0001.json"),
 }
-
-
-@pytest.fixture
-async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
-    async with open_job_page(tmp_path) as driver:
-        yield driver
 
 
 @pytest.fixture

@@ -7,19 +7,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page
-
-
-@pytest.fixture
-async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
-    async with open_job_page(tmp_path) as driver:
-        yield driver
 
 
 @pytest.fixture
@@ -65,20 +58,6 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     assert driver.page.tabs.current() == "vectors"
     assert not driver.page.tabs.is_shown("ranking")
     await until(lambda: driver.vectors.rows.rowCount() == 4)
-    await driver.idle()
-
-
-async def test_the_name_is_changed_in_place(driver: JobPageDriver) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    await driver.show(job)
-    names: list[tuple[str, str]] = []
-    driver.page.renamed.connect(lambda job_id, name: names.append((job_id, name)))
-    driver.page.header.rename()
-    field = driver.page.header.findChild(QLineEdit)
-    assert isinstance(field, QLineEdit)
-    field.setText("Support articles, May")
-    QTest.keyClick(field, Qt.Key.Key_Return)
-    assert names == [(job.id, "Support articles, May")]
     await driver.idle()
 
 

@@ -1,14 +1,11 @@
 """Work under way and what needs the user: unknown outcomes, failures, pauses, and what the account has of it."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned
@@ -23,17 +20,10 @@ from cfbatch_gui.ui.jobs.job_summary import (
     usual_words,
 )
 from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard, batch_row
-from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
-from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
+from tests.ui.job_page_driver import TIED, JobPageDriver
 
 SEEN = "The program ended while this batch was being sent."
-
-
-@pytest.fixture
-async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
-    async with open_job_page(tmp_path) as driver:
-        yield driver
 
 
 async def job_with(driver: JobPageDriver, state: BatchState, **changes: object) -> Job:
@@ -51,24 +41,6 @@ async def card_of(driver: JobPageDriver) -> UnknownOutcomeCard:
     return card
 
 
-async def test_an_unknown_outcome_says_what_was_seen_and_takes_its_own_id(driver: JobPageDriver, until: Until) -> None:
-    card = await card_of(driver)
-    assert driver.page.tabs.current() == "progress"
-    job = driver.page.job()
-    assert job is not None
-    request_id = job.batches[0].request_id
-    QTest.keyClicks(card.id_field, "00000000-not-an-id")
-    QTest.mouseClick(card.adopt_button, Qt.MouseButton.LeftButton)
-    await until(card.error)
-    assert card.error().endswith(".")
-    assert card.isVisible()
-    card.id_field.setText(f"  {request_id} ")
-    QTest.keyClick(card.id_field, Qt.Key.Key_Return)
-    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
-    assert not driver.page.progress.cards
-    await driver.idle()
-
-
 async def test_what_was_typed_stays_when_the_job_changes_and_an_unknown_outcome_can_be_dismissed(
     driver: JobPageDriver, until: Until
 ) -> None:
@@ -84,28 +56,6 @@ async def test_what_was_typed_stays_when_the_job_changes_and_an_unknown_outcome_
     await until(lambda: driver.program.ledger.job(job.id).batches[0].state is BatchState.DISMISSED)
     await until(lambda: driver.page.progress.trouble_bars)
     assert driver.page.progress.trouble_bars[0].text() == "Batch 1: left as it is; it may or may not have arrived."
-    await driver.idle()
-
-
-@pytest.mark.parametrize("sure", [False, True])
-async def test_sending_again_asks_a_second_time(driver: JobPageDriver, until: Until, sure: bool) -> None:
-    card = await card_of(driver)
-    job = driver.page.job()
-    assert job is not None
-    first_id = job.batches[0].request_id
-    QTest.mouseClick(card.again_button, Qt.MouseButton.LeftButton)
-    await until(lambda: driver.window.findChild(QMessageBox) is not None)
-    box = driver.window.findChild(QMessageBox)
-    assert isinstance(box, QMessageBox)
-    assert "billed twice" in box.informativeText()
-    words = "Send again" if sure else "Cancel"
-    QTest.mouseClick(next(each for each in box.buttons() if each.text() == words), Qt.MouseButton.LeftButton)
-    await until(lambda: driver.window.findChild(QMessageBox) is None)
-    if sure:
-        await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
-        assert driver.program.ledger.job(job.id).batches[0].request_id != first_id
-    else:
-        assert driver.program.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN
     await driver.idle()
 
 
@@ -176,26 +126,6 @@ def test_facts_say_how_much_how_long_and_what_it_costs() -> None:
     working = replace(past(0, 1), finished_at=0.0, texts=18_204, batches=(made(BatchState.QUEUED),))
     assert summary_words(working, Planned((4_000_000, 6_000_000))) == ("18,204 texts", "bge-m3", "", "about $0.060")
     assert running_words(working, 100.0 + 545) == "Running for 9 minutes."
-
-
-async def test_refused_requests_are_sent_again_and_nothing_else(driver: JobPageDriver, until: Until) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    with driver.program.folder(job.id).open() as database:
-        database.execute("UPDATE items SET score = NULL WHERE query_no = 2")
-        database.execute("UPDATE requests SET state = 'failed', error = 'too long' WHERE request_no = 2")
-        note_sums(database, driver.program.folder(job.id))
-    refused = replace(job.batches[0], failed_requests=1, error="The service refused 1 of 2 requests.")
-    await driver.show(driver.pretend(job, [refused]))
-    assert driver.page.tabs.current() == "ranking"  # there is something to read
-    driver.page.tabs.choose("progress")
-    (bar,) = driver.page.progress.trouble_bars
-    assert bar.text() == "Batch 1: The service refused 1 of 2 requests."
-    QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    await until(lambda: len(driver.program.ledger.job(job.id).batches) == 2)
-    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
-    sent = [batch.texts for batch in driver.program.ledger.job(job.id).batches]
-    assert sent == [5, 2]  # a text that stands twice was sent once
-    await driver.idle()
 
 
 NOW = 2_000.0

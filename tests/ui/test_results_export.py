@@ -4,7 +4,6 @@ import asyncio
 import csv
 import json
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import openpyxl
@@ -22,15 +21,9 @@ from cfbatch_gui.ui.results.export_plan import paths_for
 from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.ui.conftest import Until
-from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page
+from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver
 
 LEFT = Qt.MouseButton.LeftButton
-
-
-@pytest.fixture
-async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
-    async with open_job_page(tmp_path) as driver:
-        yield driver
 
 
 @pytest.fixture

@@ -2,11 +2,7 @@
 
 import csv
 import io
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState
@@ -15,7 +11,7 @@ from cfbatch_gui.ui.plots import Mark, Steps
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
-from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
+from tests.ui.job_page_driver import TIED, JobPageDriver
 
 QUERIES = (
     *("reset my password", "cancel an order", "change the invoice address", "export my data", "pay by card"),
@@ -23,12 +19,6 @@ QUERIES = (
 )
 TEXTS = tuple(f"{word} number {number}" for word in ("password", "order", "invoice", "data") for number in range(4))
 CROSSED = "query,context\n" + "".join(f"{query},{text}\n" for query in QUERIES for text in TEXTS)
-
-
-@pytest.fixture
-async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
-    async with open_job_page(tmp_path) as driver:
-        yield driver
 
 
 async def overview_of(driver: JobPageDriver, content: str, until: Until) -> OverviewView:

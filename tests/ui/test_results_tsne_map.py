@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.results.map_view import MapView
 from tests.ui.conftest import Until
-from tests.ui.job_page_driver import JobPageDriver, open_job_page
+from tests.ui.job_page_driver import JobPageDriver
 
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
 TEXTS = "id,text,category\n" + "".join(
@@ -43,12 +42,6 @@ class Kept:
 @pytest.fixture
 def memory() -> Kept:
     return Kept()
-
-
-@pytest.fixture
-async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
-    async with open_job_page(tmp_path) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -100,6 +100,7 @@ async def test_an_unknown_outcome_is_sent_again_only_after_a_confirmation(
         await person.click("Send 1 batch")
         await person.until_sees("may or may not have arrived", "It may have been accepted and billed")
         await person.click("Send again…")
+        await person.until_sees("it may be billed twice")
         await person.click("Cancel")
         assert stage.state(NAME) is JobState.OUTCOME_UNKNOWN
         await person.click("Send again…")
@@ -113,7 +114,12 @@ async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, fau
         faulty.follow(faults.reset_after_body(on="submit", billed=True))
         await person.click("Send 1 batch")
         await person.until_sees("may or may not have arrived")
-        await person.type("Request ID, if you have it", faulty.accepted()[0])
+        (card,) = stage.workspace._job.progress.cards.values()
+        await person.type("Request ID, if you have it", "00000000-not-an-id")
+        await person.click("Use this ID")
+        await person.until(card.error)
+        assert card.error().endswith(".") and card.isVisible()
+        await person.type("Request ID, if you have it", f"  {faulty.accepted()[0]} ")
         await person.press(Qt.Key.Key_Return)
         await finished(stage)
     assert len(faulty.accepted()) == 1

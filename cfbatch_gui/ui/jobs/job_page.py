@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -144,57 +145,48 @@ class JobPage(QWidget):
     def _make_header(self) -> None:
         self.header = PageHeader(renamable=True)
         self.header.renamed.connect(lambda name: self._with_job(lambda job_id: self.renamed.emit(job_id, name)))
-        self.check_button = Button(
-            self.tr("Check now"), "refresh-cw", lambda: self._with_job(self._program.runner.check_now)
-        )
-        self.stop_button = Button(self.tr("Stop watching"), "pause")
-        self.stop_button.clicked.connect(
-            lambda: self._with_job(lambda job_id: self.tasks.start("stop", self._program.runner.pause(job_id)))
-        )
-        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", self._carry_on)
-        self.compare_button = Button(
-            self.tr("Compare"), "git-compare", lambda: self._with_job(self.compare_wanted.emit)
-        )
-        self.export_button = PrimaryButton(
-            self.tr("Export…"), "download", lambda: self._with_job(self.export_wanted.emit)
-        )
+        runner, actions, of_job = self._program.runner, self._program.actions, self._of_job
+        self.check_button = Button(self.tr("Check now"), "refresh-cw", of_job(runner.check_now))
+        stop = of_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
+        self.stop_button = Button(self.tr("Stop watching"), "pause", stop)
+        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
+        self.compare_button = Button(self.tr("Compare"), "git-compare", of_job(self.compare_wanted.emit))
+        self.export_button = PrimaryButton(self.tr("Export…"), "download", of_job(self.export_wanted.emit))
         buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
         for button in buttons:
             self.header.add_button(button)
         more = self.header.more
         more.add(self.tr("Rename") + "\tF2", self.header.rename, "pencil")
-        self._duplicate = more.add(self.tr("Duplicate"), lambda: self._with_job(self.duplicated.emit), "copy")
-        self._compare = more.add(
-            self.tr("Compare with…") + "\t" + key_name("Ctrl+Shift+C"),
-            lambda: self._with_job(self.compare_wanted.emit),
-            "git-compare",
-        )
-        self._judge = more.add(
-            self.tr("Judge its texts…") + "\t" + key_name("Ctrl+J"),
-            lambda: self._with_job(self.judge_wanted.emit),
-            "list-ordered",
-        )
+        self._duplicate = more.add(self.tr("Duplicate"), of_job(self.duplicated.emit), "copy")
+        compare, judge = (key_name(each) for each in ("Ctrl+Shift+C", "Ctrl+J"))
+        text = self.tr("Compare with…") + "\t" + compare
+        self._compare = more.add(text, of_job(self.compare_wanted.emit), "git-compare")
+        text = self.tr("Judge its texts…") + "\t" + judge
+        self._judge = more.add(text, of_job(self.judge_wanted.emit), "list-ordered")
         self._to_vectorize = more.add(self.tr("Send to Vectorize…"), self.show_vectorize, "send")
-        self._export_so_far = more.add(
-            self.tr("Export what is here…"), lambda: self._with_job(self.export_wanted.emit), "download"
-        )
-        self._to_account = more.add(self.tr("Collect in my account"), self._collect_in_account, "inbox")
-        self._to_service = more.add(self.tr("Ask the service directly"), self._ask_directly, "cloud")
-        self._clear_account = more.add(self.tr("Delete the copies in my account"), self._clear_copies, "trash-2")
+        export = of_job(self.export_wanted.emit)
+        self._export_so_far = more.add(self.tr("Export what is here…"), export, "download")
+        collect = of_job(lambda job_id: self.tasks.start("account", actions.collect_in_account(job_id)))
+        self._to_account = more.add(self.tr("Collect in my account"), collect, "inbox")
+        ask = of_job(lambda job_id: self.tasks.start("account", actions.collect_here(job_id)))
+        self._to_service = more.add(self.tr("Ask the service directly"), ask, "cloud")
+        clear = of_job(lambda job_id: self.tasks.start("account", self._clear(job_id)))
+        self._clear_account = more.add(self.tr("Delete the copies in my account"), clear, "trash-2")
         self._copy_ids = more.add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
         self.copying = CodeCopier(self._program, self._notices, self.tasks, self)
         self._copy_code = [
-            more.add(self.tr("Copy as curl"), lambda: self._copy_as("curl"), "file-text"),
-            more.add(self.tr("Copy as Python"), lambda: self._copy_as("python"), "file-text"),
-            more.add(self.tr("Copy as Worker code"), lambda: self._copy_as("worker"), "file-text"),
+            more.add(text, of_job(partial(self.copying.copy, language)), "file-text")
+            for text, language in (
+                (self.tr("Copy as curl"), "curl"),
+                (self.tr("Copy as Python"), "python"),
+                (self.tr("Copy as Worker code"), "worker"),
+            )
         ]
-        self._forget = more.add(
-            self.tr("Remove its texts…"), lambda: self._with_job(self.forget_wanted.emit), "eye-off"
-        )
-        more.add(self.tr("Tags…"), lambda: self._with_job(self.tags_wanted.emit), "tag")
-        self._archive = more.add(self.tr("Archive"), lambda: self._with_job(self.archived.emit), "archive")
+        self._forget = more.add(self.tr("Remove its texts…"), of_job(self.forget_wanted.emit), "eye-off")
+        more.add(self.tr("Tags…"), of_job(self.tags_wanted.emit), "tag")
+        self._archive = more.add(self.tr("Archive"), of_job(self.archived.emit), "archive")
         more.menu().addSeparator()
-        more.add(self.tr("Delete"), lambda: self._with_job(self.deleted.emit), "trash-2")
+        more.add(self.tr("Delete"), of_job(self.deleted.emit), "trash-2")
         more.show()
 
     def _show_header(self, job: Job) -> None:
@@ -237,27 +229,10 @@ class JobPage(QWidget):
         is_used = account_progress(job).is_used
         self.check_button.setText(self.tr("Fetch now") if is_used else self.tr("Check now"))
 
-    def _carry_on(self) -> None:
-        self.progress.carry_on()
-
-    def _collect_in_account(self) -> None:
-        self._with_job(lambda job_id: self.tasks.start("account", self._program.actions.collect_in_account(job_id)))
-
-    def _ask_directly(self) -> None:
-        self._with_job(lambda job_id: self.tasks.start("account", self._program.actions.collect_here(job_id)))
-
-    def _clear_copies(self) -> None:
-        if self._job is not None:
-            self.tasks.start("account", self._clear(self._job))
-
-    async def _clear(self, job: Job) -> None:
-        await self._program.runner.account.clear(job.id, at_once=True)
+    async def _clear(self, job_id: str) -> None:
+        await self._program.runner.account.clear(job_id, at_once=True)
         text = self.tr("The copies of “{name}” in your account were deleted; its results are here.")
-        self._notices.show_notice(text.format(name=job.name), "done")
-
-    def _copy_as(self, language: str) -> None:
-        if self._job is not None:
-            self.copying.copy(self._job, language)
+        self._notices.show_notice(text.format(name=self._program.ledger.job(job_id).name), "done")
 
     def _copy_request_ids(self) -> None:
         if self._job is not None:
@@ -361,6 +336,9 @@ class JobPage(QWidget):
         if self._job is not None:
             do(self._job.id)
 
+    def _of_job(self, do: Callable[[str], object]) -> Callable[[], None]:
+        return partial(self._with_job, do)
+
 
 def _has_progress(job: Job) -> bool:
     return not is_over(job) or any(
@@ -383,13 +361,13 @@ class CodeCopier(QWidget):
         self.hide()
         self._program, self._notices, self._tasks = program, notices, tasks
 
-    def copy(self, job: Job, name: str) -> None:
+    def copy(self, name: str, job_id: str) -> None:
         """Copy the code to the clipboard, with a notice that offers to save the files that it reads. `name` is that
         of a `Language` of `core.jobs.as_code`.
         """
         from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, secret_variable
 
-        language = Language(name)
+        language, job = Language(name), self._program.ledger.job(job_id)
         try:
             connection = self._program.address_book.connection(job.connection)
         except UserError as error:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSpinBox
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
 from cfbatch_gui.core.results.embeddings import EmbeddedText
@@ -16,7 +15,13 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.vector_page import VectorPage, neighbour_columns, show_whole, table_over_text
+from cfbatch_gui.ui.results.vector_page import (
+    VectorPage,
+    neighbour_columns,
+    selected_items,
+    show_whole,
+    table_over_text,
+)
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
@@ -70,11 +75,10 @@ class ClustersView(VectorPage):
             return ()
         clusters = [self.rows.row(index).number for index in self.table.selected_rows()]
         items = [item for number in clusters for item in self._found.items_of(number - 1).tolist()]
-        selected = [self._members[index][0] for index in self.member_table.selected_rows()]
         one = self.tr("cluster {n}").format(n=clusters[0]) if clusters else ""
         return row_choices(
             (one if len(clusters) == 1 else self.tr("selected clusters"), items),
-            (self.tr("selected"), selected if len(selected) > 1 else ()),
+            selected_items(self.member_table, self.members),
         )
 
     # Making
@@ -156,13 +160,7 @@ class ClustersView(VectorPage):
 
     def _fetch(self, start: int, stop: int) -> Sequence[Neighbour]:
         members = self._members[start:stop]
-        if self.embeddings is None:
-            return ()
-        try:
-            texts = self.embeddings.texts([item for item, _ in members])
-        except UserError as error:  # raised while painting, outside any task
-            self.notices.show_error(error)
-            return ()
+        texts = self.texts([item for item, _ in members])
         return tuple(Neighbour(text, similarity) for text, (_, similarity) in zip(texts, members, strict=True))
 
     def _member_picked(self, index: int) -> None:

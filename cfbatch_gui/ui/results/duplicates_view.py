@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.exports.csv_tables import write_keep_list
@@ -30,6 +29,7 @@ from cfbatch_gui.ui.results.vector_page import (
     id_column,
     item_no_of,
     row_column,
+    selected_items,
     show_whole,
     similarity_column,
     table_over_text,
@@ -108,13 +108,12 @@ class DuplicatesView(VectorPage):
             return ()
         stays = found.stays == found.item_numbers
         members = [each.text.item_no for each in self.members.rows()]
-        chosen = [self.members.row(index).text.item_no for index in self.member_table.selected_rows()]
         groups = [self._groups[index] for index in self.group_table.selected_rows()]
         return row_choices(
             (self.tr("without near duplicates"), found.item_numbers[stays].tolist()),
             (self.tr("near duplicates that go"), found.item_numbers[~stays].tolist()),
             (self.tr("this group") if len(groups) < 2 else self.tr("selected groups"), _items_of(groups) or members),
-            (self.tr("selected"), chosen if len(chosen) > 1 else ()),
+            selected_items(self.member_table, self.members),
         )
 
     def look(self) -> None:
@@ -216,24 +215,14 @@ class DuplicatesView(VectorPage):
 
     def _fetch(self, start: int, stop: int) -> Sequence[GroupRow]:
         groups = self._groups[start:stop]
-        if self.embeddings is None:
-            return ()
-        try:
-            texts = self.embeddings.texts([group.stays for group in groups])
-        except UserError as error:  # raised while painting, outside any task
-            self.notices.show_error(error)
-            return ()
+        texts = self.texts([group.stays for group in groups])
         return tuple(GroupRow(group, text) for group, text in zip(groups, texts, strict=True))
 
     def _group_picked(self, index: int) -> None:
-        if self.embeddings is None or not 0 <= index < len(self._groups):
+        if not 0 <= index < len(self._groups):
             return
         group = self._groups[index]
-        try:
-            texts = self.embeddings.texts([group.stays, *group.goes[:_MEMBERS]])
-        except UserError as error:
-            self.notices.show_error(error)
-            return
+        texts = self.texts([group.stays, *group.goes[:_MEMBERS]])
         similarities = (None, *group.similarities[:_MEMBERS])
         self.members.set_rows(tuple(map(MemberRow, texts, similarities)))
         self.member_table.selectRow(0)

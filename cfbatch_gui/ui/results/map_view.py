@@ -29,10 +29,10 @@ from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import (
     VectorPage,
     VectorRow,
-    blank_rows,
     item_columns,
     item_no_of,
     neighbour_columns,
+    texts_of,
 )
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -81,24 +81,19 @@ def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...],
     return tuple(choices), first or ONE
 
 
-def read_cells(embeddings: Embeddings, key: str) -> Sequence[str] | None:
-    """The cells of the column that a key names, None for other keys. Raises DataError."""
-    return embeddings.column(int(key.removeprefix(COLUMN))) if key.startswith(COLUMN) else None
-
-
-def read_colours(embeddings: Embeddings, shown: TextMap, key: str, whole: Sequence[str] | None = None) -> MapColours:
-    """`whole`: all cells of the key's column, if already read. Blocking. Raises DataError."""
-    found = _read(embeddings, shown.item_numbers, key, whole)
+def read_colours(embeddings: Embeddings, shown: TextMap, key: str) -> MapColours:
+    """Blocking. Raises DataError."""
+    found = _read(embeddings, shown.item_numbers, key)
     return replace(found, names=found.dots.positions_of_names(shown.points))
 
 
-def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str, whole: Sequence[str] | None) -> MapColours:
+def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> MapColours:
     if key == CLUSTERS:
         return _of_clusters(embeddings, item_numbers)
     if not key.startswith(COLUMN):
         return MapColours(plain(len(item_numbers)), "", ())
     index = int(key.removeprefix(COLUMN))
-    whole = embeddings.column(index) if whole is None else whole
+    whole = embeddings.column(index)
     cells = [whole[item - 1] for item in item_numbers.tolist()]
     found = colouring(cells, MOST_CATEGORIES)
     if isinstance(found, Categories):
@@ -128,9 +123,9 @@ class MapList(QWidget):
     rows_wanted = Signal(object, str)
     closed = Signal()
 
-    def __init__(self, tasks: Tasks, *, memory: Memory | None = None) -> None:
+    def __init__(self, tasks: Tasks, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__()
-        self._tasks = tasks
+        self._tasks, self._notices = tasks, notices
         self._embeddings: Embeddings | None = None
         self._items: tuple[int, ...] = ()
         self._name = ""
@@ -196,10 +191,8 @@ class MapList(QWidget):
     def _fetch(self, start: int, stop: int) -> Sequence[VectorRow]:
         if self._embeddings is None:
             return ()
-        try:
-            return tuple(VectorRow(text, None) for text in self._embeddings.texts(self._items[start:stop]))
-        except UserError:  # raised while painting; the table of all texts shows why
-            return blank_rows(start, stop)
+        texts = texts_of(self._embeddings, self._items[start:stop], self._notices)
+        return tuple(VectorRow(text, None) for text in texts)
 
 
 _TYPING = 0.12
@@ -284,7 +277,7 @@ class MapView(VectorPage):
         self.dots.view_changed.connect(lambda: self.whole_button.setVisible(self.dots.is_moved()))
         self.dots.picked.connect(self._picked)
         self.dots.lassoed.connect(self._lassoed)
-        self.list = MapList(self.tasks, memory=memory)
+        self.list = MapList(self.tasks, self.notices, memory=memory)
         self.find_field.textChanged.connect(self.list.mark)
         self.list.closed.connect(lambda: self._picked(-1))
         self.list.opened.connect(self.show_text)
@@ -334,12 +327,8 @@ class MapView(VectorPage):
             kept = await asyncio.to_thread(cached_map, self.program.folder(self.job.id), embeddings)
         await self._offer_colours(embeddings)
         key = self._chosen
-        cells = asyncio.create_task(asyncio.to_thread(read_cells, embeddings, key))
-        try:
-            made = kept or await self._by_direction(embeddings)
-            colours = await asyncio.to_thread(read_colours, embeddings, made, key, await cells)
-        finally:
-            cells.cancel()
+        made = kept or await self._by_direction(embeddings)
+        colours = await asyncio.to_thread(read_colours, embeddings, made, key)
         self._show_first(made, colours, embeddings)
         self._say()
         if self._chosen != key:

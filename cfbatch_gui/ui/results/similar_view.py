@@ -20,6 +20,7 @@ from cfbatch_gui.ui.results.vector_page import (
     id_column,
     item_no_of,
     row_column,
+    selected_items,
     show_whole,
     table_over_text,
     text_column,
@@ -67,9 +68,8 @@ class SimilarView(VectorPage):
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         found = [each.text.item_no for each in self.found.rows()]
-        selected = [self.found.row(index).text.item_no for index in self.table.selected_rows()]
         name = self.title.whole_text()
-        return row_choices((name, found), (self.tr("selected"), selected if len(selected) > 1 else ()), proposed=name)
+        return row_choices((name, found), selected_items(self.table, self.found), proposed=name)
 
     # Making
 

@@ -29,7 +29,8 @@ from cfbatch_gui.ui.results.loaded_results import (
     status_words,
 )
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
+from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, NumberColumn, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import ThinProgress, boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
@@ -86,6 +87,10 @@ class VectorPage(ResultsPage[_Read]):
     def embeddings(self) -> Embeddings | None:
         """Its vectors, None while nothing has come back."""
         return self._read.embeddings if self._read is not None and self._read.done else None
+
+    def texts(self, items: Sequence[int]) -> Sequence[EmbeddedText]:
+        """Also while painting, where no task would report that they cannot be read."""
+        return texts_of(self.embeddings, items, self.notices) if self.embeddings is not None else ()
 
     async def worked_out(self, sentence: str, function: Callable[[Progress], T]) -> T:
         """Run `function` in a thread, its progress below; a cancel stops it when it reports progress next."""
@@ -179,6 +184,12 @@ class VectorRow:
     length: float | None
 
 
+def selected_items(table: TableView, rows: ColumnRows[Any]) -> tuple[str, Sequence[int]]:
+    """Several selected rows, as a choice for an export."""
+    items = [item_no_of(rows.row(index)) for index in table.selected_rows()]
+    return tr("selected"), items if len(items) > 1 else ()
+
+
 def show_whole(text: EmbeddedText, panel: TextPanel) -> None:
     about = " · ".join(filter(None, (text.id, text.label)))
     panel.show_text(tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
@@ -203,11 +214,13 @@ def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[Ve
     return tuple(VectorRow(text, lengths.get(text.item_no)) for text in texts)
 
 
-def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
-    return tuple(
-        VectorRow(EmbeddedText(index + 1, "", "", "", index + 1, (), Status.FAILED, "", 0), None)
-        for index in range(start, stop)
-    )
+def texts_of(embeddings: Embeddings, items: Sequence[int], notices: Notices) -> Sequence[EmbeddedText]:
+    """Empty ones, after a notice, if they cannot be read."""
+    try:
+        return embeddings.texts(items)
+    except UserError as error:
+        notices.show_error(error)
+        return [EmbeddedText(number, "", "", "", number, (), Status.FAILED, "", 0) for number in items]
 
 
 def length_text(row: VectorRow) -> str:

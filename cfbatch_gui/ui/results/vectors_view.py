@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -31,11 +30,12 @@ from cfbatch_gui.ui.results.loaded_results import (
 )
 from cfbatch_gui.ui.results.vector_page import (
     VectorRow,
-    blank_rows,
     checks_line,
     item_no_of,
     neighbour_columns,
     read_rows,
+    selected_items,
+    texts_of,
     vector_columns,
 )
 from cfbatch_gui.ui.state_names import is_practice, short_model
@@ -187,11 +187,10 @@ class VectorsView(ResultsPage[_Read]):
         self._show_found(None)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        selected = [self.rows.row(index).text.item_no for index in self.table.selected_rows()]
         found = self._found_name or self.tr("“{text}”").format(text=self.find_field.text())
         return row_choices(
             (found, self._found or ()),
-            (self.tr("selected"), selected if len(selected) > 1 else ()),
+            selected_items(self.table, self.rows),
             (self.tr("nearest to the chosen text"), self.panel.items()),
             proposed=self._found_name,
         )
@@ -279,13 +278,8 @@ class VectorsView(ResultsPage[_Read]):
     def _fetch(self, start: int, stop: int) -> Sequence[VectorRow]:
         if self._read is None:
             return ()
-        embeddings = self._read.embeddings
-        try:
-            texts = embeddings.page(start, stop) if self._found is None else embeddings.texts(self._found[start:stop])
-            return read_rows(embeddings, texts)
-        except UserError as error:  # raised while painting, outside any task
-            self.notices.show_error(error)
-            return blank_rows(start, stop)
+        items = range(start + 1, stop + 1) if self._found is None else self._found[start:stop]
+        return read_rows(self._read.embeddings, texts_of(self._read.embeddings, items, self.notices))
 
     async def _find(self) -> None:
         await asyncio.sleep(_TYPING)
