@@ -184,6 +184,8 @@ class Walk:
     async def _example(self) -> None:
         await self._person.press(Qt.Key.Key_N, CTRL)
         await self._person.click("Use the example")
+        await self._person.until_sees("Finish without sending")
+        await self._person.click("Take what earlier jobs have, and send only the rest")
         await self._person.until_sees("Send 1 batch")
 
     async def _sent(self) -> None:

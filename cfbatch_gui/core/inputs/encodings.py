@@ -202,7 +202,9 @@ _CODECS = {
     **{"mac-roman": "mac_roman", "iso8859-2": "iso8859_2", "iso8859-5": "iso8859_5", "iso8859-6": "iso8859_6"},
 }
 _OTHER = 0.5  # an encoding is so much less likely than Windows-1252 before anything is read, as a share of a byte
-_CLOSE = 2.0  # a reading is close to the best one if it is behind by what so many bytes of the sample tell
+# A reading is close to the best one if it is behind by this share of the likelihood in a sample of one byte, and by
+# less in a longer one: there one character is a smaller part, and there is more to tell the readings apart by.
+_CLOSE, _CLOSE_POWER = 100.0, 1.75
 _MOST_CLOSE = 2  # readings besides the guess that a user is asked about
 _LEAST_BYTES, _MOST_BYTES = 150, 16 * 1024  # of a sample; chardet's scores use no more
 _CONTROLS = bytes(each for each in range(32) if each not in b"\t\n\r")
@@ -231,7 +233,7 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
     usual = next(codec for codec in (FALLBACK, _WITHOUT_GAPS) if _decodes_mostly(sample, codec))
     codecs_by_text = {telling.decode(usual, "replace"): usual}  # several encodings may agree on a sample
     likelihoods: dict[str, float] = {}
-    behind = 1 - _CLOSE / max(1, len(telling))
+    behind = 1 - min(1.0, _CLOSE / max(1, len(telling)) ** _CLOSE_POWER)
     for each in chardet.detect_all(telling, True, compat_names=False, include_encodings=_CODECS) if telling else ():
         if each["confidence"] < behind * max(likelihoods.values(), default=0.0):
             break  # those that follow are less likely

@@ -1,6 +1,7 @@
 """Make what a job sends from rows and roles, and a problem for what is not sent."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -255,7 +256,7 @@ def _candidates(
 ) -> Iterator[Item]:
     """Yield the pairs of a first file with ids whose texts are in the second file."""
     columns, others = _Columns.of(source, mapping.roles), _Columns.of(second, mapping.second_roles, mapping.template)
-    with TextStore() as texts:
+    with closing(TextStore()) as texts:
         texts.add(
             (others.id_of(row), others.text_of(row))
             for row in read_rows(second, progress=progress)

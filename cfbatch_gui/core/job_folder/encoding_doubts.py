@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice
+from itertools import islice, zip_longest
 
 from cfbatch_gui.core.errors import EncodingUnknown
 from cfbatch_gui.core.inputs.encodings import shown_name
@@ -75,22 +75,15 @@ def _texts(database: sqlite3.Connection, file: int) -> Iterator[str]:
 
 
 def _readings(texts: Iterable[str], guess: str, others: tuple[str, ...]) -> tuple[Reading, ...]:
-    differing: set[str] = set()
-    examples: list[bytes] = []
-    for text in texts:
-        data = text.encode(guess, "ignore")  # without letters that are not from the file, such as a template's
-        read = data.decode(guess, "replace")
-        here = {codec for codec in others if data.decode(codec, "replace") != read}
-        example = _example(data)
-        if (len(examples) < _EXAMPLES or here - differing) and here and example not in examples:
-            examples.append(example)
-        differing |= here
-        if len(differing) == len(others) and len(examples) >= _EXAMPLES:
-            break
-    codecs = (guess, *(codec for codec in others if codec in differing))
-    return tuple(
-        Reading(codec, tuple(each.decode(codec, "replace") for each in examples[:_EXAMPLES])) for codec in codecs
-    )
+    read = [text.encode(guess, "ignore") for text in texts]  # without letters that are not the file's, as a template's
+    differing = {
+        codec: [data for data in read if data.decode(codec, "replace") != data.decode(guess, "replace")]
+        for codec in others
+    }
+    codecs = (guess, *filter(differing.get, others))
+    found = (_example(data) for some in zip_longest(*differing.values()) for data in some if data)
+    examples = tuple(islice(dict.fromkeys(found), _EXAMPLES))  # of each codec by turns
+    return tuple(Reading(codec, tuple(each.decode(codec, "replace") for each in examples)) for codec in codecs)
 
 
 def _example(data: bytes) -> bytes:

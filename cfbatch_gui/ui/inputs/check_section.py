@@ -1,7 +1,7 @@
 """The third part of a draft: its figures, the rows left out, whether it can be sent, and the button that sends it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
@@ -14,10 +14,7 @@ from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, ModelMetadata, find_model, next_reset
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection
-from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
 from cfbatch_gui.ui.display import dollars, duration_range, number, one_line, plural, size
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
@@ -161,27 +158,6 @@ class Readiness:
     is_waiting: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the check needs besides the draft's state; `connection` is its own, None when it was removed."""
-
-    connections: tuple[ConnectionSummary, ...] = ()
-    catalogue: Catalogue = FALLBACK
-    budget: Budget = field(default_factory=Budget)
-    jobs: Callable[[], Sequence[Job]] = tuple
-    connection: Connection | None = None
-
-
-def surroundings_of(job: Job, program: Program, connections: tuple[ConnectionSummary, ...]) -> Surroundings:
-    return Surroundings(
-        connections,
-        program.connections.models(job.connection),
-        program.settings.budget,
-        program.ledger.jobs,
-        connection_of(program, job),
-    )
-
-
 class CheckSection(SectionCard):
     """Shows figures, problems and settings; `foot`, with the buttons that send, stands below the scrolled part."""
 
@@ -189,9 +165,9 @@ class CheckSection(SectionCard):
     doubtful_wanted = Signal(bool)  # whether doubtful rows are sent
     cure_wanted = Signal(object)  # a Cure
 
-    def __init__(self, clock: Callable[[], float], parent: QWidget | None = None) -> None:
+    def __init__(self, program: Program, clock: Callable[[], float], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Check and send"), foldable=False, parent=parent)
-        self._clock = clock
+        self._program, self._clock = program, clock
         self._is_sending = False
         self._why_not = ""
         self.facts = ElidedLabel("", "quiet")
@@ -230,18 +206,20 @@ class CheckSection(SectionCard):
         self.content.addWidget(self.problems)
         self.content.setSpacing(MEDIUM + 2)
 
-    def show_state(self, state: DraftState, job: Job, around: Surroundings) -> None:
-        connection = next((each for each in around.connections if each.id == job.connection), None)
+    def show_state(self, state: DraftState, job: Job, connections: tuple[ConnectionSummary, ...]) -> None:
+        connection = next((each for each in connections if each.id == job.connection), None)
+        catalogue = self._program.connections.models(job.connection)
         kind = state.kind or job.kind
         title = title_words(connection.title) if connection else job.connection
         self.facts.setText(" · ".join(filter(None, (short_model(job), title))))
         self.facts.updateGeometry()
         found = state.preflight
         fits = found is not None and found.fits_synchronous
-        self.options.show_job(job, kind, around.connections, around.catalogue, fits_synchronous=fits)
-        self.options.show_account(job, around.connection, batches=len(found.batches) if found is not None else 0)
-        self.options.budget.show_budget(around.budget)
-        metadata = around.catalogue.find(job.model)
+        self.options.show_job(job, kind, connections, catalogue, fits_synchronous=fits)
+        batches = len(found.batches) if found is not None else 0
+        self.options.show_account(job, connection_of(self._program, job), batches=batches)
+        self.options.budget.show_budget(self._program.settings.budget)
+        metadata = catalogue.find(job.model)
         if found is None:
             if not state.is_reading or self.figures.says_nothing():
                 self.figures.show_nothing(state.kind)
@@ -252,7 +230,7 @@ class CheckSection(SectionCard):
             )
         if found is not None or not state.is_reading:
             self.problem_bars.show_preflight(found, job, metadata)
-        self._show_foot(state, job, connection, around)
+        self._show_foot(state, job, connection)
 
     def set_sending(self, is_sending: bool) -> None:
         self._is_sending = is_sending
@@ -295,9 +273,7 @@ class CheckSection(SectionCard):
         else:
             self.problems.hide()
 
-    def _show_foot(
-        self, state: DraftState, job: Job, connection: ConnectionSummary | None, around: Surroundings
-    ) -> None:
+    def _show_foot(self, state: DraftState, job: Job, connection: ConnectionSummary | None) -> None:
         ready = readiness(state, job, connection)
         self._why_not = said(ready.why_not)
         found = state.preflight
@@ -309,8 +285,10 @@ class CheckSection(SectionCard):
             self.line.set_role("quiet" if ready.is_waiting or not state.has_data else "attention")
         else:
             is_over = found is not None and not is_practice
-            too_dear = over_budget(found.price_high, around.budget, state.spent) if is_over and found else ""
-            self.line.setText(said(too_dear) or self._time_words(found, job, around.jobs, is_practice=is_practice))
+            too_dear = (
+                over_budget(found.price_high, self._program.settings.budget, state.spent) if is_over and found else ""
+            )
+            self.line.setText(said(too_dear) or self._time_words(found, job, is_practice=is_practice))
             self.line.set_role("attention" if too_dear else "quiet")
             if job.options.at_once:
                 self._cure = Cure.USE_QUEUE
@@ -332,9 +310,7 @@ class CheckSection(SectionCard):
             return plural(found.requests, "Run {n} request at once", "Run {n} requests at once")
         return plural(len(found.batches), "Send {n} batch", "Send {n} batches")
 
-    def _time_words(
-        self, found: Preflight | None, job: Job, jobs: Callable[[], Sequence[Job]], *, is_practice: bool
-    ) -> str:
+    def _time_words(self, found: Preflight | None, job: Job, *, is_practice: bool) -> str:
         if found is not None and not found.batches:
             return self.tr("Nothing is sent: earlier jobs have every result.")
         if job.options.at_once and found is not None and not found.fits_synchronous:
@@ -343,7 +319,7 @@ class CheckSection(SectionCard):
             return said(found.synchronous_sentence)
         if is_practice:
             return self.tr("Practice takes a few seconds.")
-        past = past_times(jobs(), job.kind, job.connection, found.texts if found else job.texts)
+        past = past_times(self._program.ledger.jobs(), job.kind, job.connection, found.texts if found else job.texts)
         if past is None:
             return self.tr("Cloudflare says: usually within 5 minutes, depending on how much is going on there.")
         took = duration_range(past.shortest, past.longest)
@@ -371,7 +347,7 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
     if state.opening:
         return Readiness(_tr("Opening {name}…").format(name=state.opening), is_waiting=True)
     if state.question is not None:
-        return Readiness(_tr("Choose the encoding of {name} first.").format(name=state.question.path.name))
+        return Readiness(_tr("Choose the encoding of {name} first.").format(name=state.question.file.path.name))
     if not state.has_data:
         return Readiness(_tr("Bring your data first: open a file, drop it here, or paste."))
     if state.incomplete:

@@ -29,7 +29,6 @@ from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.encoding_question import choose_reading
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import MenuButton, add_action
 
 _WITH_LIST = (ConnectionKind.CLOUDFLARE, ConnectionKind.GATEWAY)  # a Worker has none, and practice the program's own
@@ -37,27 +36,19 @@ _LIST_AGE = 86_400.0  # seconds after which the list of models is asked for agai
 
 
 class DraftActions(QWidget):
-    """Never shown: a widget because it is the parent of dialogs. `tasks` reports errors."""
+    """Never shown: a widget because it is the parent of dialogs."""
 
     sent = Signal(str)
     duplicate_made = Signal(str)
     deleted = Signal(str)
 
     def __init__(
-        self,
-        program: Program,
-        drafts: DraftStates,
-        files: DraftFiles,
-        notices: Notices,
-        *,
-        tasks: Tasks,
-        parent: QWidget,
+        self, program: Program, drafts: DraftStates, files: DraftFiles, notices: Notices, parent: QWidget
     ) -> None:
         super().__init__(parent)
         self.hide()
         self._program, self._drafts, self._files = program, drafts, files
-        self._notices, self._tasks = notices, tasks
-        self._page = parent
+        self._notices, self._tasks, self._page = notices, drafts.tasks, parent
         self._sending: set[str] = set()
 
     def is_sending(self, job_id: str) -> bool:
@@ -199,19 +190,12 @@ class RecipesButton(MenuButton):
     """A menu of the saved recipes, for the draft that is shown."""
 
     def __init__(
-        self,
-        program: Program,
-        drafts: DraftStates,
-        choices: DraftChoices,
-        notices: Notices,
-        *,
-        tasks: Tasks,
-        page: QWidget,
+        self, program: Program, drafts: DraftStates, choices: DraftChoices, notices: Notices, page: QWidget
     ) -> None:
         super().__init__(self.tr("Recipes"), "bookmark")
         self.setToolTip(self.tr("Keep how this file is read, and use it again"))
         self._program, self._drafts, self._choices = program, drafts, choices
-        self._notices, self._tasks, self._page = notices, tasks, page
+        self._notices, self._tasks, self._page = notices, drafts.tasks, page
         self.menu().setToolTipsVisible(True)
         self.menu().aboutToShow.connect(self._fill)
 

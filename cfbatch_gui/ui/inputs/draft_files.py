@@ -227,18 +227,12 @@ class DraftFiles:
     def ask_encoding(self, *, second: bool = False) -> None:
         job_id, state = self._drafts.shown()
         if (file := self._file(job_id, second=second)) is not None:
-            source = file.source
-            question = EncodingQuestion(
-                *(file.path, source.encoding, file.options, second),
-                is_guess=source.is_encoding_guessed,
-                others=source.other_encodings,
-            )
-            self._drafts.set(job_id, replace(state, question=question))
+            self._drafts.set(job_id, replace(state, question=EncodingQuestion(file, second)))
 
     def answer_encoding(self, codec: str) -> None:
         job_id, state = self._drafts.shown()
         if (question := state.question) is not None:
-            self._open(job_id, question.path, question.options.in_encoding(codec), is_second=question.is_second)
+            self.use_encoding(job_id, codec, second=question.is_second)
 
     def use_encoding(self, job_id: str, codec: str, *, second: bool = False) -> None:
         if (file := self._file(job_id, second=second)) is not None:

@@ -17,7 +17,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
-from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, surroundings_of
+from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
@@ -29,7 +29,6 @@ from cfbatch_gui.ui.inputs.text_editors import whole_reading
 from cfbatch_gui.ui.inputs.version_section import DraftVersions, VersionSection
 from cfbatch_gui.ui.notices import Notices, PageUndo
 from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 
@@ -53,8 +52,8 @@ class DraftPage(QWidget):
         super().__init__(parent)
         self._program, self._notices, self._clock = program, notices, clock
         self._connections: tuple[ConnectionSummary, ...] = ()
-        self.tasks = Tasks(self, on_error or self._show_error)
         drafts = self.drafts = DraftStates(program, on_error or self._show_error, self)
+        self.tasks = drafts.tasks
         reading = self.reading = DraftReading(program, drafts)
         self.offers = DraftOffers(program, drafts)
         self.settings = DraftSettings(program, drafts, reading)
@@ -66,11 +65,11 @@ class DraftPage(QWidget):
         drafts.job_changed.connect(self._state_changed)
         self.changed = drafts.job_changed
         reading.progressed.connect(self._progressed)
-        acts = self.acts = DraftActions(program, drafts, self.files, notices, tasks=self.tasks, parent=self)
+        acts = self.acts = DraftActions(program, drafts, self.files, notices, self)
         self.sent, self.duplicate_made, self.deleted = acts.sent, acts.duplicate_made, acts.deleted
         undo = self.tr("Undo reading the file like the one before")
         self._undo = PageUndo(self, notices.undos, undo, self.choices.suggest_again)
-        self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, parent=self)
+        self.intake = Intake(program, drafts, self.files, notices, self)
         self.header = PageHeader(renamable=True)
         self.header.set_facts(self.tr("nothing is sent before you say so"))
         self.header.renamed.connect(lambda name: acts.rename(self.job_id(), name))
@@ -90,10 +89,10 @@ class DraftPage(QWidget):
         self.area = scrolled(boxed(self._parts))
         page = column(self.header, self.area, line(), gap=0)
         self.setLayout(page)
-        recipes = RecipesButton(self._program, self.drafts, self.choices, self._notices, tasks=self.tasks, page=self)
+        recipes = RecipesButton(self._program, self.drafts, self.choices, self._notices, self)
         self.what = WhatSection(self.choices)
         self.data = DataSection(recipes, self.choices, self.files, self.intake)
-        self.version, self.check = VersionSection(self.versions), CheckSection(self._clock)
+        self.version, self.check = VersionSection(self.versions), CheckSection(self._program, self._clock)
         self.header.also_offer(self.check.send_button, self.check.try_button)
         self._connect_sections()
         for section in (self.what, self.data, self.version, self.check):
@@ -158,7 +157,6 @@ class DraftPage(QWidget):
 
     async def close_work(self) -> None:
         await self.tasks.close()
-        await self.drafts.tasks.close()
 
     # Between the sections and the parts of the draft
 
@@ -238,7 +236,7 @@ class DraftPage(QWidget):
         self.data.show_state(state, job)
         self.version.show_job(job, state.preflight)
         self._undo.show(state.as_before)
-        self.check.show_state(state, job, surroundings_of(job, self._program, self._connections))
+        self.check.show_state(state, job, self._connections)
         self.check.set_sending(self.acts.is_sending(self.job_id()))
         self._stretch_preview()
 
@@ -284,7 +282,7 @@ class DraftPage(QWidget):
         if question is None:
             return
         try:
-            file = await self.files.peek(question.path, question.options.in_encoding(codec))
+            file = await self.files.peek(question.file.path, question.file.options.in_encoding(codec))
         except UserError as error:
             self.data.encoding.show_failure(said(error.message))
         else:

@@ -75,14 +75,10 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class EncodingQuestion:
-    """`codec` is the present one, `others` are about as likely."""
+    """Which encoding the file is in; it is now read in that of its source."""
 
-    path: Path
-    codec: str
-    options: ReadOptions
+    file: OpenFile
     is_second: bool
-    is_guess: bool
-    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

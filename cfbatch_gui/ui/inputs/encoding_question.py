@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QPushButton, QWidget
 
 from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
+from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, Reading
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.dialogs import finished
@@ -95,23 +96,24 @@ class EncodingChooser(QWidget):
         self._question = question
         if question is None:
             return
-        name = question.path.name
+        source = question.file.source
+        name = source.path.name
         says_nothing = self.tr("Do these characters look right? {name} does not say its encoding. ").format(name=name)
         choose = self.tr("Choose the encoding in which its text looks right.")
-        self._sentence.set_line((says_nothing if question.is_guess else "") + choose, "info", "accent")
-        present = question.codec.removesuffix("-sig")
+        self._sentence.set_line((says_nothing if source.is_encoding_guessed else "") + choose, "info", "accent")
+        present = source.encoding.removesuffix("-sig")
         known = [codec for codec, _ in CHOICES]
         more = [] if present in known else [(present, shown_name(present))]
-        offers = [_Offer(codec, said(title), self._remark(question, codec)) for codec, title in (*more, *CHOICES)]
+        offers = [_Offer(codec, said(title), self._remark(source, codec)) for codec, title in (*more, *CHOICES)]
         self._rows.set_rows(offers)
         self.choose(present)
         self.list.scrollTo(self.list.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _remark(self, question: EncodingQuestion, codec: str) -> str:
-        if codec == question.codec and question.is_guess:
+    def _remark(self, source: Source, codec: str) -> str:
+        if codec == source.encoding and source.is_encoding_guessed:
             return self.tr("our guess")
-        return self.tr("likely too") if codec in question.others else ""
+        return self.tr("likely too") if codec in source.other_encodings else ""
 
     def choose(self, codec: str) -> None:
         for number, offer in enumerate(self._rows.rows()):

@@ -19,7 +19,6 @@ from cfbatch_gui.ui import dialogs, theme
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import RADIUS_CARD, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, PrimaryButton, column, row
 
@@ -32,20 +31,12 @@ class Intake(QWidget):
     """Opens data in the draft that is shown. Never shown itself: the parent of dialogs."""
 
     def __init__(
-        self,
-        program: Program,
-        drafts: DraftStates,
-        files: DraftFiles,
-        notices: Notices,
-        *,
-        tasks: Tasks,
-        parent: QWidget,
+        self, program: Program, drafts: DraftStates, files: DraftFiles, notices: Notices, parent: QWidget
     ) -> None:
         super().__init__(parent)
         self.hide()
         self._program, self._drafts, self._files, self._notices = program, drafts, files, notices
-        self._tasks = tasks
-        self._page = parent
+        self._tasks, self._page = drafts.tasks, parent
 
     def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
         """What is returned is done when the paths are recognised or cannot be; None when there is nothing to open."""

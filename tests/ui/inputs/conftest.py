@@ -9,13 +9,19 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import styled_once
+from tests.canary import SECRET, TOKEN
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
+from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 
 
@@ -133,3 +139,24 @@ def questions(tmp_path: Path) -> Path:
         encoding="utf-8",
     )
     return path
+
+
+@pytest.fixture
+async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
+    """A draft page with an account, a Worker and a gateway."""
+    behind = stand_ins.service(tmp_path / "service")
+    async with FaultyService(stand_ins.gateway(behind)) as api, FaultyService(stand_ins.worker(behind)) as worker:
+        environ = {"CLOUDFLARE_API_BASE_URL": api.url}
+        program = await Program.open(
+            tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
+        )
+        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        worker_url = worker.url.removesuffix("/client/v4")
+        await program.connections.save(SavedConnection("", "Berlin", "worker", url=worker_url), secret=SECRET)
+        await program.connections.save(
+            SavedConnection("", "Logged", "gateway", account_id=ACCOUNT, gateway=GATEWAY, by_header=True), secret=TOKEN
+        )
+        driver = DraftDriver(program, qtbot)
+        yield driver
+        await driver.page.close_work()
+        await program.close()

@@ -1,26 +1,18 @@
 """What a draft comes to: connection, model, price, the budget, and why it cannot be sent."""
 
 import time
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
-from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.inputs import input_labels
-from tests.canary import TOKEN
-from tests.core.endpoints import conftest as stand_ins
-from tests.core.endpoints.conftest import ACCOUNT
-from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
@@ -88,21 +80,6 @@ async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, unti
 )
 def test_figures_in_words(said: str, shown: str) -> None:
     assert said == shown
-
-
-@pytest.fixture
-async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
-    """A draft page with an account."""
-    async with FaultyService(stand_ins.service(tmp_path / "service")) as api:
-        environ = {"CLOUDFLARE_API_BASE_URL": api.url}
-        program = await Program.open(
-            tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
-        )
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
-        driver = DraftDriver(program, qtbot)
-        yield driver
-        await driver.page.close_work()
-        await program.close()
 
 
 @pytest.fixture

@@ -1,45 +1,17 @@
 """Which connection a draft goes through, at once or by the queue, and which models there are to choose from."""
 
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from tests.canary import SECRET, TOKEN
+from tests.canary import SECRET
 from tests.core.endpoints import conftest as stand_ins
-from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
-
-
-@pytest.fixture
-async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
-    """A draft page with an account, a Worker and a gateway."""
-    behind = stand_ins.service(tmp_path / "service")
-    async with FaultyService(stand_ins.gateway(behind)) as api, FaultyService(stand_ins.worker(behind)) as worker:
-        environ = {"CLOUDFLARE_API_BASE_URL": api.url}
-        program = await Program.open(
-            tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
-        )
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
-        worker_url = worker.url.removesuffix("/client/v4")
-        await program.connections.save(SavedConnection("", "Berlin", "worker", url=worker_url), secret=SECRET)
-        await program.connections.save(
-            SavedConnection("", "Logged", "gateway", account_id=ACCOUNT, gateway=GATEWAY, by_header=True), secret=TOKEN
-        )
-        driver = DraftDriver(program, qtbot)
-        yield driver
-        await driver.page.close_work()
-        await program.close()
 
 
 def id_of(driver: DraftDriver, name: str) -> str:

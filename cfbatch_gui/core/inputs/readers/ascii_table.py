@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from wcwidth import wcswidth
 
@@ -170,26 +171,16 @@ def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> 
         lines = enumerate(
             text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), 1
         )
-        head = [line for number, line in zip(range(source.first_line + _OF_HEADER), map(_text_of, lines), strict=False)]
-        table = _ascii_table_at(head, source.first_line - 1)
+        head = list(islice(lines, source.first_line + _OF_HEADER))
+        table = _ascii_table_at([line for _, line in head], source.first_line - 1)
         if table is None:
             return
-        first = table.rule + 1
-        for number, cells in _records(table, _numbered(head[first:], first + 1, lines)):
+        for number, cells in _records(table, chain(head[table.rule + 1 :], lines)):
             if cells is None:
                 yield Row(number, ("",) * width, message("This line is no row of the table."))
             else:
                 row = Row(number, tuple(cells))
                 yield row if len(cells) == width else unusual_row(row, width)
-
-
-def _text_of(line: tuple[int, str]) -> str:
-    return line[1]
-
-
-def _numbered(head: list[str], first: int, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield from enumerate(head, first)
-    yield from lines
 
 
 def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str] | None]]:

@@ -6,10 +6,9 @@ import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, CandidatePool, CandidateRule, FileFormat, Row, Source
@@ -19,7 +18,7 @@ from cfbatch_gui.core.messages import message
 
 
 class TextStore:
-    """Texts by id in a temporary database; the first text of an id is kept."""
+    """Texts by id in a temporary database, until `close`; the first text of an id is kept."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="cfbatch-")
@@ -50,12 +49,7 @@ class TextStore:
     def __iter__(self) -> Iterator[tuple[str, str]]:
         yield from self._database.execute("SELECT id, text FROM texts ORDER BY number")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._database.close()
         self._folder.cleanup()
 
@@ -320,7 +314,7 @@ def read_collection(source: Source, progress: Callable[[int], None] | None) -> G
     labels = _labels(parts.judgements) if parts.judgements else {}
     run = _candidates(parts.run) if parts.run else None
     queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS)}
-    with TextStore() as store:
+    with closing(TextStore()) as store:
         wanted = {doc for docs in (labels if run is None else run).values() for doc in docs}
         store.add(_documents(parts.corpus, wanted, with_others=rule.pool is not CandidatePool.JUDGED))
         chosen = candidate_texts(store, labels, rule) if run is None else _texts_of_run(store, run)

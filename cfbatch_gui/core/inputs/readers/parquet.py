@@ -9,7 +9,6 @@ from typing import Any
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
-from cfbatch_gui.core.inputs.open_file import open_raw, regular_file_size
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import PARQUET
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
@@ -63,7 +62,6 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
             ),
             detail=str(exc),
         ) from exc
-    _check_frame(path)
     try:
         with decoding(PARQUET, path) as decoded:
             try:
@@ -81,16 +79,6 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
         if isinstance(exc, Exception) and not type(exc).__module__.startswith(("arro3", "builtins")):
             raise
         raise _damaged(path, f"{type(exc).__name__}: {exc}") from exc
-
-
-def _check_frame(path: Path) -> None:
-    size = regular_file_size(path)
-    with open_raw(path) as file:
-        is_whole = size >= 12 and file.read(4) == MARK
-        file.seek(max(0, size - 8))
-        length, mark = int.from_bytes(file.read(4), "little"), file.read(4)
-    if not (is_whole and mark == MARK and length <= size - 12):
-        raise _damaged(path, f"directory of {length:,} bytes in {size:,}")
 
 
 def _damaged(path: Path, detail: str) -> InputError:

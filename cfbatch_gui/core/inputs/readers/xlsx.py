@@ -117,7 +117,7 @@ def archive_names(path: Path) -> frozenset[str]:
 
 
 def check_other_workbook(path: Path) -> None:
-    """Raise InputError for an .ods, .xlsb or .xls that would take too much memory, by sizes and repetitions."""
+    """Raise InputError for an .ods, .xlsb or .xls that would take too much memory, by its sizes."""
     size = regular_file_size(path)
     names = archive_names(path)
     if not names:
@@ -136,34 +136,12 @@ def check_other_workbook(path: Path) -> None:
             total = sum(member.file_size for member in archive.infolist())
             if total > min(_MOST_OTHER, max(RATIO_COUNTS_FROM, MOST_RATIO * size)):
                 raise _too_large(path, total, len(names))
-            if "content.xml" in names and _cells_of_document(archive) > MOST_CELLS:
-                raise _too_large(path, total, len(names))
     except DAMAGE as exc:
         raise damaged(path, exc) from exc
 
 
 _MOST_OLD_WORKBOOK = 256 * 1024**2
 _MOST_OTHER = 1024**3
-_REPEATED_CELL = re.compile(rb"<table:(?:covered-)?table-cell\s[^>]*?table:number-columns-repeated=\"(\d+)\"[^>]*>")
-_REPEATED_ROW = re.compile(rb"<table:table-row\b[^>]*?table:number-rows-repeated=\"(\d+)\"")
-
-
-def _cells_of_document(archive: zipfile.ZipFile) -> int:
-    """An upper bound of the largest filled rectangle's cells, without empty cells repeated to the edge."""
-    data = archive.read("content.xml")
-    most = 0
-    for table in data.split(b"<table:table ")[1:]:
-        rows = columns = 0
-        for row in table.split(b"<table:table-row")[1:]:
-            if b"office:value-type" not in row and b"<text:p" not in row:
-                continue
-            again = _REPEATED_ROW.match(b"<table:table-row" + row)
-            rows += int(again[1]) if again else 1
-            filled = row[: row.rfind(b"<text:p")] if b"<text:p" in row else row
-            wide = filled.count(b"<table:table-cell") + sum(int(found) for found in _REPEATED_CELL.findall(filled))
-            columns = max(columns, wide)
-        most = max(most, rows * columns)
-    return most
 
 
 def _too_large(path: Path, total: int, members: int) -> InputError:
