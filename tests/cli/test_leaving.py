@@ -17,14 +17,10 @@ from cfbatch_gui.cli.progress import (
     Place,
     Progress,
     account_cell,
-    account_line,
-    describe,
-    facts_of_account,
-    json_of_account,
     place_of,
     problem_line,
 )
-from cfbatch_gui.cli.report import lines_of_job, lines_of_jobs
+from cfbatch_gui.cli.report import lines_of_job
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -243,24 +239,6 @@ def test_what_is_not_here_is_in_one_of_two_places(batch: Batch, place: Place | N
     assert place_of(batch) is place
 
 
-def test_one_job_is_counted_by_place() -> None:
-    sent = job_of(HERE, HANDED_OVER, HANDED_OVER, WAITING, WAITING, DIRECT, PLANNED)
-    assert describe(sent.batches) == (
-        "1 of 7 batches done · 1 to send · 1 queued · 2 at the service · 2 waiting in your account"
-    )
-    assert account_line(sent) == (
-        "1 here · 2 waiting in your account, 5.0 MB · 2 at the service · 1 asked for by this computer · 1 to send"
-    )
-
-
-def test_a_job_without_an_account_is_described_as_ever(tmp_path: Path) -> None:
-    sent = job_of(DIRECT, PLANNED)
-    assert json_of_account(sent) is None
-    assert account_cell(sent) == ""
-    assert "YOUR ACCOUNT" not in next(iter(lines_of_jobs([sent], 100, str)))
-    assert not any(line.startswith(("Account", "Problem")) for line in shown(sent, tmp_path))
-
-
 def shown(job: Job, folder: Path) -> list[str]:
     return list(lines_of_job(job, JobFolder(folder), 100, "door"))
 
@@ -276,13 +254,6 @@ def test_a_problem_comes_with_what_to_do(tmp_path: Path) -> None:
     done = job_of(HERE, HERE, problem="Collecting has stopped.")
     assert problem_line(done) == "Collecting has stopped.", "there is nothing to hand over any more"
     assert account_cell(done) == ""
-
-
-def test_copies_that_stay_in_the_account_are_shown_with_the_way_to_delete_them() -> None:
-    kept = job_of(HERE)
-    assert dict(facts_of_account(kept))["Copies"] == "in your account; “cfbatch account clear j1” deletes them"
-    assert "Copies" not in dict(facts_of_account(replace(kept, account_cleared_at=9.0)))
-    assert "Copies" not in dict(facts_of_account(job_of(HERE, HANDED_OVER))), "these go when all answers are here"
 
 
 def said_of(*states: Job, is_leaving: bool = False) -> list[str]:
