@@ -1,19 +1,19 @@
 """What a job may cost, in words, and the check against the budget."""
 
 import argparse
-import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, percent, plural, tr
 from cfbatch_gui.cli.reading import dollars
-from cfbatch_gui.core.connections.address_book import AddressBook, service_mark_at
-from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.cli.working import read_address_book
+from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import OverBudget, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -112,14 +112,7 @@ class EarlierJobs:
 
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self._paths, self._settings = paths, settings
-        self._book = AddressBook(
-            lambda: settings.connections,
-            paths,
-            Credentials(environ=os.environ),
-            environ=os.environ,
-            practice_times=(0.0, 0.0),
-            clock=time.time,
-        )
+        _, self._book = read_address_book(paths.root)
 
     def connection(self, asked_for: str | None) -> str:
         """The id of the connection that a job would be sent through."""
@@ -129,12 +122,12 @@ class EarlierJobs:
         """For a job that is in no ledger, and whose data is in this folder."""
         if not self._paths.ledger.exists():
             return NOTHING
-
-        def folder_of(job_id: str) -> JobFolder:
-            return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
-
+        folder_of = partial(self._folder_of, draft, folder)
         with closing(Ledger.open_read_only(self._paths)) as ledger:
             return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
+
+    def _folder_of(self, draft: Job, folder: JobFolder, job_id: str) -> JobFolder:
+        return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
 
     def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
         """Beside the earlier job of that name or id, or else the one that it is a version of."""
@@ -142,10 +135,7 @@ class EarlierJobs:
             if asked_for:
                 raise UsageError(message("There is no job “{name}”.", name=asked_for))
             return None
-
-        def folder_of(job_id: str) -> JobFolder:
-            return folder if job_id == draft.id else JobFolder(self._paths.job(job_id))
-
+        folder_of = partial(self._folder_of, draft, folder)
         with closing(Ledger.open_read_only(self._paths)) as ledger:
             earlier = ledger.find(asked_for) if asked_for else None
             earlier = earlier or find_predecessor(draft, ledger.jobs(), folder_of)
