@@ -33,7 +33,7 @@ from tests.screen.person import Person
 
 TURNS = 3
 QUERIES, TEXTS, PRODUCTS, ROWS = 200, 50, 5_000, 100_000
-LIMIT = 8.0  # of a bare table's time
+LIMIT = 13.0  # of a bare table's time, which is 7 to 8 ms
 OWN = attrgetter("own")
 REST = 0.5  # seconds after each way: what it began is to be over
 RANKING, EARLIER, VECTORS = "Reviews by topic", "Reviews, first try", "Catalogue vectors"
@@ -184,6 +184,8 @@ class Walk:
     async def _example(self) -> None:
         await self._person.press(Qt.Key.Key_N, CTRL)
         await self._person.click("Use the example")
+        await self._person.until_sees("Finish without sending")
+        await self._person.click("Take what earlier jobs have, and send only the rest")
         await self._person.until_sees("Send 1 batch")
 
     async def _sent(self) -> None:

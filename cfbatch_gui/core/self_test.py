@@ -6,25 +6,21 @@ What a check needs is imported when it is its turn, so that a missing part of th
 import asyncio
 import platform
 import secrets
-import sqlite3
 import ssl
 import sys
 import threading
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cfbatch_gui
 from cfbatch_gui.core.errors import KeyringUnavailable, UserError
-from cfbatch_gui.core.messages import comma_list, counted_message, cut_list, enumerated, message
-from cfbatch_gui.core.system.languages import TRANSLATED, Catalogue, languages, said
+from cfbatch_gui.core.messages import comma_list, counted_message, cut_list, message
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths, resource
 
@@ -38,10 +34,6 @@ _NAMED = 5  # missing files; of more, how many
 _KEYRING_SECONDS = 10.0  # for each question to the keyring
 _PRACTICE_SECONDS = 120.0  # for each check of the practice jobs
 _TITLE = 26  # characters of the widest title, in any language
-# A workbook as OpenDocument has it, with the cells that Parquet is given too.
-_CELLS = (("id", "text"), ("007", "An orange cloud"), ("008", "A llama"))
-_ODS = "application/vnd.oasis.opendocument.spreadsheet"
-_NAMESPACE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 class Outcome(StrEnum):
@@ -166,18 +158,16 @@ def checks_without_window(folder: Path) -> tuple[Check, ...]:
     practice = _PracticeJobs(folder)
     return (
         Check(message("Version"), _version),
-        Check(message("SQLite"), lambda: _sqlite(folder / "self-test.db")),
         Check(message("Keyring"), lambda: asyncio.run(_keyring())),
         Check(message("Certificates for TLS"), _certificates),
         Check(message("Files of the program"), _files_of_program),
-        Check(message("Languages"), _languages),
-        Check(message("Reading a workbook"), lambda: _workbook(folder / "self-test.ods")),
-        Check(message("Reading Parquet"), lambda: _parquet(folder / "self-test.parquet")),
         Check(message("Practice model"), _practice_model),
         Check(message("A ranking"), lambda: practice.run("rank"), _PRACTICE_SECONDS),
         Check(message("Exports of the ranking"), lambda: practice.exports("rank"), _PRACTICE_SECONDS),
         Check(message("Vectors"), lambda: practice.run("embed"), _PRACTICE_SECONDS),
         Check(message("Exports of the vectors"), lambda: practice.exports("embed"), _PRACTICE_SECONDS),
+        Check(message("Reading a workbook"), lambda: practice.read_back("xlsx")),
+        Check(message("Reading Parquet"), lambda: practice.read_back("parquet")),
         Check(message("Maps of the vectors"), practice.maps, _PRACTICE_SECONDS),
     )
 
@@ -194,17 +184,6 @@ def _version() -> Finding:
             place=place,
         )
     )
-
-
-def _sqlite(path: Path) -> Finding:
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("CREATE TABLE texts (text TEXT)")
-        database.execute("INSERT INTO texts VALUES ('ä')")
-        database.commit()
-    with closing(sqlite3.connect(path)) as database:
-        (text,) = database.execute("SELECT text FROM texts").fetchone()
-    sentence = message("SQLite {version} writes and reads.", version=sqlite3.sqlite_version)
-    return ok(sentence) if text == "ä" else failed(message("SQLite gave back something else than was written."))
 
 
 async def _keyring() -> Finding:
@@ -305,72 +284,6 @@ def _fault(name: str) -> str:
     return "" if content else message("empty")
 
 
-def _languages() -> Finding:
-    counts = []
-    for language in TRANSLATED:
-        with resource(f"translations/{language.code}.mo").open("rb") as file:
-            counts.append(counted_message(len(Catalogue(file).sources), "{n:,} text", "{n:,} texts"))
-    return ok(
-        message(
-            "{names}; {counts} translated.",
-            names=enumerated([each.name for each in languages()]),
-            counts=comma_list(counts),
-        )
-    )
-
-
-def _workbook(path: Path) -> Finding:
-    rows = "".join(
-        "<table:table-row>"
-        + "".join(
-            f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>' for cell in row
-        )
-        + "</table:table-row>"
-        for row in _CELLS
-    )
-    content = (
-        f'<office:document-content xmlns:office="{_NAMESPACE}:office:1.0" xmlns:table="{_NAMESPACE}:table:1.0"'
-        f' xmlns:text="{_NAMESPACE}:text:1.0" office:version="1.2"><office:body><office:spreadsheet>'
-        f'<table:table table:name="Sheet">{rows}</table:table></office:spreadsheet></office:body>'
-        "</office:document-content>"
-    )
-    manifest = (
-        f'<manifest:manifest xmlns:manifest="{_NAMESPACE}:manifest:1.0"><manifest:file-entry manifest:full-path="/"'
-        f' manifest:media-type="{_ODS}"/></manifest:manifest>'
-    )
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("mimetype", _ODS)
-        archive.writestr("content.xml", content)
-        archive.writestr("META-INF/manifest.xml", manifest)
-    return _read(path)
-
-
-def _parquet(path: Path) -> Finding:
-    if find_spec("arro3") is None:
-        return skipped(
-            message("Parquet is not installed. To install it: {command}", command="pip install 'cfbatch-gui[parquet]'")
-        )
-    from arro3.core import Array, DataType, RecordBatch
-    from arro3.io import write_parquet
-
-    header, *rows = _CELLS
-    columns = [Array([row[index] for row in rows], type=DataType.string()) for index in range(len(header))]
-    write_parquet(RecordBatch.from_arrays(columns, names=list(header)), path)
-    return _read(path)
-
-
-def _read(path: Path) -> Finding:
-    """Whether the program can start itself once more, as it does to read such files."""
-    from cfbatch_gui.core.inputs.file_rows import preview
-    from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-
-    source = open_source(path)
-    found = (source.columns, *(row.cells for row in preview(source)))
-    if found != _CELLS:
-        return failed(message("The file was read as something else than was written in it."))
-    return ok(message("A file was read by a second process of the program."))
-
-
 def _practice_model() -> Finding:
     import numpy as np
 
@@ -468,7 +381,7 @@ class _PracticeJobs:
         job = self._jobs[kind]
         faults, absent, written = [], [], 0
         for target in targets_for(job.kind):
-            path = self._folder / "exports" / kind / f"{target.name}{''.join(target.suffixes[:1])}"
+            path = self._exported(kind, target.name, "".join(target.suffixes[:1]))
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 folder = JobFolder(self._paths.job(job.id))
@@ -493,6 +406,22 @@ class _PracticeJobs:
                 "{sentence} Not installed, and so not tried: {names}.", sentence=sentence, names=comma_list(absent)
             )
         return ok(sentence)
+
+    def read_back(self, name: str) -> Finding:
+        """Whether the program can start itself once more, as it does to read files of such a form."""
+        from cfbatch_gui.core.inputs.file_rows import preview
+        from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+
+        path = self._exported("rank", name, f".{name}")
+        if not path.exists():
+            return skipped(message("No such file was exported."))
+        rows = preview(open_source(path))
+        if not rows or not all(any(row.cells) for row in rows):
+            return failed(message("The file was read as something else than was written in it."))
+        return ok(message("A file was read by a second process of the program."))
+
+    def _exported(self, kind: str, name: str, suffix: str) -> Path:
+        return self._folder / "exports" / kind / f"{name}{suffix}"
 
     def maps(self) -> Finding:
         import numpy as np

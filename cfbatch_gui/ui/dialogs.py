@@ -151,10 +151,10 @@ async def choose_folder(parent: QWidget, title: str, *, folder: Folder) -> Path 
 
 def _begins_in(folder: Folder) -> str:
     found = folder.path if isinstance(folder, RememberedFolder) else folder
-    return str(found) if found is not None else _documents()
+    return str(found) if found is not None else documents()
 
 
-def _documents() -> str:
+def documents() -> str:
     standard = QStandardPaths.StandardLocation
     found = (QStandardPaths.writableLocation(each) for each in (standard.DocumentsLocation, standard.HomeLocation))
     return next((folder for folder in found if Path(folder).is_dir()), "")

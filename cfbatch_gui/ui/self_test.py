@@ -4,7 +4,6 @@ import importlib
 import io
 import os
 import pkgutil
-import re
 import signal
 import sys
 import tempfile
@@ -40,7 +39,6 @@ from cfbatch_gui.without_window import (
 )
 
 if TYPE_CHECKING:
-    from PySide6.QtSvg import QSvgRenderer
     from PySide6.QtWidgets import QApplication
 
 _QT = message("Window")
@@ -138,7 +136,6 @@ def _checks_of_qt(report: Report, *, has_screen: bool) -> Sequence[Check]:
     return _qt_checks(app, has_screen=has_screen)
 
 
-_PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 _ALIASES = frozenset({"Monospace", "Sans Serif", "Serif"})  # named by Qt itself on Linux, whatever fonts there are
 _LATIN = message("Latin")
 # Letters of scripts, and the packages of Debian whose fonts have them.
@@ -163,7 +160,6 @@ def _qt_checks(app: "QApplication", *, has_screen: bool) -> tuple[Check, ...]:
         Check(message("Parts of the program"), _modules),
         Check(message("Pictures"), _pictures),
         Check(message("Fonts"), _fonts),
-        Check(message("Help pages"), _help_pages),
         Check(message("Words of Qt"), _words_of_qt),
     )
 
@@ -224,32 +220,12 @@ def _modules() -> Finding:
 
 def _pictures() -> Finding:
     from PySide6.QtGui import QImageReader
-    from PySide6.QtSvg import QSvgRenderer
 
-    forms = {bytes(each.data()).decode() for each in QImageReader.supportedImageFormats()}
-    if missing := sorted({"svg", "png"} - forms):
-        return failed(message("Qt cannot read pictures of these forms: {forms}.", forms=comma_list(missing)))
-    app_icon = QImageReader(str(resource("cfbatch.svg"))).read()
-    if app_icon.isNull():
-        return failed(message("The picture {name} cannot be drawn.", name="cfbatch.svg"))
-    icons = sorted(resource("icons").glob("*.svg"))
-    for path in icons:
-        if not _is_drawn(QSvgRenderer(path.read_bytes().replace(b"currentColor", b"#000000"))):
-            return failed(message("The picture {name} cannot be drawn.", name=path.name))
-    return ok(counted_message(len(icons), "{n} icon can be drawn.", "{n} icons can be drawn."))
-
-
-def _is_drawn(renderer: "QSvgRenderer") -> bool:
-    from PySide6.QtCore import QSize, Qt
-    from PySide6.QtGui import QPainter, QPixmap
-
-    drawn = QPixmap(QSize(20, 20))
-    drawn.fill(Qt.GlobalColor.transparent)
-    empty = drawn.toImage()
-    painter = QPainter(drawn)
-    renderer.render(painter)
-    painter.end()
-    return drawn.toImage() != empty
+    pictures = (resource("cfbatch.svg"), *resource("icons").glob("*.svg"), *resource("help/pictures").glob("*.png"))
+    bad = [path.name for path in pictures if QImageReader(str(path)).read().isNull()]
+    if bad:
+        return failed(message("The picture {name} cannot be drawn.", name=comma_list(sorted(bad))))
+    return ok(counted_message(len(pictures), "{n} picture can be drawn.", "{n} pictures can be drawn."))
 
 
 def _fonts() -> Finding:
@@ -278,20 +254,6 @@ def _has_letters(letters: str) -> bool:
     layout.endLayout()
     glyphs: Sequence[int] = [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
     return bool(glyphs) and 0 not in glyphs
-
-
-def _help_pages() -> Finding:
-    from cfbatch_gui.ui.help import Topic
-
-    pages = 0
-    for language in languages():
-        for topic in Topic:
-            text = resource(f"help/{language.code}/{topic}.md").read_text("utf-8")
-            for name in _PICTURE.findall(text):
-                for shade in ("dark", "light"):
-                    resource(f"help/pictures/{name}-{shade}.png")
-            pages += 1
-    return ok(counted_message(pages, "{n} page with its pictures.", "{n} pages with their pictures."))
 
 
 def _words_of_qt() -> Finding:

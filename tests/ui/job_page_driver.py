@@ -15,8 +15,9 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.jobs.job_page import JobPage
+from cfbatch_gui.ui.jobs.job_page import OVERVIEW, RANKING, VECTORS, JobPage
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import FigureReader
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from cfbatch_gui.ui.results.ranking_view import RankingView
@@ -73,7 +74,8 @@ class JobPageDriver:
             self.ranking = RankingView(self.program, self.notices, figures=figures)
             self.overview = OverviewView(self.program, self.notices, figures=figures)
             self.vectors = VectorsView(self.program, self.notices)
-            self.page = JobPage(self.program, self.notices, self.ranking, self.vectors, overview_view=self.overview)
+            results: dict[str, ResultView] = {RANKING: self.ranking, OVERVIEW: self.overview, VECTORS: self.vectors}
+            self.page = JobPage(self.program, self.notices, results)
             self.window = QWidget()
             self.window.setLayout(column(self.notices, self.page, gap=0))
         self.window.resize(1004, 820)

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, gateway_secret_id
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, TokenSource
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials
 from cfbatch_gui.core.errors import NotConnected, UserError
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
@@ -147,15 +147,14 @@ class Connections:
         await self._credentials.forget(connection_id)
         await self._credentials.forget(gateway_secret_id(connection_id))
 
-    async def save_cloudflare(self, account_id: str, token_text: str) -> TokenSource:
+    async def save_cloudflare(self, account_id: str, token_text: str) -> SavedConnection:
         """Save the account; an empty token keeps the one that is there. Raises NotConnected."""
         account = clean_account_id(account_id)
         if not token_text.strip() and await self._credentials.token(CLOUDFLARE) is None:
             check_form(token_text)
         before = next((each for each in self._settings().connections if each.id == CLOUDFLARE), None)
         before = before or SavedConnection(CLOUDFLARE, "Cloudflare", "cloudflare")
-        await self.save(replace(before, account_id=account), secret=token_text)
-        return await self._credentials.token_source(CLOUDFLARE) or TokenSource.SESSION
+        return await self.save(replace(before, account_id=account), secret=token_text)
 
     async def use_if_none(self, connection_id: str) -> None:
         """Have new jobs use a connection that passed its test, unless theirs leads somewhere."""

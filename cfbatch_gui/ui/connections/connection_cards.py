@@ -7,6 +7,7 @@ from PySide6.QtGui import QValidator, QWheelEvent
 from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -30,124 +31,6 @@ from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.theme import SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import CheckBox, Flow, IconLine, Label, LinkButton, NoticeBar, boxed, column
-
-
-class CloudflareCard(TestedCard):
-    def __init__(self) -> None:
-        super().__init__("cloud")
-        self.show_name(self.tr("Cloudflare"))
-        self._state = AccountState()
-        self._problem = NoticeBar("", "attention")
-        self._problem.hide()
-        self._service = IconLine("", "info", wrap=True)
-        self._service.hide()
-        self._privacy = IconLine(
-            self.tr("The token is sent to Cloudflare alone; texts too, and only when you press send."), "info"
-        )
-        self.account = AccountField()
-        self.account.setAccessibleName(self.tr("Account ID"))
-        self.account_block = FieldBlock(
-            self.tr("Account ID"),
-            self.link(self.tr("Find my account ID"), ACCOUNT_PAGE),
-            self.account,
-        )
-        self.account_block.label.setBuddy(self.account)
-        self.token_block = TokenBlock(self.link(self.tr("Create a token"), TOKEN_PAGE))
-        self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
-        self.body.addWidget(self._problem)
-        self.lay_out((self.account_block, self.token_block), (self._privacy, self._service))
-        self.account.textEdited.connect(self._account_edited)
-        self.token_block.edited.connect(self.update_buttons)
-        self.token_block.remove_pressed.connect(self.remove_pressed)
-        self.token_block.unlock_pressed.connect(self.unlock_pressed)
-        for field in (self.account, self.token_block.field):
-            self.watch(field)
-        self._hint_for_account()
-        self.set_working("")
-
-    def show_name(self, name: str) -> None:
-        self.set_words(
-            name,
-            self.tr("Your own account, at Cloudflare’s prices. There is a free allowance every day."),
-            self.tr("Use {name} for new jobs").format(name=name),
-        )
-
-    def show_state(self, state: AccountState) -> None:
-        if not self._is_account_changed() or state.account_is_fixed:
-            self.account.setText(state.account)
-        self._state = state
-        self.account.setReadOnly(state.account_is_fixed)
-        self._hint_for_account()
-        self.token_block.show_state(state)
-        self._problem.set_text(said(state.problem), "attention")
-        self._problem.setVisible(bool(state.problem))
-        self._service.set_line(
-            self.tr("Requests go to {address}, as {variable} says.").format(
-                address=state.service, variable=BASE_URL_VARIABLE
-            )
-        )
-        self._service.setVisible(bool(state.service))
-        self._privacy.setVisible(not state.service)
-        self.more.setVisible(bool(state.account) and not state.account_is_fixed)
-        self.show_tested()
-        self.set_choice_possible("" if state.is_ready else self.tr("Connect your account first."))
-        self.update_buttons()
-
-    def is_ready(self) -> bool:
-        return self._state.is_ready
-
-    def has_news(self) -> bool:
-        return self._is_account_changed() or self.token_block.takes_text()
-
-    def can_save(self) -> bool:
-        return not self._state.is_fixed
-
-    def set_fields_possible(self, possible: bool) -> None:
-        self.account.setEnabled(possible)
-        self.token_block.set_possible(possible)
-
-    def problems(self) -> list[tuple[QWidget, str]]:
-        found: list[tuple[QWidget, str]] = []
-        if not self._state.account_is_fixed and (account := self.account.problem()):
-            self.account_block.set_problem(account)
-            found.append((self.account, account))
-        if self.token_block.takes_text() and (token := self.token_block.field.problem()):
-            self.token_block.set_problem(token)
-            found.append((self.token_block.field, token))
-        return found
-
-    def fill(self, pasted: Pasted) -> list[str]:
-        names = []
-        if pasted.account_id and not self._state.account_is_fixed:
-            self.account.setText(pasted.account_id)
-            self._hint_for_account()
-            names.append(self.tr("the account ID"))
-        if pasted.token and not self._state.token_is_fixed:
-            self.token_block.put(pasted.token)
-            names.append(self.tr("an API token"))
-        return names
-
-    def saved(self) -> None:
-        self._state = replace(self._state, account=self.account.text())
-        self.token_block.forget_typed()
-
-    def _is_account_changed(self) -> bool:
-        return self.account.text().strip() != self._state.account
-
-    def _account_edited(self) -> None:
-        self._hint_for_account()
-        self.update_buttons()
-
-    def _hint_for_account(self) -> None:
-        if self._state.account_is_fixed:
-            self.account_block.set_hint(
-                self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
-            )
-        else:
-            self.account_block.set_hint(
-                self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard.")
-            )
-
 
 _MOST_DAYS = 365
 _INDENT = 24  # pixels to the text of a check box
@@ -269,6 +152,7 @@ class SavedCard(TestedCard):
     def __init__(self, record: SavedConnection) -> None:
         super().__init__(_ICONS[record.kind], titles_of(ConnectionKind(record.kind)), optional_title=COLLECTING_TITLE)
         self.record = record
+        self._privacy = IconLine(_privacy(record.kind), "info")
         self._state = CardState()
         self.account = AccountField()
         self.url = self._text_field(self.tr("Address"), "https://batch.example.workers.dev")
@@ -307,9 +191,7 @@ class SavedCard(TestedCard):
         for each, value in self._saved_values().items():
             if each.text().strip() in ("", before[each]):
                 each.setText(value)
-        self.set_words(
-            record.name, kind_sentence(record.kind), self.tr("Use {name} for new jobs").format(name=record.name)
-        )
+        self.set_words(record.name, kind_sentence(record), self.tr("Use {name} for new jobs").format(name=record.name))
         self.collect.show_record(record)
         self.checks.show_optional(self.collect.collects())
         if record.kind == "worker":
@@ -380,13 +262,13 @@ class SavedCard(TestedCard):
         if self.record.kind == "worker" and pasted.worker_url:
             self.url.setText(pasted.worker_url)
             names.append(self.tr("the Worker’s address"))
-        if self.record.kind != "worker" and pasted.account_id:
+        if self.account in self.fields() and pasted.account_id:
             self.account.setText(pasted.account_id)
             names.append(self.tr("the account ID"))
         if self.record.kind == "gateway" and pasted.gateway:
             self.gateway.setText(pasted.gateway)
             names.append(self.tr("the gateway"))
-        if pasted.token:
+        if pasted.token and not self._state.token.token_is_fixed:
             self.token_block.put(pasted.token)
             names.append(self.tr("a secret") if self.record.kind == "worker" else self.tr("an API token"))
         for each in self.fields():
@@ -434,7 +316,7 @@ class SavedCard(TestedCard):
         if self.record.kind == "worker":
             parts.append(boxed(column(self.paid_plan, Label(_plan_sentence(), "small", wrap=True), gap=TINY)))
             parts.append(self.collect)
-        self.lay_out(parts, (IconLine(_privacy(self.record.kind), "info"),))
+        self.lay_out(parts, (self._privacy,))
 
     def _connect(self) -> None:
         for block in (self.token_block, self.gateway_block):
@@ -442,7 +324,7 @@ class SavedCard(TestedCard):
         self._account = self.more.add(self.tr("In your account…"), self.account_pressed.emit, "inbox")
         self._account.setVisible(False)
         self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
-        self.more.add(self.tr("Remove…"), self.remove_pressed.emit, "trash-2")
+        self._remove = self.more.add(self.tr("Remove…"), self.remove_pressed.emit, "trash-2")
         if self.record.kind == "worker":
             self.take_down = self.more.add(self.tr("Remove from my account…"), self.take_down_pressed.emit, "unplug")
         self.more.show()
@@ -489,7 +371,56 @@ class SavedCard(TestedCard):
         return ""
 
 
-def kind_sentence(kind: str) -> str:
+class CloudflareCard(SavedCard):
+    """The first account, which is always there; the environment may set its ID, its token, or both."""
+
+    def __init__(self) -> None:
+        self._known = AccountState()
+        self._problem = NoticeBar("", "attention")
+        self._service = IconLine("", "info", wrap=True)
+        super().__init__(SavedConnection(CLOUDFLARE, tr("Cloudflare"), "cloudflare"))
+        self.account_block = self.blocks[self.account]
+        self._remove.setVisible(False)
+        self.body.insertWidget(1, self._problem)
+        self.body.addWidget(self._service)
+        self.show_account(self._known, self.record.name)
+
+    def fields(self) -> tuple[QLineEdit, ...]:
+        return () if self._known.account_is_fixed else super().fields()
+
+    def show_account(self, state: AccountState, name: str) -> None:
+        """`name` is that of the connection."""
+        self.show_record(replace(self.record, name=name, account_id=state.account))
+        self._known = state
+        if state.account_is_fixed:
+            self.account.setText(state.account)
+        self.account.setReadOnly(state.account_is_fixed)
+        self._hint_for(self.account)
+        self._problem.set_text(said(state.problem), "attention")
+        self._problem.setVisible(bool(state.problem))
+        self._service.set_line(
+            self.tr("Requests go to {address}, as {variable} says.").format(
+                address=state.service, variable=BASE_URL_VARIABLE
+            )
+        )
+        self._service.setVisible(bool(state.service))
+        self._privacy.setVisible(not state.service)
+        self.more.setVisible(bool(state.account) and not state.account_is_fixed)
+        self.show_state(CardState(state.is_ready, state))
+
+    def can_save(self) -> bool:
+        return not self._known.is_fixed
+
+    def _hint_for(self, each: QLineEdit) -> None:
+        super()._hint_for(each)
+        if self._known.account_is_fixed:
+            hint = self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
+            self.blocks[each].set_hint(hint)
+
+
+def kind_sentence(record: SavedConnection) -> str:
+    if record.id == CLOUDFLARE:
+        return tr("Your own account, at Cloudflare’s prices. There is a free allowance every day.")
     return {
         "cloudflare": tr("Another account, at Cloudflare’s prices."),
         "worker": tr("A Worker of your own in front of Workers AI: the token stays at Cloudflare, you keep a secret."),
@@ -497,7 +428,7 @@ def kind_sentence(kind: str) -> str:
             "Your account through an AI Gateway, for its logs and limits. Cloudflare does not say that batches go"
             " through a gateway; try a small job first."
         ),
-    }[kind]
+    }[record.kind]
 
 
 def _plan_sentence() -> str:

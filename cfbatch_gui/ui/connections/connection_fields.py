@@ -1,7 +1,7 @@
 """The fields of a connection: an account ID, a secret and where it is kept, their texts, and pages of the dashboard."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource
-from cfbatch_gui.core.connections.system_keyring import KeyringState
-from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
+from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
@@ -48,28 +47,6 @@ class AccountState:
     @property
     def is_fixed(self) -> bool:
         return self.account_is_fixed and self.token_is_fixed
-
-
-async def read_account_state(program: Program) -> AccountState:
-    """Read settings, environment and keyring; the keyring, which may be slow, is read in a thread."""
-    token_source, token_problem, keyring_problem, can_unlock = None, "", "", False
-    try:
-        token_source = await program.credentials.token_source(CLOUDFLARE)
-    except KeyringUnavailable as error:
-        keyring_problem, can_unlock = error.message, error.action is Action.UNLOCK
-    except NotConnected as error:
-        token_problem = error.message
-    summary = next(each for each in await program.connections.summaries() if each.id == CLOUDFLARE)
-    return replace(
-        known_account_state(program),
-        token_source=token_source,
-        token_problem=token_problem,
-        keyring_problem=keyring_problem,
-        can_unlock=can_unlock,
-        is_keyring_broken=program.credentials.state is KeyringState.BROKEN,
-        is_checking=False,
-        is_ready=summary.is_ready,
-    )
 
 
 def known_account_state(program: Program) -> AccountState:

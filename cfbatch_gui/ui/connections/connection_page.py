@@ -23,7 +23,6 @@ from cfbatch_gui.ui.connections.connection_fields import (
     AccountState,
     known_account_state,
     open_in_browser,
-    read_account_state,
 )
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.connections.tested_card import ConnectionCard, TestedCard
@@ -40,7 +39,8 @@ KindName = Literal["cloudflare", "worker", "gateway"]
 
 
 class OtherConnections(QWidget):
-    """One card for each connection in the order in which they were added; unsaved ones come last.
+    """One card for each connection in the order in which they were added; unsaved ones come last. What is done on the
+    card of the first account, which stands above, is done here too.
 
     `changed` follows every change of a saved connection, `tested` the end of every test, `chosen` carries the id of the
     connection to use for new jobs, `page_wanted` an address to open in the browser, and `shown` a card to scroll to.
@@ -61,6 +61,8 @@ class OtherConnections(QWidget):
         super().__init__()
         self._program, self._tasks, self._uses = program, tasks, uses
         self.cards: list[SavedCard] = []
+        self.first = CloudflareCard()
+        self._connect(self.first)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(MEDIUM)
@@ -94,10 +96,19 @@ class OtherConnections(QWidget):
 
     async def refresh(self) -> None:
         self.show_saved()
+        self._show_first(await self._state_of_first())
         for record in self._saved():
             state = await self._state_of(record)
             if (card := self.card(record.id)) is not None:  # it may have been removed meanwhile
                 card.show_state(state)
+
+    def show_known(self) -> None:
+        """All that is known without the keyring."""
+        self.show_saved()
+        self._show_first(known_account_state(self._program))
+
+    def _show_first(self, state: AccountState) -> None:
+        self.first.show_account(state, self._program.address_book.title(CLOUDFLARE))
 
     def _saved(self) -> list[SavedConnection]:
         return [each for each in self._program.address_book.saved() if each.id != CLOUDFLARE]
@@ -106,6 +117,14 @@ class OtherConnections(QWidget):
 
     def _new_card(self, record: SavedConnection) -> SavedCard:
         card = SavedCard(record)
+        self._connect(card)
+        self._column.addWidget(card)
+        self.cards.append(card)
+        self.show()
+        card.show()  # now, so that it can take the focus
+        return card
+
+    def _connect(self, card: SavedCard) -> None:
         self._uses.addButton(card.choice)
         card.choice.clicked.connect(lambda: self.chosen.emit(card.record.id))
         card.save_pressed.connect(lambda: self._work(card, self._save(card)))
@@ -120,11 +139,6 @@ class OtherConnections(QWidget):
         card.take_down_pressed.connect(lambda: self._take_down(card))
         card.page_wanted.connect(self.page_wanted)
         card.pasted.connect(lambda found: self.pasted.emit(found, card))
-        self._column.addWidget(card)
-        self.cards.append(card)
-        self.show()
-        card.show()  # now, so that it can take the focus
-        return card
 
     def _drop(self, card: SavedCard) -> None:
         self.cards.remove(card)
@@ -138,6 +152,20 @@ class OtherConnections(QWidget):
         first = {"cloudflare": self.tr("Cloudflare"), "worker": self.tr("My Worker"), "gateway": self.tr("AI Gateway")}
         saved = (each.name for each in self._program.address_book.saved())
         return free_name(first[kind], [*saved, *(card.record.name for card in self.cards)])
+
+    async def _state_of_first(self) -> AccountState:
+        token = await self._secret(CLOUDFLARE, lambda: self._program.credentials.token_source(CLOUDFLARE))
+        summary = next(each for each in await self._program.connections.summaries() if each.id == CLOUDFLARE)
+        known = known_account_state(self._program)
+        return replace(
+            token,
+            account=known.account,
+            problem=known.problem,
+            service=known.service,
+            is_ready=summary.is_ready,
+            account_is_fixed=known.account_is_fixed,
+            token_is_fixed=known.token_is_fixed,
+        )
 
     async def _state_of(self, record: SavedConnection) -> CardState:
         summary = next(each for each in await self._program.connections.summaries() if each.id == record.id)
@@ -208,16 +236,18 @@ class OtherConnections(QWidget):
             finally:
                 card.set_working("")
 
-        self._tasks.start(f"card {id(card)}", do())
+        self._tasks.start("account" if card is self.first else f"card {id(card)}", do())
 
     async def _save(self, card: SavedCard) -> None:
         card.show_results(())
         card.set_working(self.tr("Saving… a keyring may ask for its password."))
-        is_new = not card.record.id
-        gateway_secret = card.gateway_block.field.text() if card.record.kind == "gateway" else ""
-        record = await self._program.connections.save(
-            card.typed(), secret=card.token_block.field.text(), gateway_secret=gateway_secret
-        )
+        connections, typed, secret = self._program.connections, card.typed(), card.token_block.field.text()
+        may_use = card is self.first or not (card.record.id or typed.kind == "gateway")
+        if card is self.first:
+            record = await connections.save_cloudflare(typed.account_id, secret)
+        else:
+            gateway_secret = card.gateway_block.field.text() if typed.kind == "gateway" else ""
+            record = await connections.save(typed, secret=secret, gateway_secret=gateway_secret)
         card.forget_typed()
         for field in card.fields():
             field.clear()  # the record holds the cleaned form of what was pasted
@@ -225,8 +255,8 @@ class OtherConnections(QWidget):
         await self.refresh()
         self.changed.emit()
         await self._test(card)
-        if is_new and record.kind != "gateway" and card.has_passed():
-            await self._program.connections.use_if_none(record.id)
+        if may_use and card.has_passed():
+            await connections.use_if_none(record.id)
             await self.refresh()
             self.changed.emit()
 
@@ -274,12 +304,22 @@ class OtherConnections(QWidget):
     async def _forget(self, card: SavedCard, is_gateways: bool) -> None:
         sentence = self.tr("It is deleted from this computer; at the other end it stays valid.")
         title = self.tr("Remove the secret?")
+        if card is self.first:
+            title = self.tr("Remove the token?")
+            sentence = self.tr(
+                "It is deleted from this computer, and stays valid at Cloudflare until you revoke it there. Batches"
+                " that are at Cloudflare go on, but cannot be collected before a token is entered again."
+            )
         if not await ask(self.window(), title, sentence, accept=self.tr("Remove"), danger=True):
             return
         card.set_working(self.tr("Removing…"))
         connection_id = card.record.id
         try:
-            await self._program.credentials.forget(gateway_secret_id(connection_id) if is_gateways else connection_id)
+            if card is self.first:
+                await self._program.connections.forget_cloudflare()
+            else:
+                secret_id = gateway_secret_id(connection_id) if is_gateways else connection_id
+                await self._program.credentials.forget(secret_id)
             card.show_results(())
         finally:
             await self.refresh()
@@ -317,11 +357,10 @@ class ConnectionPage(QWidget):
         )
         self.practice.more.add(self.tr("Check the service…"), lambda: self._check_service(PRACTICE.id), "search")
         self.practice.more.show()
-        self.cloudflare = CloudflareCard()
         self._uses = QButtonGroup(self)
         self._uses.addButton(self.practice.choice)
-        self._uses.addButton(self.cloudflare.choice)
         self.others = OtherConnections(program, self.tasks, self._uses)
+        self.cloudflare = self.others.first
         content = QWidget()
         left, _, right, bottom = PAGE_MARGINS
         content.setLayout(
@@ -374,21 +413,12 @@ class ConnectionPage(QWidget):
 
     def _connect(self) -> None:
         self.practice.choice.clicked.connect(lambda: self._start_using(PRACTICE.id))
-        self.cloudflare.choice.clicked.connect(lambda: self._start_using(CLOUDFLARE))
-        self.cloudflare.save_pressed.connect(lambda: self.tasks.start("account", self._save_and_test()))
-        self.cloudflare.test_pressed.connect(lambda: self.tasks.start("account", self._test_again()))
-        self.cloudflare.check_pressed.connect(lambda: self._check_service(CLOUDFLARE))
         self.others.check_wanted.connect(self._check_service)
         self.others.account_wanted.connect(self.account_wanted)
-        self.cloudflare.remove_pressed.connect(lambda: self.tasks.start("account", self._remove()))
-        self.cloudflare.rename_pressed.connect(lambda: self.tasks.start("account", self._rename()))
-        self.cloudflare.page_wanted.connect(self._open_page)
-        self.cloudflare.pasted.connect(lambda found: self._route(found, self.cloudflare))
         self.others.page_wanted.connect(self._open_page)
         self.others.pasted.connect(self._route)
         self.others.chosen.connect(self._start_using)
         self.others.changed.connect(self._others_changed)
-        self.cloudflare.unlock_pressed.connect(self.unlock)
         self.others.unlock_wanted.connect(self.unlock)
         self.others.tested.connect(lambda: self.tasks.start("refresh", self._refresh()))
         self.others.shown.connect(self._reveal)
@@ -446,6 +476,7 @@ class ConnectionPage(QWidget):
         QTimer.singleShot(0, card, scroll)
 
     def _others_changed(self) -> None:
+        self._show()
         self.tasks.start("refresh", self._refresh())
         self.changed.emit()
 
@@ -453,47 +484,42 @@ class ConnectionPage(QWidget):
 
     async def _refresh(self) -> None:
         if not self._is_known:  # the keyring may take its time
-            self.others.show_saved()
-            self._show(known_account_state(self._program))
+            self.others.show_known()
+            self._show()
             self._is_known = True
-        state = await read_account_state(self._program)
-        self._show(state)
         await self.others.refresh()
-        self._show_use(state)
+        self._show()
 
-    def _show(self, state: AccountState) -> None:
-        self.cloudflare.show_name(self._program.address_book.title(CLOUDFLARE))
-        self.cloudflare.show_state(state)
+    def _show(self) -> None:
         if self._program.settings.connection == CLOUDFLARE:
             self.cloudflare.choice.setChecked(True)
         elif self.others.card(self._program.settings.connection) is None:
             self.practice.choice.setChecked(True)
-        self._show_use(state)
+        self._show_used()
+        self.state_shown.emit()
 
     def has_worked(self, connection_id: str) -> None:
-        card: TestedCard | None = self.cloudflare if connection_id == CLOUDFLARE else self.others.card(connection_id)
+        card = self._card(connection_id)
         if card is not None and card.has_failed():
             card.show_results(())
             self.tasks.start("refresh", self._refresh())
 
     def has_failed(self) -> bool:
-        used = self._program.settings.connection
-        card: TestedCard | None = self.cloudflare if used == CLOUDFLARE else self.others.card(used)
+        card = self._card(self._program.settings.connection)
         return card is not None and card.has_failed()
 
-    def _show_use(self, state: AccountState) -> None:
-        self._show_used(state)
-        self.state_shown.emit()
+    def _card(self, connection_id: str) -> SavedCard | None:
+        return self.cloudflare if connection_id == CLOUDFLARE else self.others.card(connection_id)
 
-    def _show_used(self, state: AccountState) -> None:
+    def _show_used(self) -> None:
         used = self._program.settings.connection
-        other = self.others.card(used)
-        if used != CLOUDFLARE and other is None:
+        card = self._card(used)
+        if card is None:
             self.header.set_state(self.tr("New jobs use the practice service"), "flask-conical", "quiet")
             self.header.set_facts(self.tr("nothing leaves this computer"))
             return
         name = self.tr("New jobs use {name}").format(name=title_words(self._program.address_book.title(used)))
-        if not (other.is_ready() if other is not None else state.is_ready):
+        if not card.is_ready():
             self.header.set_state(name, "triangle-alert", "attention")
             self.header.set_facts(self.tr("connect the account before you send"))
         elif self.has_failed():
@@ -513,67 +539,10 @@ class ConnectionPage(QWidget):
             await self._refresh()
         self.changed.emit()
 
-    async def _save_and_test(self) -> None:
-        card = self.cloudflare
-        card.show_results(())
-        try:
-            card.set_working(self.tr("Saving… a keyring may ask for its password."))
-            await self._program.connections.save_cloudflare(card.account.text(), card.token_block.field.text())
-            card.saved()
-            await self._refresh()
-            self.changed.emit()
-            await self._test()
-            if card.has_passed():
-                await self._program.connections.use_if_none(CLOUDFLARE)
-                await self._refresh()
-                self.changed.emit()
-        finally:
-            card.set_working("")
-
-    async def _test_again(self) -> None:
-        try:
-            await self._test()
-        finally:
-            self.cloudflare.set_working("")
-
-    async def _test(self) -> None:
-        await self.cloudflare.show_test(self._program.connections.check(CLOUDFLARE, self._program.settings.model))
-        self._show_use(await read_account_state(self._program))
-
     def _check_service(self, connection_id: str) -> None:
         dialog = ServiceCheck(self._program, self.tasks, connection_id, self.window())
         dialog.checked.connect(self.changed)
         dialog.open()
-
-    async def _rename(self) -> None:
-        record = self._program.address_book.saved()[0]
-        name = await ask_text(self, self.tr("Rename"), self.tr("Name"), text=record.name)
-        if name and name.strip() and name.strip() != record.name:
-            await self._program.connections.save(replace(record, name=name))
-            await self._refresh()
-            self.changed.emit()
-
-    async def _remove(self) -> None:
-        sure = await ask(
-            self,
-            self.tr("Remove the token?"),
-            self.tr(
-                "It is deleted from this computer, and stays valid at Cloudflare until you revoke it there. Batches"
-                " that are at Cloudflare go on, but cannot be collected before a token is entered again."
-            ),
-            accept=self.tr("Remove"),
-            danger=True,
-        )
-        if not sure:
-            return
-        self.cloudflare.set_working(self.tr("Removing…"))
-        try:
-            await self._program.connections.forget_cloudflare()
-            self.cloudflare.show_results(())
-        finally:
-            self.cloudflare.set_working("")
-            await self._refresh()
-        self.changed.emit()
 
     def _open_page(self, address: str) -> None:
         if not self._open_in_browser(address):

@@ -40,27 +40,15 @@ from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, MenuButton, PageHeade
 
 
 class JudgementFiles(QObject):
-    """`imported` follows when something new is in the book. `book_name` returns the name of the book on the page,
-    `jobs` the jobs whose texts ids may name.
-    """
+    """Judgements in and out of files, for the page that has it; `imported` follows when something new is in a book."""
 
     imported = Signal()
 
-    def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        tasks: Tasks,
-        owner: QWidget,
-        *,
-        book_name: Callable[[], str],
-        jobs: Callable[[], Sequence[Job]],
-    ) -> None:
-        super().__init__(owner)
-        self._program, self._notices, self._tasks, self._owner = program, notices, tasks, owner
-        self._book_name, self._jobs = book_name, jobs
+    def __init__(self, program: Program, notices: Notices, page: "JudgePage") -> None:
+        super().__init__(page)
+        self._program, self._notices, self._page = program, notices, page
         self.button = MenuButton(self.tr("Files"))
-        self.button.add(self.tr("Import judgements…"), self._start_import)
+        self.button.add(self.tr("Import judgements…"), lambda: page.tasks.start("files", self._import()))
         names = {
             Form.CSV: self.tr("Save as CSV with texts…"),
             Form.TREC: self.tr("Save as TREC qrels…"),
@@ -70,6 +58,9 @@ class JudgementFiles(QObject):
         }
         for form, name in names.items():
             self.button.add(name, partial(self._start_export, form))
+
+    def _book_name(self) -> str:
+        return self._page.start.book.text().strip() or self._program.judgements.used_name()
 
     async def take_in(self, path: Path) -> None:
         """Import a file beside the first job. Raises UserError; nothing is taken in part."""
@@ -94,15 +85,12 @@ class JudgementFiles(QObject):
         said = self.tr("Wrote {judgements} to “{name}”.").format(judgements=judgements, name=path.name)
         self._notices.show_written(said, path)
 
-    def _start_import(self) -> None:
-        self._tasks.start("files", self._import())
-
     def _start_export(self, form: Form) -> None:
-        self._tasks.start("files", self._export(form))
+        self._page.tasks.start("files", self._export(form))
 
     async def _import(self) -> None:
         path = await dialogs.open_file(
-            self._owner,
+            self._page,
             self.tr("Take judgements in from a file"),
             filters=(self.tr("Judgements (*.csv *.tsv *.txt *.qrels *.jsonl)"), self.tr("All files (*)")),
             folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
@@ -113,7 +101,7 @@ class JudgementFiles(QObject):
     async def _export(self, form: Form) -> None:
         suffix = {Form.TREC: "qrels", Form.BEIR: "tsv", Form.LINES: "jsonl"}.get(form, "csv")
         path = await dialogs.save_file(
-            self._owner,
+            self._page,
             self.tr("Save judgements"),
             name=f"{self._book_name()}.{suffix}",
             folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
@@ -123,7 +111,7 @@ class JudgementFiles(QObject):
             await self.write(path, form)
 
     def _write(self, book: Book, path: Path, form: Form) -> int:
-        jobs = self._jobs()
+        jobs = self._page.jobs()
         if not form.has_ids_only or not jobs:
             return write_judgements(book, path, form)
         run = read_run(self._program.folder(jobs[0].id), metadata_of(jobs[0], ""))
@@ -131,7 +119,7 @@ class JudgementFiles(QObject):
         return write_judgements(book, path, form, self._subjects(), labels=labels)
 
     def _subjects(self) -> JobSubjects | None:
-        jobs = self._jobs()
+        jobs = self._page.jobs()
         return JobSubjects(self._program.folder(jobs[0].id)) if jobs else None
 
     def _words(self, done: Imported) -> str:
@@ -181,11 +169,7 @@ class JudgePage(QWidget):
         self.tasks = Tasks(self, self._show_error)
         self.header = PageHeader(self.tr("Judge"))
         self.pause_button = QuietButton("", on_click=self._leave)
-        self.files = JudgementFiles(
-            *(program, notices, self.tasks, self),
-            book_name=lambda: self.start.book.text().strip() or program.judgements.used_name(),
-            jobs=lambda: self._jobs,
-        )
+        self.files = JudgementFiles(program, notices, self)
         self.files.imported.connect(lambda: self.tasks.start("prepare", self._prepare()))
         self.header.add_button(self.files.button)
         self.header.add_button(self.pause_button)
@@ -212,6 +196,9 @@ class JudgePage(QWidget):
         self._show_way_out(judging=False)
         self._stack.show_sentence("")
         self.tasks.start("read", self._read())
+
+    def jobs(self) -> tuple[Job, ...]:
+        return self._jobs
 
     def session(self) -> Session | None:
         """The judging that is going on, None before it starts."""

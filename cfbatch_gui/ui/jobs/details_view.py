@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -53,7 +53,6 @@ class DetailsView(QWidget):
         self._job: Job | None = None
         self._is_collected = False
         self._lines: tuple[Line, ...] = ()
-        self._values: list[Label] = []
         self._form = QGridLayout()
         self._form.setHorizontalSpacing(LARGE)
         self._form.setVerticalSpacing(SMALL)
@@ -119,27 +118,20 @@ class DetailsView(QWidget):
         content.addWidget(batches, 1)
         self.setLayout(column(scrolled(boxed(content)), gap=0))
 
-    def _show_lines(self, lines: Sequence[Line]) -> None:
-        before, self._lines = self._lines, tuple(lines)
-        if [name for name, _ in before] != [name for name, _ in lines]:
-            self._make_lines()
-        for label, (_, value) in zip(self._values, lines, strict=True):
-            if label.text() != value:
-                label.setText(value)
-
-    def _make_lines(self) -> None:
+    def _show_lines(self, lines: tuple[Line, ...]) -> None:
+        if lines == self._lines:
+            return  # a selection stays
+        self._lines = lines
         while (item := self._form.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
-        self._values = []
-        for index, (name, _) in enumerate(self._lines):
-            value = Label("", "body", wrap=True)
+        for index, (name, words) in enumerate(lines):
+            value = Label(words, "body", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value.setAccessibleDescription(name)
             self._form.addWidget(Label(name, "quiet"), index, 0, Qt.AlignmentFlag.AlignTop)
             self._form.addWidget(value, index, 1)
-            self._values.append(value)
 
     def _words(self, job: Job, planned: Planned) -> tuple[Line, ...]:
         lines = (

@@ -48,6 +48,8 @@ VECTORIZE = "vectorize"
 
 
 class JobPage(QWidget):
+    """`results` are the views of results by the keys of their tabs, in their order."""
+
     renamed = Signal(str, str)
     duplicated = Signal(str)
     tags_wanted = Signal(str)
@@ -63,12 +65,8 @@ class JobPage(QWidget):
         self,
         program: Program,
         notices: Notices,
-        ranking_view: ResultView,
-        vectors_view: ResultView,
+        results: Mapping[str, ResultView],
         *,
-        overview_view: ResultView | None = None,
-        quality_view: ResultView | None = None,
-        vector_pages: Mapping[str, ResultView] | None = None,
         memory: Memory | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -79,13 +77,7 @@ class JobPage(QWidget):
         self._planned: dict[str, Planned] = {}
         self._is_choosing_tab = False
         self.tasks = Tasks(self, self._say)
-        more = {QUALITY: quality_view, OVERVIEW: overview_view}
-        self.results: dict[str, ResultView] = {
-            RANKING: ranking_view,
-            **{key: view for key, view in more.items() if view is not None},
-            VECTORS: vectors_view,
-            **(vector_pages or {}),
-        }
+        self.results = results
         self._make_header()
         self._make_tabs()
         content = column(self.header, 6, self.tabs, gap=0)
@@ -173,9 +165,8 @@ class JobPage(QWidget):
         clear = of_job(lambda job_id: self.tasks.start("account", self._clear(job_id)))
         self._clear_account = more.add(self.tr("Delete the copies in my account"), clear, "trash-2")
         self._copy_ids = more.add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
-        self.copying = CodeCopier(self._program, self._notices, self.tasks, self)
         self._copy_code = [
-            more.add(text, of_job(partial(self.copying.copy, language)), "file-text")
+            more.add(text, of_job(partial(self._copy_code_in, language)), "file-text")
             for text, language in (
                 (self.tr("Copy as curl"), "curl"),
                 (self.tr("Copy as Python"), "python"),
@@ -237,6 +228,43 @@ class JobPage(QWidget):
     def _copy_request_ids(self) -> None:
         if self._job is not None:
             QGuiApplication.clipboard().setText(request_ids(self._job.batches))
+
+    def _copy_code_in(self, name: str, job_id: str) -> None:
+        """Copy the code to the clipboard, with a notice that offers to save the files that it reads. `name` is that
+        of a `Language` of `core.jobs.as_code`.
+        """
+        from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, secret_variable
+
+        language, job = Language(name), self._program.ledger.job(job_id)
+        try:
+            connection = self._program.address_book.connection(job.connection)
+        except UserError as error:
+            self._notices.show_error(error)
+            return
+        names = body_names(max(1, len(job.batches)))
+        QGuiApplication.clipboard().setText(as_code(job, connection, language, bodies=names))
+        if language is Language.WORKER:
+            said = self.tr("Copied. The Worker runs in your account and needs no token.")
+        else:
+            said = self.tr("Copied. It takes the token from ${variable}, and reads {files} beside it.").format(
+                variable=secret_variable(connection), files=_shown(names)
+            )
+
+        def save() -> None:
+            self.tasks.start("save requests", self._save_requests(job))
+
+        self._notices.show_notice(said, "done", button=self.tr("Save its requests…"), on_button=save)
+
+    async def _save_requests(self, job: Job) -> None:
+        from cfbatch_gui.core.jobs.as_code import save_bodies
+
+        remembered = self._program.remembered_folder(FolderUse.REQUESTS)
+        folder = await dialogs.choose_folder(self, self.tr("Save the requests in a folder"), folder=remembered)
+        if folder is None:
+            return
+        paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
+        files = display.plural(len(paths), "{n} file", "{n} files")
+        self._notices.show_written(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), *paths)
 
     # The tabs
 
@@ -351,52 +379,6 @@ def _tab_of(job: Job, results: str) -> str:
         batch.state in (BatchState.FAILED, BatchState.GONE) for batch in job.batches
     )
     return PROGRESS if not is_over(job) or needs_user else results
-
-
-class CodeCopier(QWidget):
-    """`tasks` reports errors."""
-
-    def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.hide()
-        self._program, self._notices, self._tasks = program, notices, tasks
-
-    def copy(self, name: str, job_id: str) -> None:
-        """Copy the code to the clipboard, with a notice that offers to save the files that it reads. `name` is that
-        of a `Language` of `core.jobs.as_code`.
-        """
-        from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, secret_variable
-
-        language, job = Language(name), self._program.ledger.job(job_id)
-        try:
-            connection = self._program.address_book.connection(job.connection)
-        except UserError as error:
-            self._notices.show_error(error)
-            return
-        names = body_names(max(1, len(job.batches)))
-        QGuiApplication.clipboard().setText(as_code(job, connection, language, bodies=names))
-        if language is Language.WORKER:
-            said = self.tr("Copied. The Worker runs in your account and needs no token.")
-        else:
-            said = self.tr("Copied. It takes the token from ${variable}, and reads {files} beside it.").format(
-                variable=secret_variable(connection), files=_shown(names)
-            )
-
-        def save() -> None:
-            self._tasks.start("save requests", self._save(job))
-
-        self._notices.show_notice(said, "done", button=self.tr("Save its requests…"), on_button=save)
-
-    async def _save(self, job: Job) -> None:
-        from cfbatch_gui.core.jobs.as_code import save_bodies
-
-        remembered = self._program.remembered_folder(FolderUse.REQUESTS)
-        folder = await dialogs.choose_folder(self, self.tr("Save the requests in a folder"), folder=remembered)
-        if folder is None:
-            return
-        paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
-        files = display.plural(len(paths), "{n} file", "{n} files")
-        self._notices.show_written(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), *paths)
 
 
 def _shown(names: tuple[str, ...]) -> str:

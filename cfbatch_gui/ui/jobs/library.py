@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
@@ -12,9 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLineEdit, QMenu, QWid
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, GroupEntry, JobList, LibraryRows, PhaseOf
-from cfbatch_gui.ui.state_names import DraftPhase, kept_phase
+from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, GroupEntry, JobList, LibraryRows
 from cfbatch_gui.ui.theme import LARGE, LEAST_SIDEBAR, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -33,36 +30,6 @@ from cfbatch_gui.ui.widgets import (
     row,
     scrolled,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionCommands:
-    compare: Callable[[list[str]], None]
-    tag: Callable[[list[str]], None]
-    archive: Callable[[list[str]], None]
-    delete: Callable[[list[str]], None]
-
-
-def fill_menu(menu: QMenu, jobs: Sequence[Job], commands: SelectionCommands) -> None:
-    everything = [job.id for job in jobs]
-    rankings = [job.id for job in jobs if can_be_compared(job)]
-    if len(rankings) > 1:
-        text = tr("Compare these {n}…").format(n=display.number(len(rankings)))
-        add_action(menu, text, lambda: commands.compare(rankings), "git-compare")
-    text = display.plural(len(everything), "Tag {n} job…", "Tag {n} jobs…")
-    add_action(menu, text, lambda: commands.tag(everything), "tag")
-    put_away = [job.id for job in jobs if job.is_sent and not job.archived]
-    archived = [job.id for job in jobs if job.archived]
-    if put_away:
-        text = display.plural(len(put_away), "Archive {n} job", "Archive {n} jobs")
-        add_action(menu, text, lambda: commands.archive(put_away), "archive")
-    elif archived:
-        text = display.plural(len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive")
-        add_action(menu, text, lambda: commands.archive(archived), "archive")
-    menu.addSeparator()
-    text = display.plural(len(everything), "Delete {n} job", "Delete {n} jobs")
-    delete = add_action(menu, text, lambda: commands.delete(everything), "trash-2")
-    delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
 
 
 def can_be_compared(job: Job) -> bool:
@@ -103,13 +70,12 @@ class Library(QFrame):
         super().__init__()
         self.setProperty("kind", "sidebar")
         self._opened_id = ""
-        self._phase_of: PhaseOf = kept_phase
         self.new_button = PrimaryButton(self.tr("New job"), "plus", self.new_job.emit)
         self.new_button.setProperty("large", "true")
         self.find_field = SearchField(self.tr("Find a job"))
         self.rows = LibraryRows(self)
         self.rows.renamed.connect(self.renamed)
-        self.list = JobList(self.rows, clock, self._phase)
+        self.list = JobList(self.rows, clock)
         self.list.chosen.connect(self._chosen)
         self.list.menu_wanted.connect(self._menu)
         self.list.delete_wanted.connect(lambda: self.deleted.emit([job.id for job in self.list.selected_jobs()]))
@@ -122,9 +88,6 @@ class Library(QFrame):
         self.archive_button = QuietButton("", "archive", self.toggle_archive)
         self._archive_line = boxed(row(self.archive_button, None, margins=(MEDIUM, 2, MEDIUM, 2)))
         self._archive_line.hide()
-        self._commands = SelectionCommands(
-            self.comparison_wanted.emit, self.tags_wanted.emit, self.archived.emit, self.deleted.emit
-        )
         self.foot = ConnectionFoot()
         self.foot.opened.connect(self.connection_opened)
         self.foot.bell.clicked.connect(self.notices_wanted)
@@ -147,9 +110,6 @@ class Library(QFrame):
     def least_width(self) -> int:
         """How narrow it may be, in pixels: with a large font the button of a new job still has its words."""
         return max(LEAST_SIDEBAR, self.new_button.sizeHint().width() + 2 * MEDIUM)
-
-    def set_phase_of(self, phase_of: PhaseOf) -> None:
-        self._phase_of = phase_of
 
     def show_phase(self, _job_id: str) -> None:
         self.list.viewport().update()
@@ -182,7 +142,26 @@ class Library(QFrame):
         return jobs if len(jobs) > 1 else []
 
     def fill_menu(self, menu: QMenu) -> None:
-        fill_menu(menu, self.selection(), self._commands)
+        """Add what can be done with all selected jobs."""
+        jobs = self.selection()
+        everything = [job.id for job in jobs]
+        rankings = [job.id for job in jobs if can_be_compared(job)]
+        if len(rankings) > 1:
+            text = self.tr("Compare these {n}…").format(n=display.number(len(rankings)))
+            add_action(menu, text, lambda: self.comparison_wanted.emit(rankings), "git-compare")
+        text = display.plural(len(everything), "Tag {n} job…", "Tag {n} jobs…")
+        add_action(menu, text, lambda: self.tags_wanted.emit(everything), "tag")
+        put_away = [job.id for job in jobs if job.is_sent and not job.archived]
+        archived = put_away or [job.id for job in jobs if job.archived]
+        if archived:
+            text = display.plural(len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive")
+            if put_away:
+                text = display.plural(len(put_away), "Archive {n} job", "Archive {n} jobs")
+            add_action(menu, text, lambda: self.archived.emit(archived), "archive")
+        menu.addSeparator()
+        text = display.plural(len(everything), "Delete {n} job", "Delete {n} jobs")
+        delete = add_action(menu, text, lambda: self.deleted.emit(everything), "trash-2")
+        delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
 
     def toggle_archive(self) -> None:
         if self.find_field.text():
@@ -199,9 +178,6 @@ class Library(QFrame):
         index = self.rows.index_of(self._opened_id)
         if index.isValid():
             self.list.edit(index)
-
-    def _phase(self, job: Job) -> DraftPhase:
-        return self._phase_of(job)
 
     def _mark(self) -> None:
         self.list.mark(self._opened_id, self.rows.index_of(self._opened_id))

@@ -40,7 +40,7 @@ from PySide6.QtWidgets import (
 
 from cfbatch_gui.core.jobs.states import NEEDS_USER, Job, JobState
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.state_names import DraftPhase, StateWords, kind_icon, library_words, words_of_job
+from cfbatch_gui.ui.state_names import DraftPhase, StateWords, kept_phase, kind_icon, library_words, words_of_job
 from cfbatch_gui.ui.widgets import paint_bar
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
@@ -277,8 +277,6 @@ class LibraryRows(QAbstractListModel):
             self.dataChanged.emit(self.index(at), self.index(at), [role])
 
 
-PhaseOf = Callable[[Job], DraftPhase]
-
 _SIDE = 12  # pixels between the list and the edges of the sidebar
 _TEXT = 38  # pixels from the left edge of a line to its text
 _TAGS = 0.45  # of the first line, at most
@@ -292,14 +290,13 @@ def _more(metrics: QFontMetrics) -> int:
 class LibraryDelegate(QStyledItemDelegate):
     """`clock` returns the present, in seconds since 1970, for the ages of jobs; `phase_of` is asked for drafts only."""
 
-    def __init__(
-        self, parent: QAbstractItemView, rows: LibraryRows, clock: Callable[[], float], phase_of: PhaseOf
-    ) -> None:
+    def __init__(self, parent: QAbstractItemView, rows: LibraryRows, clock: Callable[[], float]) -> None:
         super().__init__(parent)
         self._view = parent
         self._rows = rows
         rows.spoken = self.spoken
-        self._clock, self._phase_of = clock, phase_of
+        self._clock = clock
+        self.phase_of: Callable[[Job], DraftPhase] = kept_phase
         self.opened_job = ""  # the id of the open job, painted as selected also when another line has the focus
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -308,7 +305,7 @@ class LibraryDelegate(QStyledItemDelegate):
         return QSize(120, line_height(entry) + lines * _more(option.fontMetrics))
 
     def words(self, job: Job) -> StateWords:
-        return library_words(job, self._clock(), DraftPhase.EMPTY if job.is_sent else self._phase_of(job))
+        return library_words(job, self._clock(), DraftPhase.EMPTY if job.is_sent else self.phase_of(job))
 
     def spoken(self, entry: Entry) -> str:
         if isinstance(entry, GroupEntry):
@@ -446,13 +443,13 @@ class JobList(QListView):
     menu_wanted = Signal(str, QPoint)
     delete_wanted = Signal()
 
-    def __init__(self, rows: LibraryRows, clock: Callable[[], float], phase_of: PhaseOf) -> None:
+    def __init__(self, rows: LibraryRows, clock: Callable[[], float]) -> None:
         super().__init__()
         self.setAccessibleName(self.tr("Jobs"))
         self._rows = rows
         self.setModel(rows)
-        self._delegate = LibraryDelegate(self, rows, clock, phase_of)
-        self.setItemDelegate(self._delegate)
+        self.delegate = LibraryDelegate(self, rows, clock)
+        self.setItemDelegate(self.delegate)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet("QListView { background: transparent; }")
         self.setMouseTracking(True)
@@ -473,10 +470,10 @@ class JobList(QListView):
         self.setFocusPolicy(policy)
 
     def words(self, job: Job) -> StateWords:
-        return self._delegate.words(job)
+        return self.delegate.words(job)
 
     def mark(self, job_id: str, index: QModelIndex) -> None:
-        self._delegate.opened_job = job_id
+        self.delegate.opened_job = job_id
         if index != self.currentIndex() and len(self.selected_jobs()) < 2:
             self.select_only(index)
         self.viewport().update()

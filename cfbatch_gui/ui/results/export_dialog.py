@@ -25,14 +25,13 @@ from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_plan import (
     ExportSummary,
     Extent,
+    Output,
     changed_words,
     kinds_of_file,
     missing_words,
     paths_for,
     read_extent,
     say_written,
-    target_words,
-    usual_folder,
 )
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
 from cfbatch_gui.ui.state_names import connection_title
@@ -117,7 +116,7 @@ class ExportForms(QWidget):
         for title, group in ((self.tr("For people"), people), (self.tr("For programs"), programs)):
             side = column(Label(title, "strong"), gap=10)
             for target in group:
-                side.addLayout(_form(self.boxes[target.name], target_words(target)))
+                side.addLayout(_form(self.boxes[target.name], said(target.about)))
             side.addStretch(1)
             sides.append(side)
         forms = row(*sides, gap=WIDE, margins=(2, 2, SMALL, 2))
@@ -244,8 +243,6 @@ def _shown(name: str) -> str:
 _NO_LIMITS = Limits()
 _STEPS = 1_000  # of the progress of each file
 
-Output = tuple[Path, Target]
-
 
 class ExportDialog(QDialog):
     """Open it with `open()`; it deletes itself when it closes. `notices` shows which files were written.
@@ -270,7 +267,7 @@ class ExportDialog(QDialog):
         self.setWindowTitle(self.tr("Export"))
         self._program, self._notices, self._job = program, notices, job
         self._remembered = program.remembered_folder(FolderUse.EXPORTS)
-        self._folder = self._remembered.path or usual_folder()
+        self._folder = self._remembered.path or Path(dialogs.documents())
         self._named: Output | None = None  # a name that the user gave, and for which form
         self._columns: tuple[str, ...] | None = None  # all
         self._extent: Extent | None = None

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QStandardPaths
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -28,7 +27,7 @@ from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column,
 
 _MOST_LINES = 4
 _LONGEST_NAME = 40  # characters of a job's name
-_Output = tuple[Path, Target]
+Output = tuple[Path, Target]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +85,7 @@ def changed_words(changed: ChangedSince) -> str:
     return tr("Changed since “{name}” ({n})").format(name=name, n=display.number(len(changed.items)))
 
 
-def usual_folder() -> Path:
-    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-    return Path(documents) if documents and Path(documents).is_dir() else Path.home()
-
-
-def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[_Output, ...]:
+def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output, ...]:
     """A path for each target, named after the job; no two are the same, and none exists yet."""
     wanted: set[Path] = set()
     found: dict[Path, Target] = {}
@@ -139,7 +133,7 @@ class ExportSummary(QWidget):
         card.body.addLayout(column(files, self._more, folder_row, gap=6))
         self.setLayout(column(card))
 
-    def show_outputs(self, outputs: Sequence[tuple[Path, Target]], extent: Extent | None, columns: int | None) -> None:
+    def show_outputs(self, outputs: Sequence[Output], extent: Extent | None, columns: int | None) -> None:
         """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
         for index, (line, (name, what)) in enumerate(zip(self._rows, self.lines, strict=True)):
@@ -155,10 +149,6 @@ class ExportSummary(QWidget):
         folder = str(outputs[0][0].parent) if outputs else ""
         self.folder.setText(self.tr("In {folder}").format(folder=folder) if folder else self.tr("Nothing is ticked."))
         self.change_button.setVisible(bool(outputs))
-
-
-def target_words(target: Target) -> str:
-    return said(target.about)
 
 
 def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:

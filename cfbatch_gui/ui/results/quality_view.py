@@ -14,7 +14,6 @@ from cfbatch_gui.core.evaluation.judged_documents import BookGrades
 from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.export_metadata import metadata_of
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import Agreement, between_judges
 from cfbatch_gui.core.program import Program
@@ -204,9 +203,6 @@ class QualityView(ResultsPage[Quality | None]):
         )
         self.empty.pressed.connect(self._judge)
         self._lay_out()
-
-    def has_something(self, job: Job) -> bool:
-        return job.kind is Kind.RANK and job.has_results
 
     def show_job(self, job: Job) -> None:
         if self._judgements != self._book_size():  # judged since

@@ -36,15 +36,17 @@ from cfbatch_gui.ui.widgets import ThinProgress, boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 T = TypeVar("T")
+_SAMPLE = 200  # texts in which a label is looked for
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class VectorsRead:
     embeddings: Embeddings
     done: int
+    labelled: bool
 
 
-class VectorPage(ResultsPage[_Read]):
+class VectorPage(ResultsPage[VectorsRead]):
     """`arrived` is called with vectors that can be shown, and again when more have come. `rows_wanted` brings item
     numbers to be shown in the table, and what they are called there.
     """
@@ -53,14 +55,16 @@ class VectorPage(ResultsPage[_Read]):
 
     def __init__(self, program: Program, notices: Notices, icon: str) -> None:
         super().__init__(program, notices, icon)
-        self._read: _Read | None = None
+        self.vectors_read: VectorsRead | None = None
         self._progress = ThinProgress()
         self._progress.setVisible(False)
         size_policy = self._progress.sizePolicy()
         size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
         self._progress.setSizePolicy(size_policy)
 
-    def lay_out_content(self, content: QLayout, after_foot: QWidget | None = None) -> None:
+    def lay_out_content(
+        self, content: QLayout, after_foot: QWidget | None = None, *, bar: QWidget | None = None
+    ) -> None:
         foot = row(self.foot, *filter(None, [after_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
         foot.setStretch(0, 1)
         whole = column(gap=0)
@@ -68,7 +72,7 @@ class VectorPage(ResultsPage[_Read]):
         whole.addWidget(self._progress)
         whole.addWidget(line())
         whole.addLayout(foot)
-        self.lay_out(boxed(whole))
+        self.lay_out(boxed(whole), bar)
 
     # For the pages
 
@@ -86,7 +90,7 @@ class VectorPage(ResultsPage[_Read]):
     @property
     def embeddings(self) -> Embeddings | None:
         """Its vectors, None while nothing has come back."""
-        return self._read.embeddings if self._read is not None and self._read.done else None
+        return self.vectors_read.embeddings if self.vectors_read is not None and self.vectors_read.done else None
 
     def texts(self, items: Sequence[int]) -> Sequence[EmbeddedText]:
         """Also while painting, where no task would report that they cannot be read."""
@@ -115,7 +119,7 @@ class VectorPage(ResultsPage[_Read]):
             self._progress.setVisible(False)
 
     def show_foot(self, *sentences: str, without_direction: int = 0) -> None:
-        read = self._read
+        read = self.vectors_read
         if read is None:
             return
         said = []
@@ -141,7 +145,7 @@ class VectorPage(ResultsPage[_Read]):
         )
 
     def show_error(self, error: UserError) -> None:
-        if self._read is None:
+        if self.vectors_read is None:
             super().show_error(error)
         else:
             self.foot.set_line("")
@@ -150,16 +154,16 @@ class VectorPage(ResultsPage[_Read]):
     def begin(self, job: Job) -> None:
         for name in self.tasks.running():
             self.tasks.cancel(name)
-        self._read = None
+        self.vectors_read = None
         super().begin(job)
         self.clear()
 
-    async def read(self, job: Job) -> _Read:
+    async def read(self, job: Job) -> VectorsRead:
         return await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
 
-    async def show_read(self, job: Job, read: _Read) -> None:
+    async def show_read(self, job: Job, read: VectorsRead) -> None:
         is_first = self.embeddings is None
-        self._read = read
+        self.vectors_read = read
         if read.done:
             self.show_content()
             self.arrived(is_first=is_first)
@@ -171,9 +175,10 @@ class _StoppedError(Exception):
     """Raised in the thread of work that was cancelled."""
 
 
-def _read(folder: JobFolder, failed: dict[int, str]) -> _Read:
+def _read(folder: JobFolder, failed: dict[int, str]) -> VectorsRead:
     embeddings = Embeddings(folder, failed)
-    return _Read(embeddings, embeddings.outcome_counts().done)
+    sample = embeddings.page(0, _SAMPLE)
+    return VectorsRead(embeddings, embeddings.outcome_counts().done, labelled=any(text.label for text in sample))
 
 
 @dataclass(frozen=True, slots=True)

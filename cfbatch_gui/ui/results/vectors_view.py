@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
@@ -22,13 +20,11 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
-    ResultsPage,
     SearchBar,
-    failed_batches,
-    nothing_yet,
     status_words,
 )
 from cfbatch_gui.ui.results.vector_page import (
+    VectorPage,
     VectorRow,
     checks_line,
     item_no_of,
@@ -41,16 +37,14 @@ from cfbatch_gui.ui.results.vector_page import (
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     EmptyPlace,
     Label,
     LinkButton,
     SearchField,
-    boxed,
     column,
-    line,
     row,
     split,
 )
@@ -153,19 +147,11 @@ _PANEL_WIDTH = 384
 _LEAST_TABLE = 370  # pixels; with less, texts would be an ellipsis
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    embeddings: Embeddings
-    done: int
-    labelled: bool
-
-
-class VectorsView(ResultsPage[_Read]):
+class VectorsView(VectorPage):
     """Reads pages of the table when they are painted, everything else in threads."""
 
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "waypoints")
-        self._read: _Read | None = None
         self._found: tuple[int, ...] | None = None
         self._found_name = ""  # what chose the rows that are shown, "" for a search or all
         self._item_no = 0
@@ -175,7 +161,7 @@ class VectorsView(ResultsPage[_Read]):
 
     def show_items(self, items: tuple[int, ...], name: str) -> None:
         """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
-        if self._read is not None:
+        if self.vectors_read is not None:
             self._clear_search()
             self._show_found(items, name)
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
@@ -220,29 +206,19 @@ class VectorsView(ResultsPage[_Read]):
         content = column(gap=0)
         sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
         content.addWidget(split(self._table_stack, self.panel, sizes=sizes, stretched=0), 1)
-        content.addWidget(line())
-        content.addLayout(column(self.foot, margins=(LARGE, SMALL, MEDIUM, MEDIUM)))
-        self.lay_out(boxed(content), bar)
+        self.lay_out_content(content, bar=bar)
 
     # Reading
 
-    def begin(self, job: Job) -> None:
-        super().begin(job)
-        for name in ("find", "check", "neighbours"):
-            self.tasks.cancel(name)
+    def clear(self) -> None:
         self._clear_search()
-        self._read, self._found, self._item_no = None, None, 0
+        self._found, self._item_no = None, 0
         self._found_name, self._asked_for = "", None
         self.all_link.hide()
 
-    async def read(self, job: Job) -> _Read:
-        return await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
-
-    async def show_read(self, job: Job, read: _Read) -> None:
-        is_first = self._read is None
-        self._read = read
-        if not read.done:
-            self.show_sentence(nothing_yet(job))
+    def arrived(self, *, is_first: bool) -> None:
+        read = self.vectors_read
+        if read is None:
             return
         if is_first:
             embeddings = read.embeddings
@@ -251,16 +227,15 @@ class VectorsView(ResultsPage[_Read]):
             self.table.show_rows(self.rows)
             self.table.selectRow(0)
         else:
-            self._refresh(_count(read, self._found))
+            self._refresh(self._shown_count())
         if self._asked_for is not None:
             (items, name), self._asked_for = self._asked_for, None
             self._show_found(items, name)
         elif is_first and self.find_field.text():
             self.tasks.start("find", self._find())
-        self.show_content()
         self._show_count()
         self.foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
-        self.tasks.start("check", self._check(job, read.embeddings))
+        self.tasks.start("check", self._check(self.job, read.embeddings))
 
     def _refresh(self, count: int) -> None:
         scrolled, item_no = self.table.verticalScrollBar().value(), self._item_no
@@ -270,31 +245,36 @@ class VectorsView(ResultsPage[_Read]):
             self.table.selectRow(index if 0 <= index < count else 0)
             self.table.verticalScrollBar().setValue(scrolled)
 
+    def _shown_count(self) -> int:
+        if self._found is not None:
+            return len(self._found)
+        return self.vectors_read.embeddings.count if self.vectors_read is not None else 0
+
     def _index_of(self, item_no: int) -> int:
         if self._found is None:
             return item_no - 1
         return self._found.index(item_no) if item_no in self._found else -1
 
     def _fetch(self, start: int, stop: int) -> Sequence[VectorRow]:
-        if self._read is None:
+        if self.vectors_read is None:
             return ()
         items = range(start + 1, stop + 1) if self._found is None else self._found[start:stop]
-        return read_rows(self._read.embeddings, texts_of(self._read.embeddings, items, self.notices))
+        return read_rows(self.vectors_read.embeddings, texts_of(self.vectors_read.embeddings, items, self.notices))
 
     async def _find(self) -> None:
         await asyncio.sleep(_TYPING)
         text = self.find_field.text()
-        if self._read is None:
+        if self.vectors_read is None:
             return
-        found = await asyncio.to_thread(self._read.embeddings.find, text) if text else None
+        found = await asyncio.to_thread(self.vectors_read.embeddings.find, text) if text else None
         self._nothing_found.set_sentence(self.tr("No text has “{text}” in it.").format(text=text))
         self._show_found(found)
 
     def _show_found(self, found: tuple[int, ...] | None, name: str = "") -> None:
-        if self._read is None:
+        if self.vectors_read is None:
             return
         self._found, self._found_name = found, name
-        count = _count(self._read, found)
+        count = self._shown_count()
         self._refresh(count)
         self._table_stack.setCurrentIndex(0 if count else 1)
         self._show_count()
@@ -332,19 +312,19 @@ class VectorsView(ResultsPage[_Read]):
         self.show_all()
 
     def _picked(self, index: int) -> None:
-        if self._read is None:
+        if self.vectors_read is None:
             return
         chosen = self.rows.row(index)
         if chosen.text.item_no == self._item_no and self.panel.shows(chosen):
             return
         self._item_no = chosen.text.item_no
-        self.panel.show_row(chosen, self._read.embeddings)
+        self.panel.show_row(chosen, self.vectors_read.embeddings)
 
     def _show_count(self) -> None:
-        if self._read is None:
+        if self.vectors_read is None:
             return
         self.all_link.setVisible(bool(self._found_name))
-        total = display.number(self._read.embeddings.count)
+        total = display.number(self.vectors_read.embeddings.count)
         if self._found is not None:
             pattern, number = self.tr("{n} of {total} texts"), len(self._found)
             if self._found_name:
@@ -353,19 +333,9 @@ class VectorsView(ResultsPage[_Read]):
                     + f" · {display.one_line(self._found_name, 60)}"
                 )
                 return
-        elif self._read.done < self._read.embeddings.count:
-            pattern, number = self.tr("{n} of {total} texts have a vector"), self._read.done
+        elif self.vectors_read.done < self.vectors_read.embeddings.count:
+            pattern, number = self.tr("{n} of {total} texts have a vector"), self.vectors_read.done
         else:
-            self.count.setText(display.plural(self._read.embeddings.count, "{n} text", "{n} texts"))
+            self.count.setText(display.plural(self.vectors_read.embeddings.count, "{n} text", "{n} texts"))
             return
         self.count.setText(pattern.format(n=display.number(number), total=total))
-
-
-def _count(read: _Read, found: Sequence[int] | None) -> int:
-    return read.embeddings.count if found is None else len(found)
-
-
-def _read(folder: JobFolder, failed: dict[int, str]) -> _Read:
-    embeddings = Embeddings(folder, failed)
-    sample = embeddings.page(0, 200)
-    return _Read(embeddings, embeddings.outcome_counts().done, labelled=any(text.label for text in sample))

@@ -133,7 +133,9 @@ class MenuButton(Button):
         self.setMenu(QMenu(self))
         self.setProperty("menu", "true")
 
-    def add(self, text: str, on_chosen: Callable[[], None], icon: str = "", *, checked: bool | None = None) -> QAction:
+    def add(
+        self, text: str, on_chosen: Callable[[], object], icon: str = "", *, checked: bool | None = None
+    ) -> QAction:
         return add_action(self.menu(), text, on_chosen, icon, checked=checked)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -146,12 +148,12 @@ class MoreButton(IconButton):
         super().__init__("ellipsis", name, parent=parent)
         self.setMenu(QMenu(self))
 
-    def add(self, text: str, on_chosen: Callable[[], None], icon: str = "") -> QAction:
+    def add(self, text: str, on_chosen: Callable[[], object], icon: str = "") -> QAction:
         return add_action(self.menu(), text, on_chosen, icon)
 
 
 def add_action(
-    menu: QMenu, text: str, on_chosen: Callable[[], None], icon: str = "", *, checked: bool | None = None
+    menu: QMenu, text: str, on_chosen: Callable[[], object], icon: str = "", *, checked: bool | None = None
 ) -> QAction:
     """Add an entry to any menu; with `checked` it is checkable and has that state."""
     action = menu.addAction(text)

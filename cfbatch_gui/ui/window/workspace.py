@@ -155,7 +155,7 @@ class Workspace:
         self.window.add_page(page)
         page.sent.connect(self._sent)
         page.changed.connect(lambda _: self._show_jobs_soon())
-        self.window.library.set_phase_of(page.phase)
+        self.window.library.list.delegate.phase_of = page.phase
         page.phase_changed.connect(self.window.library.show_phase)
         page.connection_wanted.connect(self.window.connection)
         page.duplicate_made.connect(self._open)
@@ -166,16 +166,19 @@ class Workspace:
 
     @made_once
     def _job(self) -> "JobPage":
-        from cfbatch_gui.ui.jobs.job_page import VECTORIZE, JobPage
+        from cfbatch_gui.ui.jobs.job_page import OVERVIEW, QUALITY, RANKING, VECTORIZE, VECTORS, JobPage
 
         page = JobPage(
             self._program,
             self._notices,
-            self._results.ranking,
-            self._results.vectors,
-            overview_view=self._results.overview,
-            quality_view=self._evaluating.quality,
-            vector_pages={**self._results.about_vectors.pages, VECTORIZE: self._results.vectorize},
+            {
+                RANKING: self._results.ranking,
+                QUALITY: self._evaluating.quality,
+                OVERVIEW: self._results.overview,
+                VECTORS: self._results.vectors,
+                **self._results.about_vectors.pages,
+                VECTORIZE: self._results.vectorize,
+            },
             memory=self._memory,
         )
         self.window.add_page(page)
