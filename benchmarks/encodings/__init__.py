@@ -13,7 +13,7 @@ import chardet
 
 from benchmarks.encodings.corpus import LENGTHS, Sample, samples
 from benchmarks.limits import Figures, best_of
-from cfbatch_gui.core.inputs.encodings import Guess, guess_encoding
+from cfbatch_gui.core.inputs.encodings import Encoding, guess_encoding
 
 _COUNT = 12  # samples of each language, encoding and length
 _LEAST = {50: 97.0, 150: 99.5, 500: 99.9}  # percent right, of the usual encodings
@@ -68,10 +68,10 @@ def _is_right(sample: Sample, codec: str) -> bool:
     return sample.data.decode(codec, "replace") == sample.data.decode(sample.codec)
 
 
-Guessed = list[tuple[Sample, Guess]]
+Guessed = list[tuple[Sample, Encoding]]
 
 
-def _only(found: list[Sample], guesses: list[Guess], *, is_usual: bool) -> Guessed:
+def _only(found: list[Sample], guesses: list[Encoding], *, is_usual: bool) -> Guessed:
     return [pair for pair in zip(found, guesses, strict=True) if pair[0].is_usual is is_usual]
 
 
@@ -82,8 +82,8 @@ def _measure(
         of_length = [pair for pair in found if pair[0].length == length]
         right = [pair for pair in of_length if _is_right(pair[0], pair[1].codec)]
         wrong = [pair for pair in of_length if not _is_right(pair[0], pair[1].codec)]
-        needless = sum(bool(guess.close) for _, guess in right)
-        missed = sum(not any(_is_right(sample, codec) for codec in guess.close) for sample, guess in wrong)
+        needless = sum(bool(guess.other_codecs) for _, guess in right)
+        missed = sum(not any(_is_right(sample, codec) for codec in guess.other_codecs) for sample, guess in wrong)
         worst = Counter(f"{sample.language} {sample.codec}" for sample, _ in wrong).most_common(3)
         note = ", ".join(f"{where} {count}" for where, count in worst)
         whole = len(of_length) / 100

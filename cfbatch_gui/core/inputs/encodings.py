@@ -185,8 +185,7 @@ def _guess(file: BinaryIO, at: int) -> Encoding:
 def _guess_from(sample: bytes, *, is_cut: bool) -> Encoding:
     if few_are_broken(sample):
         return Encoding("utf-8")
-    found = guess_encoding(sample, is_cut=is_cut)
-    return Encoding(found.codec, True, found.close)
+    return guess_encoding(sample, is_cut=is_cut)
 
 
 FALLBACK = "cp1252"  # where nothing decides
@@ -216,15 +215,7 @@ _IDEOGRAPHIC = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", 
 _MOST_BROKEN = 200  # at most one of so many characters beyond ASCII may be broken
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """The likeliest codec, and those whose different reading is about as likely, likeliest first."""
-
-    codec: str
-    close: tuple[str, ...] = ()
-
-
-def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
+def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Encoding:
     """chardet's guess, `FALLBACK` where nothing decides. The first call loads the library (0.2 s)."""
     import chardet  # loads slowly, and most files are UTF-8
 
@@ -246,7 +237,7 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
     least = behind * max(likelihoods.values(), default=0.0)
     readings = sorted(likelihoods, key=lambda codec: likelihoods[codec], reverse=True)
     guess, *close = [codec for codec in readings if likelihoods[codec] >= least] or [usual]
-    return Guess(guess, tuple(close[:_MOST_CLOSE]))
+    return Encoding(guess, True, tuple(close[:_MOST_CLOSE]))
 
 
 def _odd_share(text: str) -> float:

@@ -29,7 +29,6 @@ from cfbatch_gui.ui.widgets import (
     Flow,
     Label,
     LinkButton,
-    NoticeBar,
     PrimaryButton,
     QuietButton,
     SectionCard,
@@ -246,9 +245,6 @@ class CheckSection(SectionCard):
 
     def problems_shown(self) -> str:
         return "" if self.problems.isHidden() else self._problems_kind
-
-    def bars(self) -> list[NoticeBar]:
-        return self.problem_bars.bars()
 
     def _show_options(self, shown: bool) -> None:
         self.options.setVisible(shown)

@@ -46,18 +46,13 @@ class OptionsPanel(Card):
         self.hint = IconLine("", "info")
         self.connection = _Narrowing(self.tr("Connection"))
         self.connection.picked.connect(lambda name: self.connection_chosen.emit(str(name)))
-        self.way = _Narrowing(self.tr("Sending"))
+        self.way = self._option(self.tr("Sending"), "at_once")
         self.way.add(self.tr("In batches, through the queue"), False)
         self.way.add(self.tr("At once, without the queue"), True)
-        self.way.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, at_once=bool(value))))
-        self.too_long = _Narrowing(self.tr("Texts that are too long"))
+        self.too_long = self._option(self.tr("Texts that are too long"), "truncate_inputs")
         self.too_long.add(self.tr("Read only their beginning"), True)
         self.too_long.add(self.tr("Leave them out"), False)
-        self.too_long.picked.connect(
-            lambda value: self.options_chosen.emit(replace(self._options, truncate_inputs=bool(value)))
-        )
-        self.pooling = _Narrowing(self.tr("Pooling"))
-        self.pooling.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, pooling=str(value))))
+        self.pooling = self._option(self.tr("Pooling"), "pooling")
         self.account = CheckBox(self.tr("Collect in my account"))
         self.account.clicked.connect(self._choose_account)
         self._account_about = Label("", "small", wrap=True)
@@ -66,6 +61,12 @@ class OptionsPanel(Card):
         self.budget = BudgetFields()
         self._labels: dict[QWidget, Label] = {}
         self._lay_out()
+
+    def _option(self, name: str, option: str) -> Choice:
+        """The choice of one of the job's options."""
+        choice = _Narrowing(name)
+        choice.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, **{option: value})))
+        return choice
 
     def _lay_out(self) -> None:
         grid = QGridLayout()

@@ -103,10 +103,10 @@ def test_bytes_without_sense_have_a_guess_too() -> None:
 
 def test_a_clear_guess_has_no_other_reading_and_an_unclear_one_has() -> None:
     clear = "Die Größe des Geräts und sein Gewicht stehen auf der Rückseite. Für Händler: Maße prüfen.\n" * 5
-    assert guess_encoding(clear.encode("cp1252")).close == ()
+    assert guess_encoding(clear.encode("cp1252")).other_codecs == ()
     unclear = guess_encoding("id,name\n1,Mira \xa3\n".encode("cp1252"))
-    assert unclear.close
-    assert len({b"\xa3".decode(codec) for codec in (unclear.codec, *unclear.close)}) == 1 + len(unclear.close)
+    codecs = (unclear.codec, *unclear.other_codecs)
+    assert len({b"\xa3".decode(codec) for codec in codecs}) == len(codecs) > 1
 
 
 def opened(path: Path, data: bytes, options: ReadOptions | None = None) -> Source:

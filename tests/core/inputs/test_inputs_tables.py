@@ -22,10 +22,8 @@ def read(tmp_path: Path, name: str, data: str | bytes, options: ReadOptions | No
 
 
 def notices(tmp_path: Path, name: str, data: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    path = tmp_path / name
-    path.write_bytes(data.encode())
-    source = open_source(path)
-    return [row.cells for row in read_rows(source)], source.notices
+    rows, source = read(tmp_path, name, data)
+    return [row.cells for row in rows], source.notices
 
 
 def test_what_stands_above_and_below_a_table_is_said(tmp_path: Path) -> None:

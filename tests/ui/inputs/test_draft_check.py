@@ -60,7 +60,7 @@ async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, unti
     driver.choose_role(1, Role.CONTEXT)
     await until(lambda: driver.why_not().startswith("No row has both"))
     assert not driver.page.check.send_button.isEnabled()
-    assert driver.page.check.bars()[0].text() == "2 rows have no context and will be left out."
+    assert driver.page.check.problem_bars.bars()[0].text() == "2 rows have no context and will be left out."
 
 
 @pytest.mark.parametrize(

@@ -135,24 +135,20 @@ def check_other_workbook(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             total = sum(member.file_size for member in archive.infolist())
             if total > min(_MOST_OTHER, max(RATIO_COUNTS_FROM, MOST_RATIO * size)):
-                raise _too_large(path, total, len(names))
+                raise InputError(
+                    message(
+                        "{name} would unpack to more than a spreadsheet of its size holds, so it was not opened. If "
+                        "you trust it, save it as CSV and choose that.",
+                        name=path.name,
+                    ),
+                    detail=f"{total:,} bytes in {len(names):,} members",
+                )
     except DAMAGE as exc:
         raise damaged(path, exc) from exc
 
 
 _MOST_OLD_WORKBOOK = 256 * 1024**2
 _MOST_OTHER = 1024**3
-
-
-def _too_large(path: Path, total: int, members: int) -> InputError:
-    return InputError(
-        message(
-            "{name} would unpack to more than a spreadsheet of its size holds, so it was not opened. If you trust "
-            "it, save it as CSV and choose that.",
-            name=path.name,
-        ),
-        detail=f"{total:,} bytes in {members:,} members",
-    )
 
 
 def _other_zip(path: Path, names: set[str]) -> str:
