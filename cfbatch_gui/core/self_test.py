@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -413,8 +414,14 @@ class _PracticeJobs:
         from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
         path = self._exported("rank", name, f".{name}")
+        if find_spec("arro3") is None and name == "parquet":
+            return skipped(
+                message(
+                    "Parquet is not installed. To install it: {command}", command="pip install 'cfbatch-gui[parquet]'"
+                )
+            )
         if not path.exists():
-            return skipped(message("No such file was exported."))
+            return _no_job()
         rows = preview(open_source(path))
         if not rows or not all(any(row.cells) for row in rows):
             return failed(message("The file was read as something else than was written in it."))

@@ -150,8 +150,14 @@ class FaultyService:
     def _start(self, work: Any) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
         self._serving.add(task)
-        task.add_done_callback(self._serving.discard)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Say now what went wrong in a stand-in: a search for garbage would, in the middle of another test."""
+        self._serving.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            task.get_loop().call_exception_handler({"message": "a stand-in failed", "exception": error, "task": task})
 
     # Connections
 

@@ -22,7 +22,7 @@ def answer_of(size: int) -> bytes:
     """A body of exactly that many bytes in the form of an answer, no two of its pieces alike."""
     begin, end = b'{"responses":[{"id":0,"result":"', b'"}]}'
     room = size - len(begin) - len(end)
-    numbers = b"".join(b"%0100d" % number for number in range(room // 100 + 1))
+    numbers = b"".join(b"%01000d" % number for number in range(room // 1000 + 1))
     return begin + numbers[:room] + end
 
 

@@ -91,7 +91,7 @@ class Call:
         self.is_done = self.is_poll and "responses" in self.result
         self.elements: list[Json] = self.result["responses"] if self.is_done else []
         self.outputs = [each["result"] for each in self.elements]
-        if self.is_run and self.status == 200:
+        if self.is_run and self.status == 200 and "result" in self.content:
             self.outputs.append(self.result)
         listed = [each for output in self.outputs for each in output.get("response", ())]
         self.scores: list[Json] = [each for each in listed if isinstance(each, dict)]
