@@ -174,11 +174,10 @@ class AboutDialog(QDialog):
         self.licences.setReadOnly(True)
         self.licences.setTabChangesFocus(True)
         self.licences.setAccessibleName(self.tr("Licences"))
-        self.copy_button = Button(self.tr("Copy diagnostics"), "copy")
+        self.copy_button = Button(self.tr("Copy diagnostics"), "copy", self._copy)
         self.copy_button.setToolTip(
             self.tr("Versions, numbers of jobs and the end of the log, without texts or tokens")
         )
-        self.copy_button.clicked.connect(self._copy)
         self._copied = Label("", "small")
         self.news_button = LinkButton(self.tr("What is new"), "external-link")
         self.news_button.setToolTip(

@@ -143,11 +143,9 @@ class SettingsPage(QWidget):
                 wrap=True,
             )
         )
-        self.forget_folders = LinkButton(self.tr("Forget these folders"))
-        self.forget_folders.clicked.connect(self._forget_folders)
+        self.forget_folders = LinkButton(self.tr("Forget these folders"), on_click=self._forget_folders)
         where.body.addLayout(row(self.forget_folders, None))
-        back_up = LinkButton(self.tr("Back up all jobs…"), "archive")
-        back_up.clicked.connect(self.back_up_wanted)
+        back_up = LinkButton(self.tr("Back up all jobs…"), "archive", self.back_up_wanted.emit)
         where.body.addLayout(row(back_up, None))
         privacy = Card()
         privacy.body.addWidget(Label(self.tr("Privacy"), "part"))
@@ -174,8 +172,7 @@ class SettingsPage(QWidget):
                 wrap=True,
             )
         )
-        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity")
-        self.traffic_link.clicked.connect(self.traffic_wanted)
+        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity", self.traffic_wanted.emit)
         privacy.body.addLayout(row(self.traffic_link, None))
         return _page(where, privacy)
 

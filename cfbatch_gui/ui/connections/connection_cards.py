@@ -162,8 +162,7 @@ class SavedCard(TestedCard):
         self.paid_plan = CheckBox(self.tr("It is on the Workers Paid plan"))
         self.paid_plan.setChecked(record.paid_plan)
         self.collect = CollectBlock(record)
-        self.guide = LinkButton(self.tr("Save the Worker…"), "save")
-        self.guide.clicked.connect(self.guide_pressed)
+        self.guide = LinkButton(self.tr("Save the Worker…"), "save", self.guide_pressed.emit)
         is_worker = record.kind == "worker"
         secret_link = self._no_link() if is_worker else self.link(self.tr("Create a token"), TOKEN_PAGE)
         self.token_block = TokenBlock(

@@ -211,8 +211,7 @@ class AccountDialog(TallDialog):
         self.afterwards = Label("", "quiet", wrap=True)
         self.start_button = start_button
         self.start_button.clicked.connect(self._try_to_start)
-        self.close_button = Button(self.tr("Cancel"))
-        self.close_button.clicked.connect(self._close_or_stop)
+        self.close_button = Button(self.tr("Cancel"), on_click=self._close_or_stop)
         self.finished.connect(lambda _: self._forget())
         for hidden in (self.problem, self.details, self.page_link, self.outcome, self.afterwards):
             hidden.hide()
@@ -406,9 +405,8 @@ class AccountDialog(TallDialog):
         self.token.forget()
 
     def _link(self, text: str, address: Callable[[], str]) -> LinkButton:
-        link = LinkButton(text, "external-link")
+        link = LinkButton(text, "external-link", on_click=lambda: self.page_wanted.emit(address()))
         link.setAccessibleDescription(self.tr("Opens the dashboard in the browser"))
-        link.clicked.connect(lambda: self.page_wanted.emit(address()))
         return link
 
     def _no_link(self) -> LinkButton:

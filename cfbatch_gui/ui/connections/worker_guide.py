@@ -110,8 +110,7 @@ class WorkerGuide(TallDialog):
         self._folder: Path | None = None
         self.save_button = PrimaryButton(self.tr("Save the Worker…"), "save")
         self.save_button.clicked.connect(lambda: self._tasks.start("worker", self._save()))
-        self.folder_button = Button(self.tr("Show folder"), "folder-open")
-        self.folder_button.clicked.connect(self._show_folder)
+        self.folder_button = Button(self.tr("Show folder"), "folder-open", self._show_folder)
         self.folder_button.hide()
         self.saved = IconLine("", "circle-check")
         self.saved.hide()
@@ -119,9 +118,8 @@ class WorkerGuide(TallDialog):
         self.secret.setReadOnly(True)
         self.secret.setEchoMode(QLineEdit.EchoMode.Password)
         self.secret.setAccessibleName(self.tr("New secret"))
-        self.copy_secret = Button(self.tr("Copy"), "copy")
+        self.copy_secret = Button(self.tr("Copy"), "copy", self._copy_secret)
         self.copy_secret.setAccessibleName(self.tr("Copy the secret"))
-        self.copy_secret.clicked.connect(self._copy_secret)
         self.commands: list[Button] = []
         close = Button(self.tr("Done"))
         close.setDefault(True)
@@ -129,8 +127,7 @@ class WorkerGuide(TallDialog):
         steps = column(gap=MEDIUM)
         for index, step in enumerate(GUIDE):
             steps.addWidget(self._step(index, step))
-        self.set_up_button = Button(self.tr("Set up in my account…"), "cloud")
-        self.set_up_button.clicked.connect(self._hand_over)
+        self.set_up_button = Button(self.tr("Set up in my account…"), "cloud", self._hand_over)
         self.lay_out(
             column(
                 Label(self.tr("A Worker of your own"), "part"),
@@ -183,9 +180,8 @@ class WorkerGuide(TallDialog):
         field.setReadOnly(True)
         field.setAccessibleName(self.tr("Command"))
         field.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        copy = Button(self.tr("Copy"), "copy")
+        copy = Button(self.tr("Copy"), "copy", on_click=lambda: QGuiApplication.clipboard().setText(command))
         copy.setAccessibleName(self.tr("Copy {command}").format(command=command))
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(command))
         self.commands.append(copy)
         return column(row(field, copy))
 

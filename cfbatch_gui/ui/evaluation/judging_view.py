@@ -76,12 +76,10 @@ class StartPanel(QWidget):
         self._own_scale = Label("", "quiet", wrap=True)
         self.counts = Label("", "strong", wrap=True)
         self.trouble = Label("", "error", wrap=True)
-        self.begin_button = PrimaryButton(self.tr("Start judging"), "play")
-        self.settle_button = QuietButton("")
+        self.begin_button = PrimaryButton(self.tr("Start judging"), "play", self.begun.emit)
+        self.settle_button = QuietButton("", on_click=self.settle_wanted.emit)
         self._book_scale: Scale | None = None
         self._lay_out()
-        self.begin_button.clicked.connect(self.begun)
-        self.settle_button.clicked.connect(self.settle_wanted)
         for field in (self.book, self.judge, self.words):
             field.editingFinished.connect(self.changed)
         self.tops.picked.connect(lambda _: self.changed.emit())

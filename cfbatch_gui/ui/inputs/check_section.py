@@ -189,10 +189,9 @@ class CheckSection(SectionCard):
         self.problems.closed.connect(self.problems.hide)
         self._problems_kind = self._next_kind = ""
         self.line = Label("", "quiet", wrap=True)
-        self.cure = LinkButton()
+        self.cure = LinkButton(on_click=lambda: self.cure_wanted.emit(self._cure))
         self.cure.hide()
         self._cure = Cure.NONE
-        self.cure.clicked.connect(lambda: self.cure_wanted.emit(self._cure))
         self.try_button = Button(self.tr("Try the first {n}").format(n=FIRST))
         self.send_button = PrimaryButton("", "send")
         self.line.setMinimumWidth(scaled(_LEAST_LINE))

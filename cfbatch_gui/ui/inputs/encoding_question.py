@@ -74,10 +74,8 @@ class EncodingChooser(QWidget):
         frame.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
         frame.body.addWidget(self.preview, 1)
         frame.body.addWidget(self.failure)
-        self.use_button = PrimaryButton("")
-        self.use_button.clicked.connect(self._answer)
-        self.cancel_button = Button(self.tr("Cancel"))
-        self.cancel_button.clicked.connect(self.refused)
+        self.use_button = PrimaryButton("", on_click=self._answer)
+        self.cancel_button = Button(self.tr("Cancel"), on_click=self.refused.emit)
         lists = row(choices, frame, gap=MEDIUM)
         lists.setStretch(0, 1)
         lists.setStretch(1, 1)
@@ -169,8 +167,7 @@ class ReadingsDialog(QDialog):
         for example in reading.examples:
             card.body.addWidget(Label(example, wrap=True))
         card.body.addStretch(1)
-        button = Button(self.tr("Use {encoding}").format(encoding=words))
-        button.clicked.connect(lambda: self._take(reading.codec))
+        button = Button(self.tr("Use {encoding}").format(encoding=words), on_click=lambda: self._take(reading.codec))
         card.body.addWidget(button)
         self.buttons.append(button)
         return card

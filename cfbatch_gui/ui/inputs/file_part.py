@@ -51,13 +51,11 @@ class FilePart(QWidget):
         self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
         self.header = LinkButton(tip=self.tr("Choose whether the first row names the columns"))
         self.header_guess = Label("", "quiet")
-        self.change_header = LinkButton(self.tr("Change"))
-        self.change_header.clicked.connect(self._change_header)
+        self.change_header = LinkButton(self.tr("Change"), on_click=self._change_header)
         self.sheet = LinkButton(tip=self.tr("Choose another sheet"))
         self.remove = LinkButton(self.tr("Remove"))
         self.remove.clicked.connect(files.remove_second)
-        self.more = LinkButton(self.tr("Show more rows"))
-        self.more.clicked.connect(lambda: files.show_more(second=is_second))
+        self.more = LinkButton(self.tr("Show more rows"), on_click=lambda: files.show_more(second=is_second))
         self._menus: dict[LinkButton, Callable[[], QMenu]] = {
             self.separator: self._separator_menu,
             self.header: self._header_menu,

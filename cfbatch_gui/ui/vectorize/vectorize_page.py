@@ -305,10 +305,8 @@ class VectorizePage(ResultView):
         self.line = Label("", "quiet", wrap=True)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.back_button = Button(self.tr("Back"))
-        self.back_button.clicked.connect(self._leave_form)
-        self.send_button = PrimaryButton(self.tr("Send vectors"), "send")
-        self.send_button.clicked.connect(self._send)
+        self.back_button = Button(self.tr("Back"), on_click=self._leave_form)
+        self.send_button = PrimaryButton(self.tr("Send vectors"), "send", self._send)
 
     def _lay_out(self) -> None:
         after = column(self.summary, self.search, gap=MEDIUM, margins=PAGE_MARGINS)

@@ -198,9 +198,8 @@ class EmptyPlace(QWidget):
         column.addStretch(1)
         column.addWidget(IconLabel(icon, "quiet", 28), 0, Qt.AlignmentFlag.AlignHCenter)
         column.addLayout(middle)
-        self.button = PrimaryButton(button, button_icon)
+        self.button = PrimaryButton(button, button_icon, self.pressed.emit)
         self.button.setVisible(bool(button))
-        self.button.clicked.connect(self.pressed)
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
 

@@ -28,10 +28,8 @@ class WelcomePage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.try_button = PrimaryButton(self.tr("Start with the example"), "play")
-        self.try_button.clicked.connect(self.try_example)
-        self.connect_button = Button(self.tr("Connect my account"), "key-round")
-        self.connect_button.clicked.connect(self.connect_account)
+        self.try_button = PrimaryButton(self.tr("Start with the example"), "play", self.try_example.emit)
+        self.connect_button = Button(self.tr("Connect my account"), "key-round", self.connect_account.emit)
         try_card = _card(
             "flask-conical",
             self.tr("Try it now"),
@@ -57,8 +55,7 @@ class WelcomePage(QWidget):
         )
         for label in (title, subtitle):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.open_button = LinkButton(self.tr("Open a file"), "file-up")
-        self.open_button.clicked.connect(self.open_file)
+        self.open_button = LinkButton(self.tr("Open a file"), "file-up", self.open_file.emit)
         anywhere = Label(self.tr("or drop a file or paste texts anywhere in this window"), "quiet", wrap=True)
         anywhere.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         cards = boxed(Flow(try_card, connect_card, gap=18))
