@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMessageBox,
     QPushButton,
+    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
@@ -22,7 +23,8 @@ from cfbatch_gui.core.system.file_names import file_name
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.theme import scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
+from cfbatch_gui.ui.widgets import Button, Item, Label, column, row
 
 _ROOM_FOR_A_LINE = 340  # pixels
 
@@ -41,6 +43,26 @@ def input_filters() -> tuple[str, ...]:
         *(f"{name} ({each})" for name, each in patterns.items()),
         tr("All files (*)"),
     )
+
+
+class FormDialog(QDialog):
+    """A dialog with a heading above its content and its buttons in a row below, the one that accepts at the end."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.cancel_button = Button(tr("Cancel"), on_click=self.reject)
+
+    def lay_out(
+        self, heading: str, about: str, *content: Item, accept: Button, beside: QWidget | None = None
+    ) -> QVBoxLayout:
+        """`beside` stands at the other end of the row of buttons."""
+        accept.setDefault(True)
+        buttons = row(*filter(None, [beside]), None, self.cancel_button, accept)
+        above = (Label(heading, "part", wrap=True), Label(about, "quiet", wrap=True))
+        whole = column(*above, *content, buttons, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, LARGE))
+        self.setLayout(whole)
+        return whole
 
 
 async def finished(dialog: QDialog) -> int:

@@ -4,17 +4,17 @@ import time
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import control_name
+from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.display import control_name, tr
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import LARGE, WIDE
-from cfbatch_gui.ui.widgets import Button, EmptyPlace, Label, PrimaryButton, SearchField, column, row
+from cfbatch_gui.ui.widgets import EmptyPlace, PrimaryButton, SearchField
 
 MOST = 8  # jobs in one comparison
 
@@ -29,14 +29,14 @@ def candidates(base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
     return tuple(sorted(others, key=nearness))
 
 
-class ChooseJobsDialog(QDialog):
+class ChooseJobsDialog(FormDialog):
     """`chosen` has the jobs once it is accepted. Open it with `dialogs.finished`."""
 
     def __init__(
         self, base: Job, jobs: Sequence[Job], *, clock: Callable[[], float] = time.time, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Compare with…"))
+        super().__init__(tr("Compare with…"), parent)
+        self.compare_button = PrimaryButton(tr("Compare"), "git-compare", self.accept)
         self._jobs = candidates(base, jobs)
         now = clock()
         self.find_field = SearchField(self.tr("Find a job"), shortcut=True)
@@ -44,30 +44,17 @@ class ChooseJobsDialog(QDialog):
         self.rows: Rows[Job] = Rows(self._columns(now), self._jobs, key=lambda job: job.id, parent=self)
         self.table = TableView("comparison/choose", self.tr("Jobs to compare with"), self.rows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.compare_button = PrimaryButton(self.tr("Compare"), "git-compare", self.accept)
-        self.compare_button.setDefault(True)
         self.table.opened.connect(lambda _: self.compare_button.click())
         self.table.selectionModel().selectionChanged.connect(self._selected)
-        cancel = Button(self.tr("Cancel"), on_click=self.reject)
         title = self.tr("Compare “{name}” with").format(name=display.one_line(base.name, 60))
         words = self.tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
-        about = Label(words.format(key=control_name()), "quiet")
         nothing = EmptyPlace(
             "list-ordered",
             self.tr("There is no other ranking with results yet. Duplicate this job and change its model."),
         )
         body = self.table if self._jobs else nothing
-        self.setLayout(
-            column(
-                Label(title, "part"),
-                about,
-                self.find_field,
-                body,
-                row(None, cancel, self.compare_button),
-                gap=LARGE - 4,
-                margins=(WIDE, 20, WIDE, 20),
-            )
-        )
+        about = words.format(key=control_name())
+        self.lay_out(title, about, self.find_field, body, accept=self.compare_button)
         self.find_field.setVisible(bool(self._jobs))
         if self._jobs:
             self._select_first()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelection, QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QStackedWidget, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 from shiboken6 import isValid
 
 from cfbatch_gui.core.errors import Action, UserError
@@ -15,13 +15,15 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.attach_dialog import AttachedFiles
 from cfbatch_gui.ui.notices import action_words
 from cfbatch_gui.ui.state_names import kind_icon, kind_words, words_of_job
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,
     Choice,
@@ -40,7 +42,7 @@ _WIDTH = 560  # pixels
 _TASK = "take over"
 
 
-class TakeOverDialog(QDialog):
+class TakeOverDialog(FormDialog):
     """Open it with `open()`; it deletes itself. `taken` carries the id of the job once it is here.
 
     `tasks` are the window's, so that its end waits until what was begun is put away.
@@ -51,11 +53,11 @@ class TakeOverDialog(QDialog):
     def __init__(
         self, program: Program, tasks: Tasks, connection_id: str, found: AccountJob, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        title = tr("Take over “{name}”").format(name=display.one_line(found.title, 60))
+        super().__init__(title, parent)
+        self.take_button = PrimaryButton(tr("Take over"), "download", lambda: tasks.start(_TASK, self._take_over()))
         self._program, self._tasks, self._connection_id, self._found = program, tasks, connection_id, found
-        title = self.tr("Take over “{name}”").format(name=display.one_line(found.title, 60))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
         self.setMinimumWidth(_WIDTH)
         self.files = AttachedFiles(
             Tasks(self, self._show_error), program.remembered_folder(FolderUse.INPUTS), kind=found.kind
@@ -65,29 +67,13 @@ class TakeOverDialog(QDialog):
         self.doing.hide()
         self.problem = IconLine("", "circle-x", "body", icon_role="error")
         self.problem.hide()
-        self.take_button = PrimaryButton(
-            self.tr("Take over"), "download", lambda: tasks.start(_TASK, self._take_over())
-        )
-        self.take_button.setDefault(True)
-        self.cancel_button = Button(self.tr("Cancel"), on_click=self.reject)
         self.finished.connect(lambda _: tasks.cancel(_TASK))
         about = self.tr(
             "This computer then watches the job and fetches its answers too. Nothing is sent again, and nothing is paid"
             " for again."
         )
-        self.setLayout(
-            column(
-                Label(title, "part", wrap=True),
-                Label(about, "quiet", wrap=True),
-                column(Label(self.tr("The file that was sent"), "strong"), self.files, gap=SMALL),
-                self.doing,
-                self.problem,
-                None,
-                row(None, self.cancel_button, self.take_button),
-                gap=MEDIUM,
-                margins=(WIDE, WIDE - 4, WIDE, LARGE),
-            )
-        )
+        sent = column(Label(self.tr("The file that was sent"), "strong"), self.files, gap=SMALL)
+        self.lay_out(title, about, sent, self.doing, self.problem, None, accept=self.take_button)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -127,7 +113,7 @@ class TakeOverDialog(QDialog):
 _TASKS = ("account list", "account removal")
 
 
-class AccountDialog(QDialog):
+class AccountDialog(FormDialog):
     """Open it with `open()`; it deletes itself. `tasks` are the window's, so that its end waits for what is under way.
 
     `opened` carries the id of a job on this computer, also of one that was just taken over.
@@ -146,10 +132,10 @@ class AccountDialog(QDialog):
         clock: Callable[[], float] = time.time,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(tr("In your account"), parent)
+        self.take_button = PrimaryButton(tr("Take over…"), "download", self._take_over_or_open)
         self._program, self._tasks, self._clock = program, tasks, clock
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("In your account"))
         self._workers = tuple(each for each in program.address_book.saved() if each.kind == "worker")
         self.connection = Choice(self.tr("Worker"))
         for each in self._workers:
@@ -163,9 +149,7 @@ class AccountDialog(QDialog):
         self.doing = IconLine("", "loader", "quiet", icon_role="accent", wrap=False)
         self.doing.hide()
         self.remove_button = DangerButton(self.tr("Remove from my account…"), "trash-2", self._remove)
-        self.close_button = Button(self.tr("Close"), on_click=self.reject)
-        self.take_button = PrimaryButton(self.tr("Take over…"), "download", self._take_over_or_open)
-        self.take_button.setDefault(True)
+        self.cancel_button.setText(self.tr("Close"))
         self.finished.connect(self._cancel_tasks)
         self._lay_out()
         self._selected()
@@ -206,18 +190,9 @@ class AccountDialog(QDialog):
         label.setBuddy(self.connection)
         which = boxed(row(label, self.connection, None, self.look_button, gap=MEDIUM))
         which.setVisible(bool(self._workers))
-        content = column(
-            Label(self.tr("In your account"), "part"),
-            Label(about, "quiet", wrap=True),
-            which,
-            self.problem,
-            gap=LARGE - 4,
-            margins=(WIDE, 20, WIDE, 20),
-        )
-        content.addWidget(self._places, 1)
-        content.addWidget(self.doing)
-        content.addLayout(row(self.remove_button, None, self.close_button, self.take_button))
-        self.setLayout(content)
+        content = (which, self.problem, self._places, self.doing)
+        whole = self.lay_out(self.windowTitle(), about, *content, accept=self.take_button, beside=self.remove_button)
+        whole.setStretchFactor(self._places, 1)
         for each in (self.remove_button, self.take_button):
             each.setVisible(bool(self._workers))
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import UserError
@@ -20,9 +20,11 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder
 from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import CONTROL_HEIGHT, LARGE, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import CONTROL_HEIGHT, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Choice,
@@ -171,16 +173,16 @@ def _read_inputs(paths: tuple[Path, ...], kind: Kind | None) -> AttachedInput:
 _WIDTH, _TEXT_HEIGHT = 600, 110  # pixels
 
 
-class AttachDialog(QDialog):
+class AttachDialog(FormDialog):
     """A dialog that is opened with `open()` and deletes itself; `attached` carries the id of the new job."""
 
     attached = Signal(str)
 
     def __init__(self, program: Program, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(tr("Add a job by its request ID"), parent)
+        self.add_button = PrimaryButton(tr("Add the job"), "plus", lambda: self.tasks.start("attach", self._attach()))
         self._program = program
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Add a job by its request ID"))
         self.setMinimumWidth(_WIDTH)
         self.tasks = Tasks(self, self._show_error)
         self.text = QPlainTextEdit()
@@ -197,11 +199,6 @@ class AttachDialog(QDialog):
         self.files.changed.connect(self._files_changed)
         self.problem = IconLine("", "circle-x", "body", icon_role="error")
         self.problem.hide()
-        self.add_button = PrimaryButton(
-            self.tr("Add the job"), "plus", lambda: self.tasks.start("attach", self._attach())
-        )
-        self.add_button.setDefault(True)
-        self.cancel_button = Button(self.tr("Cancel"), on_click=self.reject)
         self._lay_out()
         self._read_text()
         self.tasks.start("connections", self._list_connections())
@@ -222,25 +219,9 @@ class AttachDialog(QDialog):
         sent.setMinimumHeight(scaled(CONTROL_HEIGHT))
         grid.addWidget(sent, 2, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.files, 2, 1)
-        about = Label(
-            self.tr("A job that curl, a script or a Worker has sent is watched here and its results are shown."),
-            "quiet",
-            wrap=True,
-        )
-        self.setLayout(
-            column(
-                Label(self.tr("Add a job by its request ID"), "part"),
-                about,
-                self.text,
-                self.understood,
-                grid,
-                self.problem,
-                None,
-                row(None, self.cancel_button, self.add_button),
-                gap=MEDIUM,
-                margins=(WIDE, WIDE - 4, WIDE, LARGE),
-            )
-        )
+        about = self.tr("A job that curl, a script or a Worker has sent is watched here and its results are shown.")
+        content = (self.text, self.understood, grid, self.problem, None)
+        self.lay_out(self.windowTitle(), about, *content, accept=self.add_button)
 
     # What was pasted
 

@@ -6,15 +6,16 @@ from typing import Literal
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QMenu, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, GroupEntry, JobList, LibraryRows
-from cfbatch_gui.ui.theme import LARGE, LEAST_SIDEBAR, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, LEAST_SIDEBAR, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
-    Button,
     Clickable,
     ElidedLabel,
     IconButton,
@@ -275,14 +276,13 @@ class ConnectionFoot(Clickable):
 _MOST = 20  # tags that are typed at once
 
 
-class TagDialog(QDialog):
+class TagDialog(FormDialog):
     """`chosen` has the tags of each job once it is accepted. Open it with `dialogs.finished`."""
 
     def __init__(self, jobs: Sequence[Job], known: Iterable[str], parent: QWidget | None = None) -> None:
         from cfbatch_gui.core.jobs.drafts import LONGEST_TAG
 
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Tags"))
+        super().__init__(tr("Tags"), parent)
         self._jobs = tuple(jobs)
         title = self.tr("Tags of “{name}”").format(name=display.one_line(jobs[0].name, 60))
         if len(jobs) > 1:
@@ -292,24 +292,16 @@ class TagDialog(QDialog):
         self.field.setPlaceholderText(self.tr("New tags, with commas between them"))
         self.field.setAccessibleName(self.tr("New tags"))
         self.field.setMaxLength(_MOST * LONGEST_TAG)
-        about = Label(
-            self.tr("Short words of your own; the search field above the jobs finds them."), "quiet", wrap=True
-        )
-        accept = PrimaryButton(self.tr("Save"), on_click=self.accept)
-        accept.setDefault(True)
-        cancel = Button(self.tr("Cancel"), on_click=self.reject)
+        about = self.tr("Short words of your own; the search field above the jobs finds them.")
         body = QWidget()
         ticks = column(*self.boxes.values(), gap=SMALL, margins=(0, 0, SMALL, 0))
         ticks.addStretch(1)
         body.setLayout(ticks)
-        margins = (WIDE, WIDE - 4, WIDE, WIDE - 4)
-        layout = column(Label(title, "part"), about, gap=MEDIUM, margins=margins)
-        if self.boxes:
-            layout.addWidget(scrolled(body), 1)
-        layout.addWidget(self.field)
-        layout.addSpacing(LARGE - MEDIUM)
-        layout.addLayout(row(None, cancel, accept))
-        self.setLayout(layout)
+        area = scrolled(body)
+        if not self.boxes:
+            area.hide()
+        save = PrimaryButton(tr("Save"), on_click=self.accept)
+        self.lay_out(title, about, area, self.field, LARGE - MEDIUM, accept=save).setStretchFactor(area, 1)
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def sizeHint(self) -> QSize:

@@ -20,6 +20,8 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.versions.changed_export import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.dialogs import FormDialog
+from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_plan import (
@@ -164,7 +166,7 @@ class ExportForms(QWidget):
         return QSize(self._wanted.width(), min(self._wanted.height(), _FORMS_HEIGHT))
 
 
-class ColumnsDialog(QDialog):
+class ColumnsDialog(FormDialog):
     """With `needs_one` the dialog cannot be accepted without any."""
 
     def __init__(
@@ -176,8 +178,8 @@ class ColumnsDialog(QDialog):
         needs_one: bool,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Columns"))
+        super().__init__(tr("Columns"), parent)
+        self.accept_button = PrimaryButton(tr("Use these columns"), on_click=self.accept)
         self._names, self._needs_one = tuple(names), needs_one
         self.boxes = tuple(CheckBox(_shown(name)) for name in names)
         for name, box in zip(names, self.boxes, strict=True):
@@ -187,24 +189,12 @@ class ColumnsDialog(QDialog):
         everything, nothing = LinkButton(self.tr("All")), LinkButton(self.tr("None"))
         everything.clicked.connect(lambda: self._tick_all(True))
         nothing.clicked.connect(lambda: self._tick_all(False))
-        cancel = Button(self.tr("Cancel"), on_click=self.reject)
-        self.accept_button = PrimaryButton(self.tr("Use these columns"), on_click=self.accept)
-        self.accept_button.setDefault(True)
         content = QWidget()
         content.setLayout(column(*self.boxes, gap=SMALL, margins=(2, 2, SMALL, 2)))
         area = scrolled(content)
         area.setMinimumHeight(min(content.sizeHint().height(), _COLUMNS_HEIGHT))
-        self.setLayout(
-            column(
-                row(Label(self.tr("Columns to write"), "part"), None, everything, nothing, gap=LARGE),
-                Label(about, "small", wrap=True),
-                area,
-                4,
-                row(None, cancel, self.accept_button),
-                gap=LARGE,
-                margins=(WIDE, 20, WIDE, 20),
-            )
-        )
+        ticks = row(None, everything, nothing, gap=LARGE)
+        self.lay_out(self.tr("Columns to write"), about, ticks, area, accept=self.accept_button)
         self._show_possible()
 
     def chosen(self) -> tuple[str, ...]:
