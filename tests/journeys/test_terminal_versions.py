@@ -1,13 +1,10 @@
 """May's file and June's, in the terminal: only what is new is sent, and the index is what the job is."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from cloudflare import Cloudflare
 
 from cfbatch_gui.core.job_folder.folder import JobFolder, forget_texts
@@ -28,33 +25,25 @@ def texts_that_left(folder: Path, since: int) -> list[str]:
     return found
 
 
-@dataclass
-class World:
-    """An account in which May's file is embedded: its 10,000 vectors are the tests' most expensive part."""
-
-    terminal: Terminal
-    service: Path
-    url: str
-    may: str  # the job
-    june_file: Path
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    folder = tmp_path_factory.mktemp("versions")
-    terminal, service = Terminal(folder / "data"), folder / "service"
+def test_only_what_is_new_is_sent_pushed_and_exported_and_cloudflares_own_client_sees_the_same(tmp_path: Path) -> None:
+    terminal, service = Terminal(tmp_path / "data"), tmp_path / "service"
+    may, june = material.products(tmp_path / "may.csv"), material.products(tmp_path / "june.csv", june=True)
     with PracticeServer(service, token=TOKEN) as server:
         terminal.connect(server.url)
-        may = terminal.run("run", material.products(folder / "may.csv"), *RUN).json["job"]
-        yield World(terminal, service, server.url, may, material.products(folder / "june.csv", june=True))
+        first = terminal.run("run", may, *RUN).json["job"]
+        what_is_new_is_sent_pushed_and_exported(terminal, service, server.url, june, first)
+        what_has_not_changed_is_neither_sent_nor_written(terminal, may, first)
+    forget_texts(JobFolder(terminal.data / "jobs" / first), 0.0)
+    ended = terminal.run("check", june, "--embed", "--compared-with", first)
+    removed = "The texts of one of both jobs were removed, so they cannot be compared."
+    assert (ended.status, ended.complaint, ended.out) == (2, removed, "")
 
 
-def test_only_what_is_new_is_sent_pushed_and_exported_and_cloudflares_own_client_sees_the_same(
-    world: World, tmp_path: Path
+def what_is_new_is_sent_pushed_and_exported(
+    terminal: Terminal, service: Path, url: str, june: Path, first: str
 ) -> None:
-    terminal, service, june = world.terminal, world.service, world.june_file
     push = ("vectorize", "push", "--index", INDEX, "--metadata", "department,price", "--connection", "cloudflare")
-    assert terminal.run(*push, world.may, "--create").status == 0
+    assert terminal.run(*push, first, "--create").status == 0
     batches = len(accepted(service))
 
     checked = terminal.run("check", june, "--embed", "--connection", "cloudflare", "--json").json
@@ -77,11 +66,11 @@ def test_only_what_is_new_is_sent_pushed_and_exported_and_cloudflares_own_client
     found = terminal.run("vectorize", "search", second, "a copper pan for a small kitchen", "--index", INDEX).out
     assert "of its 10 are also among the 10 nearest by exact comparison" in found
 
-    exported = tmp_path / "june.npz"
+    exported = june.with_suffix(".npz")
     assert terminal.run("export", second, "--out", exported).status == 0
     with np.load(exported, allow_pickle=False) as kept:
         vectors = dict(zip(kept["ids"].tolist(), kept["vectors"], strict=True))
-    with Cloudflare(api_token=TOKEN, base_url=world.url, max_retries=0) as client:
+    with Cloudflare(api_token=TOKEN, base_url=url, max_retries=0) as client:
         indexes: Any = client.vectorize.indexes
         assert indexes.info(INDEX, account_id=ACCOUNT).vector_count == len(vectors) == 10_080
         asked = sorted(vectors)[::560]
@@ -91,36 +80,28 @@ def test_only_what_is_new_is_sent_pushed_and_exported_and_cloudflares_own_client
         assert np.array_equal(np.array(each["values"], np.float32), vectors[each["id"]])
         assert set(each["metadata"]) == {"department", "price"}
 
-    out = tmp_path / "changed.csv"
-    ended = terminal.run("export", second, "--out", out, "--changed-since", world.may)
+    out = june.with_name("changed.csv")
+    ended = terminal.run("export", second, "--out", out, "--changed-since", first)
     assert ended.status == 0 and "52 rows are gone" in ended.err
     rows = out.read_text("utf-8").splitlines()
     assert len(rows) == 201 and rows[0].startswith("id,source_job,request_id,")
-    assert len((tmp_path / "changed.csv.removed.csv").read_text("utf-8").splitlines()) == 53
-    manifest = json.loads((tmp_path / "changed.csv.manifest.json").read_text("utf-8"))
+    assert len(out.with_name("changed.csv.removed.csv").read_text("utf-8").splitlines()) == 53
+    manifest = json.loads(out.with_name("changed.csv.manifest.json").read_text("utf-8"))
     assert manifest["export"]["changed_since"] == {
-        **{"id": world.may, "name": "may", "removed": 52},
+        **{"id": first, "name": "may", "removed": 52},
         "removed_list": "changed.csv.removed.csv",
     }
 
 
-def test_what_has_not_changed_is_neither_sent_nor_written(world: World, tmp_path: Path) -> None:
-    terminal, may = world.terminal, world.terminal.data.parent / "may.csv"
+def what_has_not_changed_is_neither_sent_nor_written(terminal: Terminal, may: Path, first: str) -> None:
     again = terminal.run("run", may, *RUN)
     assert "Nothing is sent, and nothing is paid." in again.err and again.json["batches"] == []
-    same = terminal.run("export", again.json["job"], "--out", tmp_path / "same.csv", "--changed-since", world.may)
+    same = terminal.run("export", again.json["job"], "--out", may.with_name("same.csv"), "--changed-since", first)
     assert (same.status, same.complaint) == (2, "Nothing has changed since “may”, so nothing was written.")
-    fewer = tmp_path / "fewer.csv"
+    fewer = may.with_name("fewer.csv")
     fewer.write_text("".join(may.read_text("utf-8").splitlines(keepends=True)[:9_000]), encoding="utf-8")
+    npy = fewer.with_suffix(".npy")
     last = terminal.run("run", fewer, *RUN).json["job"]
-    ended = terminal.run("export", last, "--out", tmp_path / "fewer.npy", "--changed-since", world.may)
+    ended = terminal.run("export", last, "--out", npy, "--changed-since", first)
     assert ended.status == 0 and "Nothing is new or changed" in ended.err and "rows are gone" in ended.err
-    assert not (tmp_path / "fewer.npy").exists()
-
-
-def test_a_job_whose_texts_were_removed_cannot_be_compared(world: World) -> None:
-    """The last test of the module: the texts are gone after it."""
-    forget_texts(JobFolder(world.terminal.data / "jobs" / world.may), 0.0)
-    ended = world.terminal.run("check", world.june_file, "--embed", "--compared-with", world.may)
-    removed = "The texts of one of both jobs were removed, so they cannot be compared."
-    assert (ended.status, ended.complaint, ended.out) == (2, removed, "")
+    assert not npy.exists()
