@@ -1,28 +1,15 @@
 """The smallest window: the main buttons are in reach, texts have room, and nothing hangs out of it."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.paths import resource
-from cfbatch_gui.ui.jobs.job_page import (
-    CLUSTERS,
-    DETAILS,
-    DUPLICATES,
-    MAP,
-    OVERVIEW,
-    QUALITY,
-    RANKING,
-    SIMILAR,
-    VECTORS,
-)
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import Flow, boxed
 from tests.screen.past import run
@@ -46,36 +33,6 @@ async def finished(stage: Stage, kind: Kind) -> Job:
     stage.workspace._show_jobs()
     stage.workspace._open(job.id)
     return job
-
-
-def is_inside(widget: QWidget, stage: Stage) -> bool:
-    window = stage.workspace.window
-    return window.rect().contains(QRect(widget.mapTo(window, QPoint()), widget.size())) and widget.isVisible()
-
-
-async def test_send_is_in_reach_whatever_the_page_is_scrolled_to(stage: Stage) -> None:
-    await stage.workspace._new_jobs.begin_example()
-    await stage.person.until_sees("Send 1 batch")
-    draft = stage.workspace._draft
-    bar = draft.area.verticalScrollBar()
-    assert bar.maximum() > 0, "there is more than fits"
-    for value in (0, bar.maximum()):
-        bar.setValue(value)
-        assert is_inside(draft.check.send_button, stage) and is_inside(stage.workspace.window.library.foot, stage)
-
-
-@pytest.mark.parametrize("kind", list(Kind))
-async def test_export_and_the_connection_are_in_reach_on_every_tab(stage: Stage, kind: Kind, until: Until) -> None:
-    await finished(stage, kind)
-    page = stage.workspace._job
-    tabs = (RANKING, QUALITY, OVERVIEW, DETAILS) if kind is Kind.RANK else (VECTORS, MAP, SIMILAR, DUPLICATES, CLUSTERS)
-    for tab in tabs:
-        page.tabs.choose(tab)
-        await until(page.export_button.isVisible)
-        await asyncio.sleep(0)
-        assert is_inside(page.export_button, stage), tab
-        assert is_inside(stage.workspace.window.library.foot, stage), tab
-        assert stage.workspace.window.size().toTuple() == SMALL, tab
 
 
 @pytest.mark.parametrize("width", [800, 920])

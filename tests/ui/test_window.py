@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QMimeData, QObject, QPoint, QRect, Qt, QUrl, Slot
+from PySide6.QtCore import QMimeData, QObject, QPoint, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QImage, QTextDocument
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
@@ -19,7 +19,7 @@ from cfbatch_gui.ui.display import control_name, in_help
 from cfbatch_gui.ui.help import RELEASES, AboutDialog, HelpWindow, ShortcutsDialog, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.widgets import Card, LinkButton
+from cfbatch_gui.ui.widgets import LinkButton
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
 from cfbatch_gui.ui.window.menus import Menus
@@ -206,18 +206,6 @@ def test_what_is_dropped_is_taken_as_a_copy(window: MainWindow, tmp_path: Path) 
     event.setDropAction(Qt.DropAction.MoveAction)  # as a file manager proposes it within one disk
     window.dropEvent(event)
     assert event.isAccepted() and event.dropAction() is Qt.DropAction.CopyAction
-
-
-def test_the_first_page_fits_in_the_smallest_window(window: MainWindow) -> None:
-    window.show_page(WelcomePage())
-    window.resize(window.minimumSize())
-    QApplication.processEvents()
-    page = window.pages.currentWidget()
-    assert page is not None
-    cards = page.findChildren(Card)
-    places = [QRect(card.mapTo(page, QPoint(0, 0)), card.size()) for card in cards]
-    assert len(places) == 2 and not places[0].intersects(places[1])
-    assert all(page.rect().contains(place) for place in places)
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])

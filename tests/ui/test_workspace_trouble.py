@@ -140,20 +140,6 @@ async def test_what_the_service_refused_is_sent_again_alone(
         assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
 
 
-async def test_a_window_closed_in_the_middle_goes_on_where_it_was(
-    tmp_path: Path, theme: Theme, faulty: ThreadedService
-) -> None:
-    keyring = MemoryKeyring()
-    async with connected(tmp_path / "data", theme, faulty, keyring) as stage:
-        faulty.follow(faults.refusal(on="poll", times=0, status=500, code=10001))
-        await stage.person.click("Send 1 batch")
-        await stage.person.until(lambda: stage.job(NAME).batches[0].request_id if stage.job(NAME).is_sent else "")
-    faulty.follow()
-    async with connected(tmp_path / "data", theme, faulty, keyring) as stage:
-        await finished(stage)
-    assert len(faulty.accepted()) == 1
-
-
 async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, theme: Theme) -> None:
     with small_disk(tmp_path / "disk", 4) as disk:
         async with opened(disk / "data", theme) as stage:
