@@ -57,26 +57,6 @@ def close_dialog(desktop: Desktop, process: "subprocess.Popen[str]") -> str:
     return process.communicate()[1]
 
 
-def test_a_second_start_opens_its_file_in_the_first_and_says_when_that_hangs(desktop: Desktop, tmp_path: Path) -> None:
-    file = tmp_path / "orange clouds.csv"
-    file.write_text("query,text\nclouds,an orange cloud\nclouds,a grey one\n")
-    desktop.start_and_wait()
-    assert desktop.start().wait(30) == 0
-    assert desktop.start(file).wait(30) == 0
-    desktop.until(lambda: desktop.is_in(JobState.DRAFT, "Orange clouds"))
-    desktop.until(lambda: len(desktop.main_buttons()) == 2)  # its page, with what can be sent
-    desktop.press("ctrl+Return")
-    desktop.until(lambda: desktop.is_in(JobState.DONE, "Orange clouds"))
-    window = desktop.started[0]
-    window.send_signal(signal.SIGSTOP)
-    second = desktop.start(file)
-    desktop.wait_for_front(other_than=desktop.front())
-    assert "does not answer, so “orange clouds.csv” was not opened" in close_dialog(desktop, second)
-    window.send_signal(signal.SIGCONT)
-    desktop.press("ctrl+n")
-    assert desktop.close() == 0
-
-
 def test_a_read_only_data_folder_is_said_in_a_dialog(desktop: Desktop) -> None:
     Paths(desktop.data).create()
     with read_only(desktop.data):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
-from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
+from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
 
@@ -37,17 +37,6 @@ def page_of(stage: Stage) -> SettingsPage:
 
 def click(button: QAbstractButton) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
-async def test_the_look_is_chosen_and_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
-    page = page_of(stage)
-    page.choose(WINDOW)
-    assert page.appearance.choices[Scheme.SYSTEM].isChecked()
-    click(page.appearance.choices[Scheme.DARK])
-    assert tokens().window == DARK.window
-    await until(lambda: Settings.load(Paths(tmp_path / "data").settings).theme == "dark")
-    click(page.appearance.choices[Scheme.LIGHT])
-    assert tokens().window == LIGHT.window
 
 
 async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, tmp_path: Path, until: Until) -> None:
