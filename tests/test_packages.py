@@ -4,7 +4,6 @@ import io
 import json
 import os
 import tarfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from reproducible import settle, write_tar
 from system_packages import configuration, with_new_names
 from system_tree import Release
 from trim import is_wanted
-from window_pictures import TEXTS, command_of, file_of_texts
+from window_pictures import command_of
 
 EPOCH = 1_700_000_000
 PLUGINS = "PySide6/Qt/plugins"
@@ -125,20 +124,3 @@ def test_the_bill_of_materials_names_every_part_and_the_time_of_the_commit() -> 
 )
 def test_a_desktop_file_is_run_as_a_desktop_does(line: str, command: list[str]) -> None:
     assert command_of(f"[Desktop Entry]\nType=Application\n{line}\nIcon=x\n", "/a b.csv") == command
-
-
-def sizes(texts: tuple[str, str]) -> Mapping[str, set[object]]:
-    return {
-        "characters": {len(text) for text in texts},
-        "bytes": {len(text.encode()) for text in texts},
-        "words": {len(text.split()) for text in texts},
-    }
-
-
-@pytest.mark.parametrize("script", TEXTS)
-def test_the_texts_that_show_whether_there_are_letters_are_of_one_size_and_share_no_word(script: str) -> None:
-    one, other = TEXTS[script]
-    assert [what for what, values in sizes((one, other)).items() if len(values) != 1] == []
-    assert not set(one.split()) & set(other.split())
-    assert len(file_of_texts()) == len(file_of_texts(script))
-    assert file_of_texts() != file_of_texts(script)

@@ -83,14 +83,6 @@ def test_the_workflow_may_do_little_and_takes_nothing_that_can_change() -> None:
             assert step["with"]["persist-credentials"] is False
 
 
-def test_every_package_is_installed_and_tried_before_it_is_kept() -> None:
-    for name in read(WORKFLOW)["jobs"].keys() - {"publish"}:
-        of_job = [step for job, step in steps() if job == name]
-        tried = [index for index, step in enumerate(of_job) if "--self-test" in step.get("run", "")]
-        kept = [index for index, step in enumerate(of_job) if "upload-artifact" in step.get("uses", "")]
-        assert tried and kept and max(tried) < min(kept), name
-
-
 def test_every_file_that_is_named_is_in_the_repository() -> None:
     texts = [*scripts(), (PACKAGING / "macos" / "sign-and-notarise.sh").read_text("utf-8")]
     named = {
