@@ -52,7 +52,6 @@ _UNKNOWN = frozenset({BatchState.SENDING, BatchState.OUTCOME_UNKNOWN, BatchState
 _KNOWN = frozenset({BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING, BatchState.DONE})
 _IN_FLIGHT = frozenset({BatchState.SENDING, BatchState.OUTCOME_UNKNOWN})
 _SETTLED = frozenset({BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED})
-_REFUSED = frozenset({BatchState.FAILED, BatchState.GONE})
 
 Key = tuple[str, int]  # job id and number of the batch
 
@@ -61,9 +60,7 @@ Key = tuple[str, int]  # job id and number of the batch
 class Comparison:
     """The comparison of one data folder, to which no process may write meanwhile.
 
-    `told_again` is the number of times that the user asked to send a batch again. With `may_fail` the service refuses
-    some batches. With `was_put_back` the folder was copied, or an older one was put in its place: it cannot know all,
-    but must send nothing twice and show nothing wrong.
+    `told_again` is the number of times that the user asked to send a batch again.
     """
 
     paths: Paths
@@ -71,8 +68,6 @@ class Comparison:
     answered: list[AnsweredSynchronously]
     truth: Truth
     told_again: Mapping[Key, int]
-    may_fail: bool = False
-    was_put_back: bool = False
 
     def run(self, *, settled: bool) -> list[Finding]:
         """All findings. With `settled`, the program had the time to finish, and unfinished jobs are findings too."""
@@ -81,9 +76,7 @@ class Comparison:
                 jobs = [job for job in ledger.jobs() if job.is_sent]
         except UserError as error:
             return [Finding(Breach.LOST, f"the ledger cannot be read: {error.message} {error.detail}")]
-        found = [*self._batches(jobs), *self._ids(jobs), *self._data(jobs), *(self._unsettled(jobs) if settled else ())]
-        unknowable = (Breach.LOST, Breach.MISLABELLED) if self.was_put_back else ()
-        return [each for each in found if each.breach not in unknowable]
+        return [*self._batches(jobs), *self._ids(jobs), *self._data(jobs), *(self._unsettled(jobs) if settled else ())]
 
     def _batches(self, jobs: list[Job]) -> Iterator[Finding]:
         by_hash = Counter(each.sha256 for each in self.accepted)
@@ -171,10 +164,9 @@ class Comparison:
                 yield Finding(Breach.WRONG, f"{what}: not the vector of “{text}”")
 
     def _unsettled(self, jobs: list[Job]) -> Iterator[Finding]:
-        settled = _SETTLED | _REFUSED if self.may_fail else _SETTLED
         for job in jobs:
             for batch in job.batches:
-                if batch.state not in settled:
+                if batch.state not in _SETTLED:
                     words = f"batch {job.id}/{batch.number} came to rest {batch.state.value}: {batch.error}"
                     yield Finding(Breach.STUCK, f"{words} {job.paused_because}")
             if all(batch.state.is_final for batch in job.batches) and not job.finished_at:
