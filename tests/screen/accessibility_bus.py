@@ -4,7 +4,7 @@ Calls block, so a window in the same process has to go on meanwhile: use `asynci
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -28,13 +28,9 @@ class State(IntEnum):
     """The states that are looked at, by their bit."""
 
     CHECKED = 4
-    EDITABLE = 7
-    ENABLED = 8
     FOCUSABLE = 11
     FOCUSED = 12
-    SELECTED = 23
     SHOWING = 25
-    CHECKABLE = 41
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +43,6 @@ class Node:
     description: str
     states: frozenset[State]
     children: tuple["Node", ...] = ()
-
-    def all(self) -> Iterator["Node"]:
-        """This one and everything below it."""
-        yield self
-        for child in self.children:
-            yield from child.all()
-
-    def __str__(self) -> str:
-        return f"{self.role}: {self.name}"
 
 
 @dataclass(frozen=True, slots=True)

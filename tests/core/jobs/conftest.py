@@ -67,10 +67,9 @@ class Bench:
         clock: Clock,
         *,
         service_folder: Path,
-        new_transport: Callable[[], Transport] | None = None,
+        new_transport: Callable[[], Transport] = Transport,
     ) -> None:
-        # Looked up at run time: the state machine test replaces Transport in this module.
-        self.service_folder, self._new_transport = service_folder, new_transport or Transport
+        self.service_folder, self._new_transport = service_folder, new_transport
         self.paths, self.faulty, self.clock = Paths(root, root.parent / "state"), faulty, clock
         self.seen: list[Job] = []
         self.start()
