@@ -174,22 +174,15 @@ class ComparisonPage(QWidget):
         self._foot = IconLine("", wrap=True)
         in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=LARGE))
         figures = row(in_lines, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
-        bar = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
-        self._partial = bar
+        self._partial = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
         # In the row of the tabs, since that of the figures has no room in a small window.
         self.others.setMaximumWidth(_OTHERS_WIDTH)
         choices = column(None, row(self.others, SMALL, self.tops, margins=(0, 0, WIDE, 0)), None, line(), gap=0)
-        tabs = row(gap=0)
-        tabs.addWidget(self.tabs, 1)
-        tabs.addLayout(choices)
-        content = column(bar, figures, tabs, gap=0)
-        content.addWidget(self._pages, 1)
-        content.addWidget(line())
-        content.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
+        tabs = row((self.tabs, 1), choices, gap=0)
+        foot = column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
+        content = column(self._partial, figures, tabs, (self._pages, 1), line(), foot, gap=0)
         self._stack = MaybeEmpty("git-compare", boxed(content))
-        whole = column(self.header, 6, gap=0)
-        whole.addWidget(Roomy(self._stack), 1)
-        self.setLayout(whole)
+        self.setLayout(column(self.header, 6, (Roomy(self._stack), 1), gap=0))
 
     # Reading
 

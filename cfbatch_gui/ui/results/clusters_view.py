@@ -25,7 +25,7 @@ from cfbatch_gui.ui.results.vector_page import (
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
@@ -107,12 +107,10 @@ class ClustersView(VectorPage):
     def _lay_out(self) -> None:
         label = Label(self.tr("Number of clusters"), "quiet")
         label.setBuddy(self.number)
-        bar = column(boxed(Flow(boxed(row(label, self.number)), self.count)), margins=(WIDE, SMALL, MEDIUM, SMALL))
-        members = column(row(self.title, None, self.table_link, margins=(MEDIUM, SMALL, SMALL, SMALL)), gap=0)
-        members.addLayout(table_over_text(self.member_table, self.panel), 1)
-        content = column(bar, gap=0)
-        content.addWidget(split(self.table, boxed(members), sizes=(560, 440)), 1)
-        self.lay_out_content(content)
+        head = row(self.title, None, self.table_link, margins=(MEDIUM, SMALL, SMALL, SMALL))
+        members = column(head, (table_over_text(self.member_table, self.panel), 1), gap=0)
+        body = split(self.table, boxed(members), sizes=(560, 440))
+        self.lay_out_content(body, above=Flow(boxed(row(label, self.number)), self.count))
 
     # Grouping
 

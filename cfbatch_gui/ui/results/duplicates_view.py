@@ -37,7 +37,6 @@ from cfbatch_gui.ui.results.vector_page import (
 )
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Choice,
     EmptyPlace,
@@ -46,7 +45,6 @@ from cfbatch_gui.ui.widgets import (
     Label,
     QuietButton,
     boxed,
-    column,
     row,
     split,
 )
@@ -162,15 +160,12 @@ class DuplicatesView(VectorPage):
         self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         fields = boxed(row(label, self.threshold, self.keep))
         buttons = boxed(row(self.table_button, self.save_button))
-        bar = row(boxed(Flow(fields, self.count, buttons, gap=SMALL)), margins=(WIDE, SMALL, MEDIUM, SMALL))
         members = boxed(table_over_text(self.member_table, self.panel))
         self._groups_and_members = split(self.group_table, members, sizes=(420, 580))
         self._body = QStackedWidget()
         for each in (self._wait, self._ask, self._none, self._groups_and_members):
             self._body.addWidget(each)
-        content = column(bar, gap=0)
-        content.addWidget(self._body, 1)
-        self.lay_out_content(content)
+        self.lay_out_content(self._body, above=Flow(fields, self.count, buttons))
 
     # Looking
 

@@ -36,7 +36,7 @@ from cfbatch_gui.ui.results.vector_page import (
 )
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.theme import SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Choice,
     ElidedLabel,
@@ -45,7 +45,6 @@ from cfbatch_gui.ui.widgets import (
     LinkButton,
     QuietButton,
     SearchField,
-    boxed,
     column,
     row,
     split,
@@ -142,11 +141,8 @@ class MapList(QWidget):
         for table, rows in ((self._near, self.neighbours), (self._chosen, self.rows)):
             table.opened.connect(lambda index, rows=rows: self.opened.emit(rows.row(index).text.item_no))
             self._stack.addWidget(table)
-        head = row(self.title, self.table_link, close, gap=SMALL, margins=(WIDE, TINY, SMALL, TINY))
-        head.setStretch(0, 1)
-        content = column(head, gap=0)
-        content.addWidget(self._stack, 1)
-        self.setLayout(content)
+        head = row((self.title, 1), self.table_link, close, margins=(WIDE, TINY, SMALL, TINY))
+        self.setLayout(column(head, (self._stack, 1), gap=0))
         self.setMinimumHeight(160)
         self.hide()
 
@@ -311,9 +307,8 @@ class MapView(VectorPage):
             self.summary,
             self.picture,
         )
-        content = column(column(boxed(bar), margins=(WIDE, SMALL, MEDIUM, SMALL)), gap=0)
-        content.addWidget(split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True), 1)
-        self.lay_out_content(content, self.stop_link)
+        body = split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True)
+        self.lay_out_content(body, above=bar, after_foot=self.stop_link)
 
     # Reading
 
@@ -404,12 +399,10 @@ class MapView(VectorPage):
     async def _offer_colours(self, embeddings: Embeddings) -> None:
         choices, first = await asyncio.to_thread(colour_choices, embeddings)
         self._chosen = self._chosen or first
-        self.colour_choice.blockSignals(True)
         self.colour_choice.clear()
         for key, title in choices:
             self.colour_choice.add(title, key)
         self.colour_choice.set_value(self._chosen)
-        self.colour_choice.blockSignals(False)
 
     async def _colour(self) -> None:
         embeddings, made = self.embeddings, self._map

@@ -22,8 +22,8 @@ from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.results.vector_page import VectorPage, table_over_text
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, column, row
+from cfbatch_gui.ui.theme import LARGE
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _LONGEST = 160  # characters of each text in the tip under the mouse
@@ -67,12 +67,8 @@ class VersusScoresView(VectorPage):
             folder=program.remembered_folder(FolderUse.PICTURES),
         )
         self.panel = TextPanel(lines=4)
-        bar = row(self.ranking, 4, self.summary, self.picture, margins=(WIDE, SMALL, MEDIUM, SMALL))
-        bar.setStretch(2, 1)
         self._body = MaybeEmpty("chart-scatter", boxed(table_over_text(self.chart, self.panel, margin=LARGE)))
-        content = column(bar, gap=0)
-        content.addWidget(self._body, 1)
-        self.lay_out_content(content)
+        self.lay_out_content(self._body, above=row(self.ranking, 4, (self.summary, 1), self.picture))
 
     def versus(self) -> VersusScores | None:
         """The pairs that are shown; None before the first."""
@@ -86,13 +82,11 @@ class VersusScoresView(VectorPage):
 
     def arrived(self, *, is_first: bool) -> None:
         before = self.ranking.value()
-        self.ranking.blockSignals(True)
         self.ranking.clear()
         for job in rankings(self.program):
             self.ranking.add(display.one_line(job.name, 60), job.id)
         if before is not None:
             self.ranking.set_value(before)
-        self.ranking.blockSignals(False)
         self._look()
 
     def _look(self) -> None:
