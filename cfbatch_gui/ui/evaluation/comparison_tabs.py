@@ -419,9 +419,7 @@ class ScoresTab(QWidget):
         self._compared: Compared | None = None
         self.chart = Chart(self.tr("Scores of both jobs"))
         self.chart.picked.connect(self._picked)
-        self.pictures = PictureButtons(
-            self.chart, notices, tasks, name="scores", folder=program.remembered_folder(FolderUse.PICTURES)
-        )
+        self.pictures = PictureButtons(self.chart, notices, tasks, program.remembered_folder(FolderUse.PICTURES))
         self._about = IconLine("", wrap=True)
         head = row(gap=LARGE)
         head.addWidget(self._about, 1, Qt.AlignmentFlag.AlignVCenter)

@@ -48,17 +48,13 @@ class ClustersView(VectorPage):
 
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "layers")
-        self._found: Clusters | None = None
+        self.found: Clusters | None = None
         self._members: tuple[tuple[int, float], ...] = ()  # (item number, similarity) of the chosen cluster
         self._make_widgets(memory)
         self._lay_out()
 
-    def found(self) -> Clusters | None:
-        """The clusters that are shown; None before the first."""
-        return self._found
-
     def clear(self) -> None:
-        self._found, self._members = None, ()
+        self.found, self._members = None, ()
         self.rows.set_rows(())
         self.members.refresh(0)
         self.count.setText("")
@@ -71,10 +67,10 @@ class ClustersView(VectorPage):
         self.tasks.start("group", self._group(0.0))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        if self._found is None:
+        if self.found is None:
             return ()
         clusters = [self.rows.row(index).number for index in self.table.selected_rows()]
-        items = [item for number in clusters for item in self._found.items_of(number - 1).tolist()]
+        items = [item for number in clusters for item in self.found.items_of(number - 1).tolist()]
         one = self.tr("cluster {n}").format(n=clusters[0]) if clusters else ""
         return row_choices(
             (one if len(clusters) == 1 else self.tr("selected clusters"), items),
@@ -123,7 +119,7 @@ class ClustersView(VectorPage):
             self.tr("Grouping the texts…"), lambda tell: find_clusters(embeddings, number, _TYPICAL, tell)
         )
         typical = [await asyncio.to_thread(embeddings.texts, each.typical) for each in found.clusters]
-        self._found = found
+        self.found = found
         self.rows.set_rows(
             tuple(
                 ClusterRow(cluster_no, cluster, texts, cluster.size / len(found.item_numbers))
@@ -143,9 +139,9 @@ class ClustersView(VectorPage):
         )
 
     def _picked(self, index: int) -> None:
-        if self._found is None or not 0 <= index < self.rows.rowCount():
+        if self.found is None or not 0 <= index < self.rows.rowCount():
             return
-        found, chosen = self._found, self.rows.row(index)
+        found, chosen = self.found, self.rows.row(index)
         number = chosen.number - 1
         items = found.items_of(number)
         indices = found.item_numbers.searchsorted(items)

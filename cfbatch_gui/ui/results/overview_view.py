@@ -59,9 +59,8 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self.queries, self.scores, self.ties = Figure(), Figure(), Figure()
         self.chart = Chart(self.tr("Distribution of the scores"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
-        self.pictures = PictureButtons(
-            self.chart, self.notices, self.tasks, name="scores", folder=program.remembered_folder(FolderUse.PICTURES)
-        )
+        folder = program.remembered_folder(FolderUse.PICTURES)
+        self.pictures = PictureButtons(self.chart, self.notices, self.tasks, folder)
         self.spread = LabelGrid(least=_LEAST_FIGURE)
         self.reading = IconLine("", "info", "body", wrap=True)
         self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
