@@ -205,6 +205,7 @@ class VectorsView(VectorPage):
 
     def clear(self) -> None:
         self._clear_search()
+        self._table_stack.show_content()
         self._found, self._item_no = None, 0
         self._found_name, self._asked_for = "", None
         self.all_link.hide()
