@@ -83,7 +83,7 @@ async def _answer(figures: Figures, root: Path) -> None:
     while not page.start.begin_button.isVisible() or page.tasks.running():  # noqa: ASYNC110 - no event says so
         await asyncio.sleep(0.01)
     page.start.begun.emit()
-    while (session := page.session()) is None or page.tasks.running():  # noqa: ASYNC110
+    while (session := page.session) is None or page.tasks.running():  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     times = []
     for count in range(ANSWERS):

@@ -182,7 +182,7 @@ async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
     ]
     page.queries.queries.selectRow(0)
     (chosen,) = page.queries.selected()
-    found = page.compared()
+    found = page.compared
     assert found is not None
     for by_query, rows in ((False, 4), (True, 1)):
         path = tmp_path / f"{by_query}.csv"
@@ -203,12 +203,12 @@ async def test_a_deleted_job_leaves_the_comparison_and_comes_back(compared: Comp
     await until(lambda: page.header.facts().startswith("A: Second · B: Third · 2 queries"))
     program.drafts.delete(third.id)
     page.show_jobs(program.ledger.jobs())
-    assert page.message() == "Jobs of this comparison were deleted. Choose others to compare."
+    assert page.message == "Jobs of this comparison were deleted. Choose others to compare."
     assert page.choose_button.isEnabled()
     assert not page.save_button.isEnabled()
     program.drafts.delete(compared.second.id)
     page.show_jobs(program.ledger.jobs())
-    assert page.message() == "The jobs of this comparison were deleted."
+    assert page.message == "The jobs of this comparison were deleted."
     assert not page.choose_button.isEnabled()
     assert not page.back_button.isEnabled()
     program.drafts.delete(compared.second.id, deleted=False)
@@ -239,4 +239,4 @@ async def test_jobs_to_compare_are_offered_the_nearest_first(compared: Compared,
 
     other = compared.job("Third", LONE)
     compared.page.compare([compared.first, other])
-    await until(lambda: "no query with a text in common" in compared.page.message())
+    await until(lambda: "no query with a text in common" in compared.page.message)

@@ -37,8 +37,8 @@ class Judging:
         await self.until(self.page.start.begin_button.isVisible)
         await self.until(self.page.start.begin_button.isEnabled)
         QTest.keyClick(self.page.start.begin_button, Qt.Key.Key_Return)
-        await self.until(lambda: self.page.session() is not None and self.page.view.isVisible())
-        session = self.page.session()
+        await self.until(lambda: self.page.session is not None and self.page.view.isVisible())
+        session = self.page.session
         assert session is not None
         return session
 
@@ -170,8 +170,8 @@ async def test_a_second_judge_settles_what_both_see_differently(judging: Judging
     judging.page.start.changed.emit()
     await judging.until(lambda: judging.page.start.begin_button.isEnabled() and not judging.page.tasks.running())
     QTest.keyClick(judging.page.start.begin_button, Qt.Key.Key_Return)
-    await judging.until(lambda: judging.page.session() not in (None, session))
-    second = judging.page.session()
+    await judging.until(lambda: judging.page.session not in (None, session))
+    second = judging.page.session
     assert second is not None
     assert len(second) == round(QUERIES * TEXTS * 0.2)
     while not second.is_done:
@@ -183,7 +183,7 @@ async def test_a_second_judge_settles_what_both_see_differently(judging: Judging
     assert judging.page.start.settle_button.text() == f"Settle {len(second)} disagreements"
     QTest.keyClick(judging.page.start.settle_button, Qt.Key.Key_Return)
     await judging.until(judging.page.view.isVisible)
-    last = judging.page.session()
+    last = judging.page.session
     assert last is not None
     while not last.is_done:
         await judging.press("2")

@@ -85,17 +85,17 @@ def begin(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 
 
 def shown(page: MapView) -> Layout | None:
-    made = page.map()
+    made = page.map
     return None if made is None else made.layout
 
 
 async def at_rest(page: MapView, until: Until) -> None:
-    await until(lambda: page.map() is not None and not page.tasks.running())
+    await until(lambda: page.map is not None and not page.tasks.running())
 
 
 async def test_it_replaces_the_first_map_by_itself(show: Opened, begin: threading.Event, until: Until) -> None:
     page = show()
-    await until(lambda: page.map() is not None)
+    await until(lambda: page.map is not None)
     assert shown(page) is Layout.DIRECTION
     await until(page.stop_link.isVisible)
     assert page.summary.whole_text().endswith(" % of the spread")
@@ -129,7 +129,7 @@ async def test_nothing_moves_under_the_hand(show: Opened, begin: threading.Event
 async def test_the_choice_is_remembered_and_the_map_is_there_at_once(show: Opened, memory: Kept, until: Until) -> None:
     page = show()
     await at_rest(page, until)
-    made = page.map()
+    made = page.map
     page._layout_picked(Layout.DIRECTION)
     await at_rest(page, until)
     assert shown(page) is Layout.DIRECTION
@@ -139,8 +139,8 @@ async def test_the_choice_is_remembered_and_the_map_is_there_at_once(show: Opene
     second._layout_picked(Layout.NEIGHBOURS)
     await at_rest(second, until)
     third = show()
-    await until(lambda: third.map() is not None)
-    found = third.map()
+    await until(lambda: third.map is not None)
+    found = third.map
     assert made is not None and found is not None
     assert found.layout is Layout.NEIGHBOURS
     assert np.array_equal(made.points, found.points)

@@ -61,7 +61,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     page = await pages.open(pages.views.map)
     assert offered(pages.views.map) == {}, "nothing is chosen"
     assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
-    made = page.map()
+    made = page.map
     assert made is not None
     assert len(made.points) == 80
     assert page.summary.whole_text() == "80 texts"
@@ -166,7 +166,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
 
 async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: Pages, tmp_path: Path) -> None:
     page = await pages.open(pages.views.duplicates)
-    found = page.found()
+    found = page.found
     assert found is not None
     assert found.gone >= 40  # each text is there twice
     assert page.count.text().startswith(f"{found.gone} would go · ")
@@ -185,8 +185,8 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
     page.threshold.setText("2")
     await pages.until(lambda: "at most 1" in page.foot.text())
     page.threshold.setText("1")
-    await pages.until(lambda: page.found() is not found and not page.tasks.running())
-    stricter = page.found()
+    await pages.until(lambda: page.found is not found and not page.tasks.running())
+    stricter = page.found
     assert stricter is not None
     assert stricter.threshold == 1 and stricter.gone == 40
 
@@ -196,7 +196,7 @@ async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
     page.number.setValue(4)
     await pages.until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
     assert page.count.text() == "80 texts · 4 clusters"
-    found = page.found()
+    found = page.found
     assert found is not None
     assert np.bincount(found.members).tolist() == [20, 20, 20, 20]
     chosen = page.rows.row(0)
@@ -215,7 +215,7 @@ async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
     await pages.driver.finished(pairs, Kind.RANK, "Ranked")
     assert pages.views.versus.has_something(pages.job)
     page = await pages.open(pages.views.versus)
-    found = page.versus()
+    found = page.versus
     assert found is not None
     assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
     assert page.summary.whole_text().startswith("2 pairs of 3 have both texts here")

@@ -102,7 +102,7 @@ async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Pat
     job = await show(stage, tmp_path / "answers.csv", Kind.EMBED)
     await stage.person.click("Map")
     page = stage.workspace._results.about_vectors.map.view
-    await stage.person.until(lambda: page.map() is not None and not page.tasks.running())
+    await stage.person.until(lambda: page.map is not None and not page.tasks.running())
     box = page.dots.rect().adjusted(2, 2, -2, -2)
     wanted = round(page.dots.pixel_of(0).x())
 

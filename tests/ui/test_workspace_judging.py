@@ -39,8 +39,8 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         await person.until_sees("Start judging", f"{QUERIES * TEXTS} texts to judge")
         await person.press(Qt.Key.Key_Return)
         page = stage.workspace._evaluating.judging
-        await person.until(lambda: page.session() is not None and page.view.isVisible())
-        session = page.session()
+        await person.until(lambda: page.session is not None and page.view.isVisible())
+        session = page.session
         assert session is not None
         while session.current is not None:
             assert "As it was" not in " ".join(page.view.words())
@@ -70,7 +70,7 @@ async def test_one_ranking_is_judged_and_its_quality_shown(tmp_path: Path, theme
         await person.until_sees("Start judging", f"{TEXTS} texts to judge")
         await person.press(Qt.Key.Key_Return)
         page = stage.workspace._evaluating.judging
-        await person.until(lambda: page.session() is not None and page.view.isVisible())
+        await person.until(lambda: page.session is not None and page.view.isVisible())
         for key in (Qt.Key.Key_2, Qt.Key.Key_0, Qt.Key.Key_Space, Qt.Key.Key_1, Qt.Key.Key_0):
             await person.press(key)
             await person.until(lambda: not page.tasks.running())

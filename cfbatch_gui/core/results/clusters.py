@@ -59,10 +59,9 @@ def find_clusters(
 ) -> Clusters:
     """Group all texts that have a vector into at most `number` clusters, from 1. For a thread. Raises DataError."""
     unit = unit_vectors(embeddings)
-    missing = embeddings.count - unit.count - unit.without_direction
     if not unit.count:
         nobody = np.empty(0, dtype=np.int64)
-        return Clusters(nobody, nobody, np.empty(0, dtype=np.float32), (), missing, unit.without_direction)
+        return Clusters(nobody, nobody, np.empty(0, dtype=np.float32), (), unit.missing, unit.without_direction)
     progress(0.1)
     number = max(1, min(number, MOST_CLUSTERS, unit.count))
     centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), number, lambda share: progress(0.1 + 0.5 * share))
@@ -73,7 +72,7 @@ def find_clusters(
     members, similarities = _assign_all(unit, centres)
     members, sizes = _largest_first(members, len(centres))
     found = tuple(_describe(unit, members, similarities, index, typical) for index in range(len(sizes)))
-    return Clusters(unit.item_numbers, members, similarities, found, missing, unit.without_direction)
+    return Clusters(unit.item_numbers, members, similarities, found, unit.missing, unit.without_direction)
 
 
 def _from_sample(sample: NDArray[np.float32], number: int, progress: Progress) -> NDArray[np.float32]:

@@ -88,8 +88,7 @@ def find_duplicates(
     similarities = np.empty(unit.count, dtype=np.float32)
     stays[order] = unit.item_numbers[order[search.kept_by]]
     similarities[order] = np.clip(search.similarities, 0, 1)
-    missing = embeddings.count - unit.count - unit.without_direction
-    return Duplicates(threshold, unit.item_numbers, stays, similarities, missing, unit.without_direction)
+    return Duplicates(threshold, unit.item_numbers, stays, similarities, unit.missing, unit.without_direction)
 
 
 def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:

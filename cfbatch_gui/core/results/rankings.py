@@ -14,7 +14,6 @@ from cfbatch_gui.core.job_folder.schema import data_version
 from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_of_rankings
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, has_parts, sent_of, status_of
 from cfbatch_gui.core.results.ranks import (
-    QueryScores,
     RankedItems,
     RankedScores,
     RetrievalIds,
@@ -143,10 +142,11 @@ class Rankings:
         found: list[RankedQuery] = []
         with self._folder.open(read_only=True) as database:
             for number, identifier, text in database.execute(_QUERIES):
-                its_own = following if following is not None and following.query_no == number else None
-                found.append(_ranked_query(number, identifier, text, its_own))
-                if its_own is not None:
+                if following is not None and following[0] == number:
+                    found.append(RankedQuery(number, identifier, text, *following[1:]))
                     following = next(scores, None)
+                else:
+                    found.append(RankedQuery(number, identifier, text, 0, 0, None, None))
         return tuple(found)
 
     def contexts(self, query_no: int, start: int = 0, stop: int | None = None) -> tuple[RankedContext, ...]:
@@ -231,10 +231,3 @@ class Rankings:
                 row_no, cells_of(first, second) if no_cells is None else no_cells,
                 status, why, sent.reference or "", sent.batch or 0, parts.get(item),
             )  # fmt: skip
-
-
-def _ranked_query(number: int, identifier: str, text: str, scores: QueryScores | None) -> RankedQuery:
-    if scores is None or not scores.scored:
-        return RankedQuery(number, identifier, text, scores.contexts if scores else 0, 0, None, None)
-    margin = scores.best - scores.second if scores.scored > 1 else None
-    return RankedQuery(number, identifier, text, scores.contexts, scores.scored, margin, scores.best)

@@ -175,15 +175,8 @@ def ranked_items(table: ScoreTable, order: NDArray[np.int64]) -> RankedItems:
     return _ranked(table.items[order], table.queries[order], table.scores[order])
 
 
-@dataclass(frozen=True, slots=True)
-class QueryScores:
-    """The scores of one query in brief; `best` is NaN without a score, `second` with fewer than two."""
-
-    query_no: int
-    contexts: int
-    scored: int
-    best: float
-    second: float
+# Its number, contexts, and scored ones; the best score less the second, None for fewer than two; the best or None.
+QueryScores = tuple[int, int, int, float | None, float | None]
 
 
 class RankedScores:
@@ -231,7 +224,8 @@ class RankedScores:
             best = np.where(scored > 0, self._scores[starts], np.nan)
             second = np.where(scored > 1, self._scores[np.minimum(starts + 1, len(self._scores) - 1)], np.nan)
             columns = (self._queries[some], length, scored, best, second)
-            yield from map(QueryScores, *(column.tolist() for column in columns))
+            for query, contexts, count, first, next_one in zip(*(column.tolist() for column in columns), strict=True):
+                yield query, contexts, count, first - next_one if count > 1 else None, first if count else None
 
 
 def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: NDArray[np.float64]) -> RankedItems:

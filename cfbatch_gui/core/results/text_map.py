@@ -87,8 +87,7 @@ def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) ->
 
 
 def map_of(unit: UnitVectors, points: NDArray[np.float32], share: float, layout: Layout) -> TextMap:
-    missing = unit.embeddings.count - unit.count - unit.without_direction
-    return TextMap(unit.item_numbers, points, share, unit.dimension, missing, unit.without_direction, layout)
+    return TextMap(unit.item_numbers, points, share, unit.dimension, unit.missing, unit.without_direction, layout)
 
 
 def _part(progress: Progress, start: float, stop: float) -> Progress:

@@ -1,22 +1,16 @@
 """A caseless substring search over all texts of a job.
 
-The texts' casefolded UTF-8 stands in memory, or in an unnamed file when there is much, and is searched as bytes.
+The texts' casefolded UTF-8 is searched as bytes, and stays in memory for the next search unless there is very much.
 """
 
-import io
 import json
-import shutil
-import tempfile
 import threading
-import weakref
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,46 +19,40 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.numbers import distinct
 
 _END = b"\xff"  # follows each text; no UTF-8 text contains this byte
-_IN_MEMORY = 16_000_000  # bytes
-_ROOM = 4  # the index goes to disk only if this many times the size of the job's data is free
+_IN_MEMORY = 128_000_000  # bytes
 _BLOCK_SIZE = 1_000_000  # bytes of texts that are read together, about; at most _MOST_TEXTS texts
 _MOST_TEXTS = 5_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """`ends[i]` is the offset in bytes after the last text of `numbers[i]`. Both have shape (n,); `size`: bytes."""
+    """`ends[i]` is the offset in `data` after the last text of `numbers[i]`. Both have shape (n,)."""
 
     numbers: NDArray[np.int32]
     ends: NDArray[np.uint32]
-    size: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Kept:
-    blocks: list[_Block]
-    stream: IO[bytes]
+    data: bytes
 
 
 class CasefoldIndex:
     """The texts of a job, each under a number that successive ones may share.
 
-    `statement` is SQL of a key and a limit for key, number and texts, ascending. Without room on the disk texts are
-    read again. For any thread; raises DataError.
+    `statement` is SQL of a key and a limit for key, number and texts, ascending. Texts that are too many to stay in
+    memory are read again for each search. For any thread; raises DataError.
     """
 
     def __init__(self, folder: JobFolder, statement: str) -> None:
         self._folder, self._statement = folder, statement
         self._lock = threading.Lock()
-        self._kept: _Kept | None = None
+        self._kept: list[_Block] | None = None
+        self._is_large = False
 
     def prepare(self) -> None:
         """Build the index now, so that the first search is as fast as the others. Blocking: seconds for a million
         texts.
         """
         with self._lock:
-            if self._kept is None:
-                for _ in self._taken_out():
+            if not self._is_large:
+                for _ in self._blocks():
                     pass
 
     def find(self, text: str) -> NDArray[np.int32]:
@@ -72,22 +60,25 @@ class CasefoldIndex:
         needle = _folded(text)
         found = [np.empty(0, dtype=np.int32)]
         with self._lock:
-            for block, data in self._taken_out() if self._kept is None else _read_again(self._kept):
-                if needle in data:
-                    found.append(block.numbers[_indices_with(data, needle, block.ends)])
+            for block in self._blocks():
+                if needle in block.data:
+                    found.append(block.numbers[_indices_with(block.data, needle, block.ends)])
         return distinct(np.concatenate(found))
 
-    def _taken_out(self) -> Iterator[tuple[_Block, bytes]]:
+    def _blocks(self) -> Iterator[_Block]:
+        if self._kept is not None:
+            yield from self._kept
+            return
         blocks: list[_Block] = []
-        stream: IO[bytes] | None = io.BytesIO()
-        for rows in self._read():
-            block, data = _block_of(rows)
-            if stream is not None:
-                stream = self._written(stream, data)
+        size = 0
+        for block in map(_block_of, self._read()):
+            size += len(block.data)
+            self._is_large = self._is_large or size > _IN_MEMORY
+            if not self._is_large:
                 blocks.append(block)
-            yield block, data
-        if stream is not None and (stream := self._written(stream, b"")) is not None:
-            self._kept = _Kept(blocks, stream)
+            yield block
+        if not self._is_large:
+            self._kept = blocks
 
     def _read(self) -> Iterator[list[tuple[int, int, str]]]:
         """The rows in blocks. The database is not read between two of them, so that a running job can write to it."""
@@ -98,27 +89,6 @@ class CasefoldIndex:
             while rows := database.execute(self._statement, (last, size)).fetchall():
                 yield rows
                 last = rows[-1][0]
-
-    def _written(self, stream: IO[bytes], data: bytes) -> IO[bytes] | None:
-        """Append `data`; the stream to go on with, on disk from `_IN_MEMORY` bytes on, or None without room for it."""
-        try:
-            if isinstance(stream, io.BytesIO) and stream.tell() + len(data) > _IN_MEMORY:
-                if not self._is_room():
-                    return None
-                so_far, stream = stream, tempfile.TemporaryFile(dir=self._folder.path)  # noqa: SIM115
-                weakref.finalize(self, stream.close)
-                stream.write(so_far.getbuffer())
-            stream.write(data)
-            stream.flush()
-        except OSError:
-            with suppress(OSError):
-                stream.close()  # frees the space for the jobs
-            return None
-        return stream
-
-    def _is_room(self) -> bool:
-        """Whether the disk has so much free space that the index does not endanger jobs that are being sent."""
-        return shutil.disk_usage(self._folder.path).free > _ROOM * self._folder.data.stat().st_size
 
 
 def found_spans(text: str, sought: str) -> list[tuple[int, int]]:
@@ -142,21 +112,14 @@ def found_spans(text: str, sought: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _read_again(kept: _Kept) -> Iterator[tuple[_Block, bytes]]:
-    kept.stream.seek(0)
-    for block in kept.blocks:
-        yield block, kept.stream.read(block.size)
-
-
-def _block_of(rows: Sequence[tuple[int, int, str]]) -> tuple[_Block, bytes]:
+def _block_of(rows: Sequence[tuple[int, int, str]]) -> _Block:
     numbers: list[int] = []
     parts: list[bytes] = []
     for number, of_number in groupby(rows, itemgetter(1)):
         numbers.append(number)
         parts.append(b"".join([_folded(text) + _END for row in of_number for text in row[2:]]))
     ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.uint32, count=len(parts)), dtype=np.uint32)
-    data = b"".join(parts)
-    return _Block(np.array(numbers, dtype=np.int32), ends, len(data)), data
+    return _Block(np.array(numbers, dtype=np.int32), ends, b"".join(parts))
 
 
 def _folded(text: str) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.embeddings import Embeddings, lengths_of
 
 Progress = Callable[[float], None]  # the share that is done, 0 to 1
 
@@ -29,6 +29,11 @@ class UnitVectors:
     @property
     def count(self) -> int:
         return len(self.item_numbers)
+
+    @property
+    def missing(self) -> int:
+        """How many texts have no vector."""
+        return self.embeddings.count - self.count - self.without_direction
 
     def blocks(self, most_bytes: int = _BLOCK_BYTES) -> Iterator[Block]:
         """All of them in order. Each block is a memory map of its own, so that memory use is constant; copy to keep."""
@@ -57,7 +62,7 @@ def unit_vectors(embeddings: Embeddings) -> UnitVectors:
     size = max(1, _BLOCK_BYTES // max(1, dimension * 4))
     for start in range(0, len(present), size):
         block = _rows(embeddings, present[start : start + size] + 1)
-        lengths[start : start + size] = _lengths(block)
+        lengths[start : start + size] = lengths_of(block)
     with np.errstate(over="ignore", divide="ignore"):
         inverse = (1.0 / lengths).astype(np.float32)
     has_direction = np.isfinite(lengths) & (lengths > 0) & np.isfinite(inverse) & (inverse > 0)
@@ -68,15 +73,6 @@ def unit_vectors(embeddings: Embeddings) -> UnitVectors:
         dimension,
         len(present) - int(has_direction.sum()),
     )
-
-
-def _lengths(block: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Lengths in double, as the square of a small float32 underflows; in blocks that fit into the processor's cache."""
-    lengths = np.empty(len(block), dtype=np.float64)
-    for start in range(0, len(block), 256):
-        wide = block[start : start + 256].astype(np.float64)
-        lengths[start : start + 256] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-    return lengths
 
 
 def _rows(embeddings: Embeddings, items: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -1,6 +1,5 @@
 """The scores of a ranking job beside the cosines of an embedding job that has the same texts."""
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -75,22 +74,11 @@ def scores_versus_similarities(
     )
 
 
-def texts_of_pair(ranking: JobFolder, item_no: int) -> tuple[str, str]:
-    """Query and context of one of the ranking's items. Raises DataError."""
-    with ranking.open(read_only=True) as database:
-        return _pair(database, item_no)
-
-
 def texts_of_pairs(ranking: JobFolder, item_numbers: NDArray[np.int64]) -> Iterator[tuple[str, str]]:
-    """`texts_of_pair` for many items, in their order. Raises DataError."""
+    """Query and context of each of these items of the ranking, in their order. Raises DataError."""
     with ranking.open(read_only=True) as database:
         for item_no in item_numbers.tolist():
-            yield _pair(database, item_no)
-
-
-def _pair(database: sqlite3.Connection, item_no: int) -> tuple[str, str]:
-    query, text = database.execute(_PAIR, (item_no,)).fetchone()
-    return query, text
+            yield database.execute(_PAIR, (item_no,)).fetchone()
 
 
 def _indices_of_texts(embeddings: Embeddings, unit: UnitVectors) -> dict[str, int]:

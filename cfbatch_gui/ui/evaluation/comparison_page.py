@@ -70,21 +70,21 @@ class ComparisonPage(QWidget):
         self._program, self._notices = program, notices
         self._chosen: tuple[str, ...] = ()
         self._jobs: tuple[Job, ...] = ()
-        self._compared: Compared | None = None
+        self.compared: Compared | None = None
         self._read: tuple[object, ...] = ()
-        self._message = ""
+        self.message = ""
         self.tasks = Tasks(self, self._cannot_be_compared)
         self._make_header()
         self._make_content(memory)
 
     def compare(self, jobs: Sequence[Job]) -> None:
-        self._jobs, self._compared, self._read = tuple(jobs), None, ()
+        self._jobs, self.compared, self._read = tuple(jobs), None, ()
         self._chosen = tuple(job.id for job in jobs)
         self._set_can_leave()
         self.header.set_title(self.tr("Comparison"))
         self.header.set_facts(*named(self._jobs), self.tr("comparing…"))
         self.save_button.setEnabled(False)
-        self._message = ""
+        self.message = ""
         self._stack.show_sentence("")
         self.tasks.cancel("texts")
         self.tasks.start("compare", self._compare())
@@ -98,18 +98,12 @@ class ComparisonPage(QWidget):
         self._set_can_leave()
         if len(now) < 2:
             self._show_nothing_left()
-        elif self._compared is None or self._read != version_of(now):
+        elif self.compared is None or self._read != version_of(now):
             if not self.tasks.is_running("compare"):
                 self.tasks.start("compare", self._compare())
         else:
-            self._compared = replace(self._compared, jobs=now)
-            self._show_names(self._compared)
-
-    def compared(self) -> Compared | None:
-        return self._compared
-
-    def message(self) -> str:
-        return self._message
+            self.compared = replace(self.compared, jobs=now)
+            self._show_names(self.compared)
 
     def ask_to_judge(self) -> None:
         if self._jobs:
@@ -174,29 +168,22 @@ class ComparisonPage(QWidget):
         self._foot = IconLine("", wrap=True)
         in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=LARGE))
         figures = row(in_lines, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
-        bar = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
-        self._partial = bar
+        self._partial = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
         # In the row of the tabs, since that of the figures has no room in a small window.
         self.others.setMaximumWidth(_OTHERS_WIDTH)
         choices = column(None, row(self.others, SMALL, self.tops, margins=(0, 0, WIDE, 0)), None, line(), gap=0)
-        tabs = row(gap=0)
-        tabs.addWidget(self.tabs, 1)
-        tabs.addLayout(choices)
-        content = column(bar, figures, tabs, gap=0)
-        content.addWidget(self._pages, 1)
-        content.addWidget(line())
-        content.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
+        tabs = row((self.tabs, 1), choices, gap=0)
+        foot = column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
+        content = column(self._partial, figures, tabs, (self._pages, 1), line(), foot, gap=0)
         self._stack = MaybeEmpty("git-compare", boxed(content))
-        whole = column(self.header, 6, gap=0)
-        whole.addWidget(Roomy(self._stack), 1)
-        self.setLayout(whole)
+        self.setLayout(column(self.header, 6, (Roomy(self._stack), 1), gap=0))
 
     # Reading
 
     async def _compare(self) -> None:
         while len(self._jobs) > 1 and self._read != (version := version_of(self._jobs)):
             self._read = version  # set first: a failed reading is repeated only for another version
-            before = self._compared
+            before = self.compared
             top_k = before.top_k if before is not None else None
             found = await asyncio.to_thread(read_comparison, self._program, self._jobs, top_k)
             if len(self._jobs) < 2:
@@ -209,7 +196,7 @@ class ComparisonPage(QWidget):
                 self._show_again(found)
 
     def _show_again(self, compared: Compared) -> None:
-        before = self._compared
+        before = self.compared
         other_id = before.jobs[self.other()].id if before is not None else ""
         query = self.queries.query_no()
         self._show(compared, other=next((n for n, job in enumerate(compared.jobs) if n and job.id == other_id), 1))
@@ -218,44 +205,44 @@ class ComparisonPage(QWidget):
     def _show_nothing_left(self) -> None:
         self.tasks.cancel("compare")
         self.tasks.cancel("texts")
-        self._compared, self._read = None, ()
+        self.compared, self._read = None, ()
         self.save_button.setEnabled(False)
         self.header.set_facts(*(job.name for job in self._jobs))
-        self._message = self.tr("Jobs of this comparison were deleted. Choose others to compare.")
+        self.message = self.tr("Jobs of this comparison were deleted. Choose others to compare.")
         if not self._jobs:
-            self._message = self.tr("The jobs of this comparison were deleted.")
-        self._stack.show_sentence(self._message)
+            self.message = self.tr("The jobs of this comparison were deleted.")
+        self._stack.show_sentence(self.message)
 
     def _set_can_leave(self) -> None:
         for button in (self.back_button, self.choose_button):
             button.setEnabled(bool(self._jobs))
 
     async def _change_top(self) -> None:
-        if self._compared is not None:
-            before = self._compared
+        if self.compared is not None:
+            before = self.compared
             found = await asyncio.to_thread(with_top, before.jobs, before.comparison, self._top_k(), before.book)
-            if self._compared is before:
+            if self.compared is before:
                 self._show(found, other=self.other())
 
     async def _read_texts(self, query: int) -> None:
-        compared, other = self._compared, self.other()
+        compared, other = self.compared, self.other()
         if compared is not None:
             found = await asyncio.to_thread(read_texts, compared, other, query)
-            if self._compared is compared:
+            if self.compared is compared:
                 self.queries.show_texts(found)
 
     def _cannot_be_compared(self, error: UserError) -> None:
-        if self._compared is not None:
+        if self.compared is not None:
             self._notices.show_error(error)
             return
         self.header.set_facts(*named(self._jobs))
-        self._message = said(error.message)
+        self.message = said(error.message)
         self._stack.show_sentence(said(error.message))
 
     # Showing
 
     def _show(self, compared: Compared, *, other: int = 1) -> None:
-        self._compared, self._message = compared, ""
+        self.compared, self.message = compared, ""
         self._show_names(compared)
         self.others.set_value(other)
         self.tops.set_value(compared.top_k)
@@ -294,7 +281,7 @@ class ComparisonPage(QWidget):
         self._foot.set_line(foot_words(compared.jobs))
 
     def _show_other(self) -> None:
-        compared = self._compared
+        compared = self.compared
         if compared is None:
             return
         other = self.other()
@@ -362,7 +349,7 @@ class ComparisonPage(QWidget):
 
     async def write(self, path: Path, *, by_query: bool, only: Collection[int] | None = None) -> None:
         """Write a CSV of `only` these queries or of all. Raises UserError."""
-        compared = self._compared
+        compared = self.compared
         if compared is None:
             return
         options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())

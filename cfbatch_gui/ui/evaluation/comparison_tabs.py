@@ -110,18 +110,14 @@ class AnswerTab(QWidget):
     def _laid_out(self) -> QWidget:
         answer = Card()
         words = column(self.headline, self.sentence, self._more, row(self._how, None), self._known, self._source, gap=4)
-        beside = row(gap=LARGE)
-        beside.addLayout(words, 1)
-        beside.addLayout(column(self.measures, None))
-        answer.body.addLayout(beside)
+        answer.body.addLayout(row((words, 1), column(self.measures, None), gap=LARGE))
         self._chart_card = chart = Card()
         chart.body.setContentsMargins(20, MEDIUM, 20, SMALL)
         self._chart_title = Label("", "strong")
         title = Flow(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
         chart.body.addWidget(boxed(title))
         chart.body.addWidget(self.chart, 1)
-        above = column(self.warning, answer, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
-        above.addWidget(chart, 1)
+        above = column(self.warning, answer, (chart, 1), gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         above.addStretch(0)
         parts = split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
         return boxed(column(parts, gap=0))
@@ -276,8 +272,7 @@ class QueriesTab(QWidget):
             on_opened=lambda _: self.panel.unfold(),
         )
         self.texts_model: Rows[TextMove] = Rows(())
-        right = column(self.texts, gap=0)
-        right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
+        right = column(self.texts, column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
@@ -424,17 +419,12 @@ class ScoresTab(QWidget):
         self._compared: Compared | None = None
         self.chart = Chart(self.tr("Scores of both jobs"))
         self.chart.picked.connect(self._picked)
-        self.pictures = PictureButtons(
-            self.chart, notices, tasks, name="scores", folder=program.remembered_folder(FolderUse.PICTURES)
-        )
+        self.pictures = PictureButtons(self.chart, notices, tasks, program.remembered_folder(FolderUse.PICTURES))
         self._about = IconLine("", wrap=True)
-        content = column(gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         head = row(gap=LARGE)
         head.addWidget(self._about, 1, Qt.AlignmentFlag.AlignVCenter)
         head.addWidget(self.pictures)
-        content.addLayout(head)
-        content.addWidget(self.chart, 1)
-        self.setLayout(content)
+        self.setLayout(column(head, (self.chart, 1), gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM)))
 
     def show_scores(self, compared: Compared, other: int) -> None:
         self._compared = compared

@@ -111,7 +111,7 @@ class JudgementFiles(QObject):
             await self.write(path, form)
 
     def _write(self, book: Book, path: Path, form: Form) -> int:
-        jobs = self._page.jobs()
+        jobs = self._page.jobs
         if not form.has_ids_only or not jobs:
             return write_judgements(book, path, form)
         run = read_run(self._program.folder(jobs[0].id), metadata_of(jobs[0], ""))
@@ -119,7 +119,7 @@ class JudgementFiles(QObject):
         return write_judgements(book, path, form, self._subjects(), labels=labels)
 
     def _subjects(self) -> JobSubjects | None:
-        jobs = self._page.jobs()
+        jobs = self._page.jobs
         return JobSubjects(self._program.folder(jobs[0].id)) if jobs else None
 
     def _words(self, done: Imported) -> str:
@@ -159,10 +159,10 @@ class JudgePage(QWidget):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__()
         self._program, self._notices = program, notices
-        self._jobs: tuple[Job, ...] = ()
+        self.jobs: tuple[Job, ...] = ()
         self._runs: tuple[Run, ...] = ()
         self._prepared: _Prepared | None = None
-        self._session: Session | None = None
+        self.session: Session | None = None  # the judging that is going on
         self._book: Book | None = None
         self._shown_of: tuple[str, ...] = ()  # what is said beside the progress, for each pair
         self._given_of: tuple[str, ...] = ()
@@ -190,19 +190,12 @@ class JudgePage(QWidget):
         self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
 
     def judge(self, jobs: Sequence[Job]) -> None:
-        self._jobs, self._runs, self._session, self._prepared = tuple(jobs), (), None, None
+        self.jobs, self._runs, self.session, self._prepared = tuple(jobs), (), None, None
         self._page_undo.show(False)
         self.header.set_facts(*(job.name for job in jobs))
         self._show_way_out(judging=False)
         self._stack.show_sentence("")
         self.tasks.start("read", self._read())
-
-    def jobs(self) -> tuple[Job, ...]:
-        return self._jobs
-
-    def session(self) -> Session | None:
-        """The judging that is going on, None before it starts."""
-        return self._session
 
     # Before
 
@@ -219,7 +212,7 @@ class JudgePage(QWidget):
     def _read_runs(self) -> tuple[Run, ...]:
         return tuple(
             read_run(self._program.folder(job.id), metadata_of(job, connection_title(self._program, job)))
-            for job in self._jobs
+            for job in self.jobs
         )
 
     async def _prepare(self) -> None:
@@ -253,7 +246,7 @@ class JudgePage(QWidget):
         top = self.tr("top {k} of each, {texts} for {queries}").format(
             k=prepared.asked.top, texts=texts, queries=of_queries
         )
-        self.header.set_facts(*(job.name for job in self._jobs), top)
+        self.header.set_facts(*(job.name for job in self.jobs), top)
         if pool.items:
             minutes = max(1, round(len(pool.items) * _SECONDS_A_TEXT / _MINUTE))
             words = self.tr("{texts} to judge, about {time}.").format(
@@ -315,7 +308,7 @@ class JudgePage(QWidget):
     def _run_session(self, pairs: Sequence[Shown], judge: str, source: Source, foot: str) -> None:
         if self._book is None:
             return
-        self._session = Session(self._book, pairs, judge=judge, clock=self._program.clock, source=source)
+        self.session = Session(self._book, pairs, judge=judge, clock=self._program.clock, source=source)
         self.view.show_scale(self._book.scale, foot)
         self._show_way_out(judging=True)
         self._show_current()
@@ -327,13 +320,13 @@ class JudgePage(QWidget):
             self.tasks.start("answer", write())
 
     async def _answer(self, grade: int | None) -> None:
-        session = self._session
+        session = self.session
         if session is not None and not session.is_done:
             await asyncio.to_thread(session.judge, grade, self.view.note())
             self._show_current()
 
     async def _undo(self) -> None:
-        session = self._session
+        session = self.session
         if session is not None:
             grade = session.last_grade
             if await asyncio.to_thread(session.undo):
@@ -342,7 +335,7 @@ class JudgePage(QWidget):
                 self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_current(self, *, chosen: int | None = None) -> None:
-        session = self._session
+        session = self.session
         if session is None:
             return
         at = session.position
@@ -357,7 +350,7 @@ class JudgePage(QWidget):
     # After
 
     async def _show_end(self) -> None:
-        session, book = self._session, self._book
+        session, book = self.session, self._book
         if session is None or book is None:
             return
         words = [display.plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
@@ -372,7 +365,7 @@ class JudgePage(QWidget):
         if together.pairs:
             words.append(self.tr("With other judges: {agreement}.").format(agreement=said(agreement_words(together))))
         self.end.set_sentence(" ".join(words))
-        several = len(self._jobs) > 1
+        several = len(self.jobs) > 1
         self.end.button.setText(self.tr("Show which is better") if several else self.tr("Show the quality"))
         self._pages.setCurrentWidget(self.end)
         self._show_way_out(judging=False)
@@ -385,7 +378,7 @@ class JudgePage(QWidget):
         self.pause_button.set_icon("pause" if judging else "chevron-left")
 
     def _leave(self) -> None:
-        self.done.emit([job.id for job in self._jobs])
+        self.done.emit([job.id for job in self.jobs])
 
     def _show_error(self, error: UserError) -> None:
         if not self._runs:

@@ -296,19 +296,16 @@ class JudgingView(QWidget):
             SMALL,
             Label(self.tr("Would this text help?"), "quiet"),
             self._given,
+            (card, 3),
+            SMALL,
+            self.cards,
+            self._note,
+            self._keys,
+            None,
             margins=(WIDE, SMALL, WIDE, LARGE),
         )
-        content.addWidget(card, 3)
-        content.addSpacing(SMALL)
-        content.addWidget(self.cards)
-        content.addWidget(self._note)
-        content.addLayout(self._keys)
-        content.addStretch(1)
-        whole = column(gap=0)
-        whole.addLayout(content, 1)
-        whole.addWidget(line())
-        whole.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        self.setLayout(whole)
+        foot = column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
+        self.setLayout(column((content, 1), line(), foot, gap=0))
 
     def _make_links(self) -> None:
         self._untold = LinkButton(self.tr("Cannot tell"), on_click=lambda: self.answered.emit(None))

@@ -1,9 +1,11 @@
-"""Colours of dots and their key: for categories, and for numbers from low to high.
+"""Colours of dots and their key: for categories, and for numbers from low to high, also by the cells of a column.
 
 The eight differ in lightness as well as in hue; each has a contrast of 3:1 with the window (WCAG 2.1, 1.4.11).
 """
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +17,7 @@ from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
 
 MOST_CATEGORIES = 8
+_FEW = 12  # up to so many distinct numbers are categories, such as years or ratings
 _LIGHT = ("#2f6feb", "#c56a00", "#1b8a5a", "#8e44c9", "#c2335f", "#0f8ba3", "#6b4f1d", "#38485f")
 _DARK = ("#6a9bff", "#f0a04b", "#4fc28c", "#b98af0", "#f0719a", "#4cc3da", "#c9ad6d", "#d5dde8")
 _LIGHT_RAMP = ("#1d2a7a", "#6a3fb0", "#b5458f", "#d9583f", "#c97a06")
@@ -159,6 +162,28 @@ def plain(count: int) -> DotColours:
 def by_category(codes: NDArray[np.integer], names: Sequence[str]) -> DotColours:
     others = codes < 0
     return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()))
+
+
+def by_cells(cells: Sequence[str]) -> DotColours:
+    """Numbers if all cells that are not blank are, and more than 12 differ; else the commonest as categories."""
+    counts = Counter(cell for cell in cells if cell.strip())
+    values = _numbers(counts)
+    if values is None or len(counts) <= _FEW:
+        chosen = sorted(counts, key=lambda cell: (-counts[cell], cell))[:MOST_CATEGORIES]
+        indices = {name: index for index, name in enumerate(chosen)}
+        codes = np.fromiter((indices.get(cell, -1) for cell in cells), dtype=np.int16, count=len(cells))
+        return by_category(codes, [display.one_line(name, 60) for name in chosen]) if chosen else plain(len(cells))
+    found = np.array([values.get(cell, math.nan) for cell in cells])
+    low, high = np.quantile(found[np.isfinite(found)], (0.01, 0.99)).tolist()
+    return by_number(found, low, high if high > low else low + 1.0)
+
+
+def _numbers(cells: Iterable[str]) -> dict[str, float] | None:
+    try:
+        values = {cell: float(cell.strip().replace(",", ".")) for cell in cells}
+    except ValueError:
+        return None
+    return values if values and all(map(math.isfinite, values.values())) else None
 
 
 def by_number(values: NDArray[np.float64], low: float, high: float) -> DotColours:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QEvent, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QAccessible,
     QFont,
@@ -223,14 +223,11 @@ class Plot(QWidget):
         image.setDevicePixelRatio(scale)
         image.fill(theme.colour("window"))
         with QPainter(image) as painter:
-            painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # axes grow to the right everywhere
             self._draw(painter, as_picture=True)
         return image
 
     def svg(self) -> bytes:
-        content = QByteArray()
-        buffer = QBuffer(content)
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        buffer = QBuffer()
         generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
         generator.setOutputDevice(buffer)
         generator.setSize(self.size())
@@ -238,18 +235,15 @@ class Plot(QWidget):
         generator.setResolution(96)
         generator.setTitle(self.accessibleName())
         with QPainter(generator) as painter:
-            painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # axes grow to the right everywhere
             painter.fillRect(QRectF(self.rect()), theme.colour("window"))
             self._draw(painter, as_picture=True)
-        buffer.close()
-        return bytes(content.data())
+        return bytes(buffer.data().data())
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setImage(self.picture())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:
-            painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # axes grow to the right everywhere
             self._draw(painter, as_picture=False)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -267,6 +261,7 @@ class Plot(QWidget):
             super().keyPressEvent(event)
 
     def _draw(self, painter: QPainter, *, as_picture: bool) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # axes grow to the right everywhere
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
         painter.setFont(self.font())
         self.draw(painter, QSizeF(self.size()), as_picture=as_picture)
@@ -276,24 +271,17 @@ class PictureButtons(QWidget):
     """`name` is what the file is called at first, without suffix; `folder` where the dialog begins."""
 
     def __init__(
-        self,
-        plot: Plot,
-        notices: Notices,
-        tasks: Tasks,
-        *,
-        name: str,
-        folder: RememberedFolder | None = None,
-        parent: QWidget | None = None,
+        self, plot: Plot, notices: Notices, tasks: Tasks, folder: RememberedFolder | None, name: str = ""
     ) -> None:
-        super().__init__(parent)
-        self._plot, self._notices, self._tasks = plot, notices, tasks
-        self._name, self._folder = name, folder
-        self.copy_button = IconButton("copy", self.tr("Copy the picture"))
-        self.copy_button.clicked.connect(self._copy)
+        super().__init__()
+        self._plot, self._notices, self._folder, self._name = plot, notices, folder, name
+        self.copy_button = IconButton("copy", self.tr("Copy the picture"), self._copy)
         self.save_button = QuietButton(
-            self.tr("Save picture…"), "image", tip=self.tr("As PNG or SVG, or the data behind it as CSV")
+            self.tr("Save picture…"),
+            "image",
+            lambda: tasks.start("save picture", self._save()),
+            tip=self.tr("As PNG or SVG, or the data behind it as CSV"),
         )
-        self.save_button.clicked.connect(lambda: tasks.start("save picture", self._save()))
         self.setLayout(row(self.copy_button, self.save_button, gap=TINY))
 
     def set_name(self, name: str) -> None:
@@ -333,12 +321,9 @@ class PictureButtons(QWidget):
 
 
 def encoded(image: QImage) -> bytes:
-    content = QByteArray()
-    buffer = QBuffer(content)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    buffer = QBuffer()
     QImageWriter(buffer, QByteArray(b"png")).write(image)
-    buffer.close()
-    return bytes(content.data())
+    return bytes(buffer.data().data())
 
 
 def paint_tip(painter: QPainter, size: QSizeF, at: QPointF, text: str, below: str = "") -> None:

@@ -25,7 +25,7 @@ from cfbatch_gui.ui.results.vector_page import (
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
@@ -48,17 +48,13 @@ class ClustersView(VectorPage):
 
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "layers")
-        self._found: Clusters | None = None
+        self.found: Clusters | None = None
         self._members: tuple[tuple[int, float], ...] = ()  # (item number, similarity) of the chosen cluster
         self._make_widgets(memory)
         self._lay_out()
 
-    def found(self) -> Clusters | None:
-        """The clusters that are shown; None before the first."""
-        return self._found
-
     def clear(self) -> None:
-        self._found, self._members = None, ()
+        self.found, self._members = None, ()
         self.rows.set_rows(())
         self.members.refresh(0)
         self.count.setText("")
@@ -71,10 +67,10 @@ class ClustersView(VectorPage):
         self.tasks.start("group", self._group(0.0))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        if self._found is None:
+        if self.found is None:
             return ()
         clusters = [self.rows.row(index).number for index in self.table.selected_rows()]
-        items = [item for number in clusters for item in self._found.items_of(number - 1).tolist()]
+        items = [item for number in clusters for item in self.found.items_of(number - 1).tolist()]
         one = self.tr("cluster {n}").format(n=clusters[0]) if clusters else ""
         return row_choices(
             (one if len(clusters) == 1 else self.tr("selected clusters"), items),
@@ -107,12 +103,10 @@ class ClustersView(VectorPage):
     def _lay_out(self) -> None:
         label = Label(self.tr("Number of clusters"), "quiet")
         label.setBuddy(self.number)
-        bar = column(boxed(Flow(boxed(row(label, self.number)), self.count)), margins=(WIDE, SMALL, MEDIUM, SMALL))
-        members = column(row(self.title, None, self.table_link, margins=(MEDIUM, SMALL, SMALL, SMALL)), gap=0)
-        members.addLayout(table_over_text(self.member_table, self.panel), 1)
-        content = column(bar, gap=0)
-        content.addWidget(split(self.table, boxed(members), sizes=(560, 440)), 1)
-        self.lay_out_content(content)
+        head = row(self.title, None, self.table_link, margins=(MEDIUM, SMALL, SMALL, SMALL))
+        members = column(head, (table_over_text(self.member_table, self.panel), 1), gap=0)
+        body = split(self.table, boxed(members), sizes=(560, 440))
+        self.lay_out_content(body, above=Flow(boxed(row(label, self.number)), self.count))
 
     # Grouping
 
@@ -125,7 +119,7 @@ class ClustersView(VectorPage):
             self.tr("Grouping the texts…"), lambda tell: find_clusters(embeddings, number, _TYPICAL, tell)
         )
         typical = [await asyncio.to_thread(embeddings.texts, each.typical) for each in found.clusters]
-        self._found = found
+        self.found = found
         self.rows.set_rows(
             tuple(
                 ClusterRow(cluster_no, cluster, texts, cluster.size / len(found.item_numbers))
@@ -145,9 +139,9 @@ class ClustersView(VectorPage):
         )
 
     def _picked(self, index: int) -> None:
-        if self._found is None or not 0 <= index < self.rows.rowCount():
+        if self.found is None or not 0 <= index < self.rows.rowCount():
             return
-        found, chosen = self._found, self.rows.row(index)
+        found, chosen = self.found, self.rows.row(index)
         number = chosen.number - 1
         items = found.items_of(number)
         indices = found.item_numbers.searchsorted(items)

@@ -37,7 +37,6 @@ from cfbatch_gui.ui.results.vector_page import (
 )
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Choice,
     EmptyPlace,
@@ -46,7 +45,6 @@ from cfbatch_gui.ui.widgets import (
     Label,
     QuietButton,
     boxed,
-    column,
     row,
     split,
 )
@@ -75,17 +73,13 @@ class DuplicatesView(VectorPage):
 
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "copy")
-        self._found: Duplicates | None = None
+        self.found: Duplicates | None = None
         self._groups: tuple[Group, ...] = ()
         self._make_widgets(memory)
         self._lay_out()
 
-    def found(self) -> Duplicates | None:
-        """The result that is shown; None before the first search."""
-        return self._found
-
     def clear(self) -> None:
-        self._found, self._groups = None, ()
+        self.found, self._groups = None, ()
         self.threshold.blockSignals(True)
         self.threshold.setText(display.number(USUAL_THRESHOLD, ".2f"))
         self.threshold.blockSignals(False)
@@ -96,14 +90,14 @@ class DuplicatesView(VectorPage):
         embeddings = self.embeddings
         if embeddings is None:
             return
-        if embeddings.count <= UNASKED_TEXTS or self._found is not None:
+        if embeddings.count <= UNASKED_TEXTS or self.found is not None:
             self.look()
         else:
             self._body.setCurrentWidget(self._ask)
             self.show_foot()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        found = self._found
+        found = self.found
         if found is None or not self._groups:
             return ()
         stays = found.stays == found.item_numbers
@@ -162,15 +156,12 @@ class DuplicatesView(VectorPage):
         self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         fields = boxed(row(label, self.threshold, self.keep))
         buttons = boxed(row(self.table_button, self.save_button))
-        bar = row(boxed(Flow(fields, self.count, buttons, gap=SMALL)), margins=(WIDE, SMALL, MEDIUM, SMALL))
         members = boxed(table_over_text(self.member_table, self.panel))
         self._groups_and_members = split(self.group_table, members, sizes=(420, 580))
         self._body = QStackedWidget()
         for each in (self._wait, self._ask, self._none, self._groups_and_members):
             self._body.addWidget(each)
-        content = column(bar, gap=0)
-        content.addWidget(self._body, 1)
-        self.lay_out_content(content)
+        self.lay_out_content(self._body, above=Flow(fields, self.count, buttons))
 
     # Looking
 
@@ -190,7 +181,7 @@ class DuplicatesView(VectorPage):
             self.tr("Comparing every text with every other…"),
             lambda tell: find_duplicates(embeddings, threshold, keep, tell),
         )
-        self._found, self._groups = found, await asyncio.to_thread(found.groups)
+        self.found, self._groups = found, await asyncio.to_thread(found.groups)
         self._show(found)
 
     def _show(self, found: Duplicates) -> None:
@@ -235,8 +226,8 @@ class DuplicatesView(VectorPage):
     # Saving
 
     def _show_in_table(self) -> None:
-        if self._found is not None:
-            going = self._found.item_numbers[self._found.stays != self._found.item_numbers]
+        if self.found is not None:
+            going = self.found.item_numbers[self.found.stays != self.found.item_numbers]
             self.rows_wanted.emit(tuple(going.tolist()), self.tr("Near duplicates that go"))
 
     async def _save(self) -> None:
@@ -253,7 +244,7 @@ class DuplicatesView(VectorPage):
 
     async def write(self, path: Path) -> None:
         """Write the list of what stays and what goes. Raises UserError."""
-        embeddings, found = self.embeddings, self._found
+        embeddings, found = self.embeddings, self.found
         if embeddings is None or found is None:
             return
         separator = display.csv_separator()

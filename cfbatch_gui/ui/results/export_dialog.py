@@ -49,6 +49,7 @@ from cfbatch_gui.ui.widgets import (
     NoticeBar,
     PrimaryButton,
     ThinProgress,
+    boxed,
     column,
     row,
     scrolled,
@@ -121,11 +122,7 @@ class ExportForms(QWidget):
                 side.addLayout(_form(self.boxes[target.name], said(target.about)))
             side.addStretch(1)
             sides.append(side)
-        forms = row(*sides, gap=WIDE, margins=(2, 2, SMALL, 2))
-        for index in range(len(sides)):
-            forms.setStretch(index, 1)
-        content = QWidget()
-        content.setLayout(forms)
+        content = boxed(row(*((side, 1) for side in sides), gap=WIDE, margins=(2, 2, SMALL, 2)))
         self._area = scrolled(content)
         self._wanted = content.sizeHint()
         self._area.setMinimumHeight(_LEAST_FORMS)
@@ -189,8 +186,7 @@ class ColumnsDialog(FormDialog):
         everything, nothing = LinkButton(self.tr("All")), LinkButton(self.tr("None"))
         everything.clicked.connect(lambda: self._tick_all(True))
         nothing.clicked.connect(lambda: self._tick_all(False))
-        content = QWidget()
-        content.setLayout(column(*self.boxes, gap=SMALL, margins=(2, 2, SMALL, 2)))
+        content = boxed(column(*self.boxes, gap=SMALL, margins=(2, 2, SMALL, 2)))
         area = scrolled(content)
         area.setMinimumHeight(min(content.sizeHint().height(), _COLUMNS_HEIGHT))
         ticks = row(None, everything, nothing, gap=LARGE)
@@ -217,9 +213,7 @@ def _form(box: CheckBox, about: str) -> QVBoxLayout:
     form = column(box, gap=1)
     if about:
         box.setAccessibleDescription(about)
-        line = row(_INDENT, gap=0)
-        line.addWidget(Label(about, "small", wrap=True), 1)
-        form.addLayout(line)
+        form.addLayout(row(_INDENT, (Label(about, "small", wrap=True), 1), gap=0))
     return form
 
 
@@ -339,14 +333,12 @@ class ExportDialog(QDialog):
         self._show_writing(False)
 
     def _lay_out(self) -> None:
-        self._choices = QWidget()
-        columns = row(self._columns_words, 4, self.columns_button)
-        self._choices.setLayout(row(self.limits_bar, None, columns))
+        choices = boxed(row(self.limits_bar, None, row(self._columns_words, 4, self.columns_button)))
         content = column(
             Label(self.tr("Export as"), "part"),
-            self.forms,
+            (self.forms, 1),
             self.rows_bar,
-            self._choices,
+            choices,
             self.summary,
             self.manifest_box,
             self._missing,
@@ -354,7 +346,6 @@ class ExportDialog(QDialog):
             gap=LARGE,
             margins=(WIDE, 20, WIDE, SMALL),
         )
-        content.setStretch(1, 1)  # the forms
         foot = column(
             self.progress,
             row(self._progress_words, None, self.cancel_button, self.save_button),

@@ -23,7 +23,7 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 from cfbatch_gui.ui.results.ranking_limits import Limits
-from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row
+from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, boxed, column, row
 
 _MOST_LINES = 4
 _LONGEST_NAME = 40  # characters of a job's name
@@ -120,15 +120,11 @@ class ExportSummary(QWidget):
         files: QVBoxLayout = column(gap=4)
         self._rows: list[QWidget] = []
         for name, what in self.lines:
-            line = QWidget()
-            parts = row(name, 12, what, margins=(0, 0, 0, 0))
-            parts.setStretch(0, 1)
-            line.setLayout(parts)
+            line = boxed(row((name, 1), 12, what))
             name.setMinimumWidth(160)
             self._rows.append(line)
             files.addWidget(line)
-        folder_row = row(self.folder, 12, self.change_button)
-        folder_row.setStretch(0, 1)
+        folder_row = row((self.folder, 1), 12, self.change_button)
         card = Card(inset=True)
         card.body.addLayout(column(files, self._more, folder_row, gap=6))
         self.setLayout(column(card))

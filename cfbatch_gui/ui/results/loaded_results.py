@@ -46,9 +46,7 @@ class ResultsPage(ResultView, Generic[T]):
         """With a bar above the content, which is shown with it."""
         self._bar = bar
         self.stack.set_content(content)
-        whole = column(*filter(None, [bar]), gap=0)
-        whole.addWidget(self.stack, 1)
-        self.setLayout(whole)
+        self.setLayout(column(*filter(None, [bar]), (self.stack, 1), gap=0))
 
     def begin(self, job: Job) -> None:
         """Before another job is shown, while `shown` is still the one before."""

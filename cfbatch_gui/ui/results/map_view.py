@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.clusters import find_clusters, usual_number
-from cfbatch_gui.core.results.colouring import Categories, colouring
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
@@ -24,7 +23,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
-from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_number, plain
+from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_cells, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import (
     VectorPage,
@@ -36,7 +35,7 @@ from cfbatch_gui.ui.results.vector_page import (
 )
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.theme import SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Choice,
     ElidedLabel,
@@ -45,7 +44,6 @@ from cfbatch_gui.ui.widgets import (
     LinkButton,
     QuietButton,
     SearchField,
-    boxed,
     column,
     row,
     split,
@@ -95,13 +93,7 @@ def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> 
     index = int(key.removeprefix(COLUMN))
     whole = embeddings.column(index)
     cells = [whole[item - 1] for item in item_numbers.tolist()]
-    found = colouring(cells, MOST_CATEGORIES)
-    if isinstance(found, Categories):
-        names = [display.one_line(name, 60) for name in found.names]
-        dots = by_category(found.codes, names) if names else plain(len(cells))
-    else:
-        dots = by_number(found.values, found.low, found.high)
-    return MapColours(dots, embeddings.columns()[index], cells)
+    return MapColours(by_cells(cells), embeddings.columns()[index], cells)
 
 
 def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> MapColours:
@@ -142,11 +134,8 @@ class MapList(QWidget):
         for table, rows in ((self._near, self.neighbours), (self._chosen, self.rows)):
             table.opened.connect(lambda index, rows=rows: self.opened.emit(rows.row(index).text.item_no))
             self._stack.addWidget(table)
-        head = row(self.title, self.table_link, close, gap=SMALL, margins=(WIDE, TINY, SMALL, TINY))
-        head.setStretch(0, 1)
-        content = column(head, gap=0)
-        content.addWidget(self._stack, 1)
-        self.setLayout(content)
+        head = row((self.title, 1), self.table_link, close, margins=(WIDE, TINY, SMALL, TINY))
+        self.setLayout(column(head, (self._stack, 1), gap=0))
         self.setMinimumHeight(160)
         self.hide()
 
@@ -207,7 +196,7 @@ class MapView(VectorPage):
     def __init__(self, program: Program, notices: Notices, *, memory: Memory | None = None) -> None:
         super().__init__(program, notices, "chart-scatter")
         self._memory = memory
-        self._map: TextMap | None = None
+        self.map: TextMap | None = None  # the one that is shown
         self._maps: dict[Layout, TextMap] = {}
         self._asked = False  # whether the map that is being made was asked for
         self._colours: MapColours | None = None
@@ -215,12 +204,8 @@ class MapView(VectorPage):
         self._make_widgets(memory)
         self._lay_out()
 
-    def map(self) -> TextMap | None:
-        """The map that is shown; None before the first."""
-        return self._map
-
     def clear(self) -> None:
-        self._map, self._colours, self._chosen = None, None, ""
+        self.map, self._colours, self._chosen = None, None, ""
         self._maps = {}
         self.stop_link.hide()
         self.find_field.reset()
@@ -282,13 +267,8 @@ class MapView(VectorPage):
         self.list.closed.connect(lambda: self._picked(-1))
         self.list.opened.connect(self.show_text)
         self.list.rows_wanted.connect(self.rows_wanted)
-        self.picture = PictureButtons(
-            self.dots,
-            self.notices,
-            self.tasks,
-            name=self.tr("map"),
-            folder=self.program.remembered_folder(FolderUse.PICTURES),
-        )
+        folder = self.program.remembered_folder(FolderUse.PICTURES)
+        self.picture = PictureButtons(self.dots, self.notices, self.tasks, folder)
 
     def _explain_layouts(self) -> None:
         tips = (
@@ -311,9 +291,8 @@ class MapView(VectorPage):
             self.summary,
             self.picture,
         )
-        content = column(column(boxed(bar), margins=(WIDE, SMALL, MEDIUM, SMALL)), gap=0)
-        content.addWidget(split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True), 1)
-        self.lay_out_content(content, self.stop_link)
+        body = split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True)
+        self.lay_out_content(body, above=bar, after_foot=self.stop_link)
 
     # Reading
 
@@ -371,7 +350,7 @@ class MapView(VectorPage):
             self._say(self.tr("The map by neighbours is ready: choose it above."))
 
     def _show_first(self, made: TextMap, colours: MapColours, embeddings: Embeddings) -> None:
-        self._map = self._maps[made.layout] = made
+        self.map = self._maps[made.layout] = made
         self._colours = colours
         self.dots.show_points(made.points, self._describe, lambda: PlotData(self._columns(), self._rows(embeddings)))
         self.dots.set_colours(colours.dots, colours.names)  # painted once, not without colours and then with them
@@ -380,12 +359,12 @@ class MapView(VectorPage):
     async def _show(self, made: TextMap) -> None:
         colours = self._colours
         names = () if colours is None else await asyncio.to_thread(colours.dots.positions_of_names, made.points)
-        self._map = made
+        self.map = made
         self.dots.move_points(made.points, names)
         self._say()
 
     def _say(self, *more: str) -> None:
-        made = self._map
+        made = self.map
         if made is None:
             return
         self.layout_choice.set_value(made.layout)
@@ -404,47 +383,45 @@ class MapView(VectorPage):
     async def _offer_colours(self, embeddings: Embeddings) -> None:
         choices, first = await asyncio.to_thread(colour_choices, embeddings)
         self._chosen = self._chosen or first
-        self.colour_choice.blockSignals(True)
         self.colour_choice.clear()
         for key, title in choices:
             self.colour_choice.add(title, key)
         self.colour_choice.set_value(self._chosen)
-        self.colour_choice.blockSignals(False)
 
     async def _colour(self) -> None:
-        embeddings, made = self.embeddings, self._map
+        embeddings, made = self.embeddings, self.map
         if embeddings is not None and made is not None:
             self._colours = found = await asyncio.to_thread(read_colours, embeddings, made, self._chosen)
             names = found.names
-            while self._map is not made and (made := self._map) is not None:  # the dots have moved meanwhile
+            while self.map is not made and (made := self.map) is not None:  # the dots have moved meanwhile
                 names = await asyncio.to_thread(found.dots.positions_of_names, made.points)
             self.dots.set_colours(found.dots, names)
 
     async def _find(self) -> None:
         await asyncio.sleep(_TYPING)
         text = self.find_field.text()
-        if self.embeddings is None or self._map is None:
+        if self.embeddings is None or self.map is None:
             return
         if not text:
             self.dots.mark(None)
             self.list.hide()
             return
         found = np.array(await asyncio.to_thread(self.embeddings.find, text), dtype=np.int64)
-        self._show_list(np.flatnonzero(np.isin(self._map.item_numbers, found)), self.tr("“{text}”").format(text=text))
+        self._show_list(np.flatnonzero(np.isin(self.map.item_numbers, found)), self.tr("“{text}”").format(text=text))
 
     # Showing
 
     def show_text(self, item_no: int) -> None:
-        if self._map is not None:
-            index = int(np.searchsorted(self._map.item_numbers, item_no))
-            if index < len(self._map.item_numbers) and self._map.item_numbers[index] == item_no:
+        if self.map is not None:
+            index = int(np.searchsorted(self.map.item_numbers, item_no))
+            if index < len(self.map.item_numbers) and self.map.item_numbers[index] == item_no:
                 self._picked(index)
 
     def _describe(self, index: int) -> tuple[str, str]:
-        if self.embeddings is None or self._map is None:
+        if self.embeddings is None or self.map is None:
             return "", ""
         try:
-            (text,) = self.embeddings.texts([int(self._map.item_numbers[index])])
+            (text,) = self.embeddings.texts([int(self.map.item_numbers[index])])
         except UserError as error:  # raised while painting, outside any task
             return said(error.message), ""
         below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=display.number(text.row)), text.label)))
@@ -453,10 +430,10 @@ class MapView(VectorPage):
     def _picked(self, index: int) -> None:
         self.dots.set_current(index)
         self.dots.mark(None)
-        if index < 0 or self.embeddings is None or self._map is None:
+        if index < 0 or self.embeddings is None or self.map is None:
             self.list.hide()
         else:
-            self.list.show_neighbours(self.embeddings, int(self._map.item_numbers[index]))
+            self.list.show_neighbours(self.embeddings, int(self.map.item_numbers[index]))
 
     def _lassoed(self, indices: NDArray[np.int64]) -> None:
         self.lasso_button.setChecked(False)
@@ -468,8 +445,8 @@ class MapView(VectorPage):
     def _show_list(self, indices: NDArray[np.int64], name: str) -> None:
         self.dots.set_current(-1)
         self.dots.mark(indices)
-        if self.embeddings is not None and self._map is not None:
-            self.list.show_items(self.embeddings, self._map.item_numbers[indices], name)
+        if self.embeddings is not None and self.map is not None:
+            self.list.show_items(self.embeddings, self.map.item_numbers[indices], name)
 
     def _layout_picked(self, key: object) -> None:
         layout = Layout(str(key))
@@ -477,7 +454,7 @@ class MapView(VectorPage):
             self._memory.set(_MEMORY, layout)
         if layout is Layout.DIRECTION:
             self.tasks.cancel("neighbours")
-        if self._map is None or layout is self._map.layout:
+        if self.map is None or layout is self.map.layout:
             self._say()
             return
         if layout in self._maps:
@@ -494,8 +471,8 @@ class MapView(VectorPage):
 
     def _stop(self) -> None:
         self.tasks.cancel("neighbours")
-        if self._memory is not None and self._map is not None:
-            self._memory.set(_MEMORY, self._map.layout)
+        if self._memory is not None and self.map is not None:
+            self._memory.set(_MEMORY, self.map.layout)
         self._say()
 
     def _colour_picked(self, key: object) -> None:
@@ -510,7 +487,7 @@ class MapView(VectorPage):
 
     def _rows(self, embeddings: Embeddings) -> Iterator[Sequence[Cell]]:
         """Every dot, in the order of the file. Runs in a thread."""
-        made, colours = self._map, self._colours
+        made, colours = self.map, self._colours
         if made is None:
             return
         for start in range(0, len(made.points), _PAGE):

@@ -237,16 +237,10 @@ class QualityView(ResultsPage[Quality | None]):
             card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         figures = boxed(Flow(*cards, gap=MEDIUM))
         above = column(figures, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
-        shown = column(above, gap=0)
-        shown.addWidget(self.table, 1)
-        shown.addWidget(line())
-        shown.addLayout(column(self.foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        self._content = boxed(shown)
+        foot = column(self.foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
+        self._content = boxed(column(above, (self.table, 1), line(), foot, gap=0))
         self._trouble = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
-        whole = column(self._trouble, gap=0)
-        whole.addWidget(self._content, 1)
-        whole.addWidget(self.empty, 1)
-        self.lay_out(boxed(whole))
+        self.lay_out(boxed(column(self._trouble, (self._content, 1), (self.empty, 1), gap=0)))
 
     # Reading
 

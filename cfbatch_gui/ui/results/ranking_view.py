@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QStackedWidget
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
@@ -37,7 +36,7 @@ from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import EmptyPlace, Label, LinkButton, SearchField, boxed, column, row, split
+from cfbatch_gui.ui.widgets import Label, LinkButton, MaybeEmpty, SearchField, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
@@ -226,18 +225,14 @@ class RankingView(ResultsPage[RankingRead]):
         for table in (self.queries, self.contexts):
             table.too_much_to_copy.connect(partial(say_too_much, self.notices))
         self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
-        self._none_kept = EmptyPlace("funnel", "")
 
     def _lay_out(self) -> None:
         bar = SearchBar(self.find_field, (self.limits_bar, self.kept), self.contexts)
-        self._contexts_stack = QStackedWidget()
-        self._contexts_stack.addWidget(self.contexts)
-        self._contexts_stack.addWidget(self._none_kept)
-        right = column(self._contexts_stack, gap=0)
-        foot = row()
-        foot.addWidget(self.foot, 1)
+        self._contexts_stack = MaybeEmpty("funnel", self.contexts)
+        foot = row((self.foot, 1))
         foot.addWidget(self.score_link, 0, Qt.AlignmentFlag.AlignBottom)
-        right.addLayout(column(self.panel, foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
+        below = column(self.panel, foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM))
+        right = column(self._contexts_stack, below, gap=0)
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
@@ -362,12 +357,12 @@ class RankingView(ResultsPage[RankingRead]):
         limits, before = self.limits(), self._item_no
         shown = self._matching([each for each in self._ranked if limits.keep(each.context)])
         self.contexts_model.set_rows(shown)
-        self._none_kept.set_sentence(self._why_none())
-        self._contexts_stack.setCurrentIndex(0 if shown else 1)
         self.panel.setVisible(bool(shown))
         if not shown:
+            self._contexts_stack.show_sentence(self._why_none())
             self.panel.show_text("", "")
             return
+        self._contexts_stack.show_content()
         items = [self.contexts_model.row(index).context.item_no for index in range(len(shown))]
         index = items.index(before) if before in items else 0
         if self.contexts.currentIndex().row() != index:

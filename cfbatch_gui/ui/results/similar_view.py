@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QLineEdit, QStackedWidget
+from PySide6.QtWidgets import QLineEdit
 
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.program import Program
@@ -31,9 +31,9 @@ from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
-    EmptyPlace,
     IconLine,
     LinkButton,
+    MaybeEmpty,
     PrimaryButton,
     boxed,
     column,
@@ -103,26 +103,11 @@ class SimilarView(VectorPage):
         self.panel = TextPanel(lines=4)
 
     def _lay_out(self) -> None:
-        ask = row(self.sentence, self.button)
-        ask.setStretch(0, 1)
-        head = row(self.title, self.table_link)
-        head.setStretch(0, 1)
-        content = column(
-            column(ask, self.price, gap=TINY, margins=(WIDE, LARGE, WIDE, MEDIUM)),
-            line(),
-            gap=0,
-        )
-        found = column(column(head, margins=(WIDE, SMALL, MEDIUM, SMALL)), gap=0)
-        found.addLayout(table_over_text(self.table, self.panel, margin=LARGE), 1)
-        self._body = QStackedWidget()
-        self._body.addWidget(
-            EmptyPlace(
-                "search", self.tr("The texts that are most like your sentence will stand here, with their similarity.")
-            )
-        )
-        self._body.addWidget(boxed(found))
-        content.addWidget(self._body, 1)
-        self.lay_out_content(content)
+        ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(WIDE, LARGE, WIDE, MEDIUM))
+        head = row((self.title, 1), self.table_link, margins=(WIDE, SMALL, MEDIUM, SMALL))
+        table = table_over_text(self.table, self.panel, margin=LARGE)
+        self._body = MaybeEmpty("search", boxed(column(head, (table, 1), gap=0)))
+        self.lay_out_content(boxed(column(ask, line(), (self._body, 1), gap=0)))
         self._show_found(())
 
     # Searching
@@ -168,10 +153,14 @@ class SimilarView(VectorPage):
 
     def _show_found(self, found: Sequence[Neighbour]) -> None:
         self.found.set_rows(tuple(found))
-        self._body.setCurrentIndex(1 if found else 0)
         if found:
+            self._body.show_content()
             self.table.selectRow(0)
             self.table.scrollToTop()
+        else:
+            self._body.show_sentence(
+                self.tr("The texts that are most like your sentence will stand here, with their similarity.")
+            )
 
     def _picked(self, index: int) -> None:
         if 0 <= index < self.found.rowCount():

@@ -31,7 +31,7 @@ from cfbatch_gui.ui.results.loaded_results import (
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import ThinProgress, boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
@@ -63,15 +63,17 @@ class VectorPage(ResultsPage[VectorsRead]):
         self._progress.setSizePolicy(size_policy)
 
     def lay_out_content(
-        self, content: QLayout, after_foot: QWidget | None = None, *, bar: QWidget | None = None
+        self,
+        body: QWidget,
+        *,
+        above: QLayout | None = None,
+        after_foot: QWidget | None = None,
+        bar: QWidget | None = None,
     ) -> None:
-        foot = row(self.foot, *filter(None, [after_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
-        foot.setStretch(0, 1)
-        whole = column(gap=0)
-        whole.addLayout(content, 1)
-        whole.addWidget(self._progress)
-        whole.addWidget(line())
-        whole.addLayout(foot)
+        """`above` the body are its fields; the `bar` is shown without the rest, too."""
+        foot = row((self.foot, 1), *filter(None, [after_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
+        fields = column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL)) if above is not None else None
+        whole = column(*filter(None, [fields]), (body, 1), self._progress, line(), foot, gap=0)
         self.lay_out(boxed(whole), bar)
 
     # For the pages
@@ -201,10 +203,7 @@ def show_whole(text: EmbeddedText, panel: TextPanel) -> None:
 
 
 def table_over_text(table: QWidget, panel: TextPanel, *, margin: int = MEDIUM) -> QVBoxLayout:
-    whole = column(gap=0)
-    whole.addWidget(table, 1)
-    whole.addLayout(column(panel, margins=(margin, SMALL, margin, SMALL)))
-    return whole
+    return column((table, 1), column(panel, margins=(margin, SMALL, margin, SMALL)), gap=0)
 
 
 def item_no_of(row: Any) -> int:

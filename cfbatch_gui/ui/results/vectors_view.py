@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -40,9 +40,9 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
-    EmptyPlace,
     Label,
     LinkButton,
+    MaybeEmpty,
     SearchField,
     column,
     row,
@@ -75,9 +75,7 @@ class VectorPanel(QWidget):
         self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=item_no_of, sortable=False, parent=self)
         self.table = TableView("vectors/neighbours", self.tr("Nearest texts"), self.neighbours, memory=memory)
         self.table.opened.connect(lambda index: self.opened.emit(self.neighbours.row(index).text.item_no))
-        values = row(self.values)
-        values.setStretch(0, 1)
-        values.addWidget(self.copy_button)
+        values = row((self.values, 1), self.copy_button)
         self.setLayout(
             column(
                 column(self.text_panel, values, margins=(MEDIUM, MEDIUM, MEDIUM, SMALL)),
@@ -195,23 +193,19 @@ class VectorsView(VectorPage):
         self.table = TableView("vectors/texts", self.tr("Texts"), memory=memory, on_picked=self._picked)
         self.table.too_much_to_copy.connect(partial(say_too_much, self.notices))
         self.rows: PagedRows[VectorRow] = PagedRows((), count=0, fetch=self._fetch)
-        self._nothing_found = EmptyPlace("search", "")
 
     def _lay_out(self) -> None:
         bar = SearchBar(self.find_field, (self.count, self.all_link), self.table)
-        self._table_stack = QStackedWidget()
-        self._table_stack.addWidget(self.table)
-        self._table_stack.addWidget(self._nothing_found)
+        self._table_stack = MaybeEmpty("search", self.table)
         self._table_stack.setMinimumWidth(scaled(_LEAST_TABLE))
-        content = column(gap=0)
         sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
-        content.addWidget(split(self._table_stack, self.panel, sizes=sizes, stretched=0), 1)
-        self.lay_out_content(content, bar=bar)
+        self.lay_out_content(split(self._table_stack, self.panel, sizes=sizes, stretched=0), bar=bar)
 
     # Reading
 
     def clear(self) -> None:
         self._clear_search()
+        self._table_stack.show_content()
         self._found, self._item_no = None, 0
         self._found_name, self._asked_for = "", None
         self.all_link.hide()
@@ -267,7 +261,6 @@ class VectorsView(VectorPage):
         if self.vectors_read is None:
             return
         found = await asyncio.to_thread(self.vectors_read.embeddings.find, text) if text else None
-        self._nothing_found.set_sentence(self.tr("No text has “{text}” in it.").format(text=text))
         self._show_found(found)
 
     def _show_found(self, found: tuple[int, ...] | None, name: str = "") -> None:
@@ -276,7 +269,10 @@ class VectorsView(VectorPage):
         self._found, self._found_name = found, name
         count = self._shown_count()
         self._refresh(count)
-        self._table_stack.setCurrentIndex(0 if count else 1)
+        if count:
+            self._table_stack.show_content()
+        else:
+            self._table_stack.show_sentence(self.tr("No text has “{text}” in it.").format(text=self.find_field.text()))
         self._show_count()
 
     def _mark(self, sought: str) -> None:

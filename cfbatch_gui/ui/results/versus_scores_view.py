@@ -12,21 +12,20 @@ from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.versus_scores import (
     VersusScores,
     scores_versus_similarities,
-    texts_of_pair,
     texts_of_pairs,
 )
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.results.vector_page import VectorPage, table_over_text
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, column, row
+from cfbatch_gui.ui.theme import LARGE
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _LONGEST = 160  # characters of each text in the tip under the mouse
+_Pair = tuple[str, str, str, str]  # its query, text, score and similarity
 
 
 class PairChart(Chart):
@@ -52,47 +51,32 @@ class PairChart(Chart):
 class VersusScoresView(VectorPage):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "chart-scatter")
-        self._versus: VersusScores | None = None
+        self.versus: VersusScores | None = None  # the pairs that are shown
         self._folder: JobFolder | None = None
         self.ranking = Choice(self.tr("Ranking to look at"), on_picked=lambda _: self._look())
         self.ranking.setMinimumWidth(210)
         self.summary = ElidedLabel("", "quiet")
         self.chart = PairChart(self.tr("Scores and similarities"))
         self.chart.picked.connect(self._picked)
-        self.picture = PictureButtons(
-            self.chart,
-            notices,
-            self.tasks,
-            name=self.tr("scores and similarities"),
-            folder=program.remembered_folder(FolderUse.PICTURES),
-        )
+        folder = program.remembered_folder(FolderUse.PICTURES)
+        self.picture = PictureButtons(self.chart, notices, self.tasks, folder, self.tr("scores and similarities"))
         self.panel = TextPanel(lines=4)
-        bar = row(self.ranking, 4, self.summary, self.picture, margins=(WIDE, SMALL, MEDIUM, SMALL))
-        bar.setStretch(2, 1)
         self._body = MaybeEmpty("chart-scatter", boxed(table_over_text(self.chart, self.panel, margin=LARGE)))
-        content = column(bar, gap=0)
-        content.addWidget(self._body, 1)
-        self.lay_out_content(content)
-
-    def versus(self) -> VersusScores | None:
-        """The pairs that are shown; None before the first."""
-        return self._versus
+        self.lay_out_content(self._body, above=row(self.ranking, 4, (self.summary, 1), self.picture))
 
     def clear(self) -> None:
-        self._versus, self._folder = None, None
+        self.versus, self._folder = None, None
         self.summary.setText("")
         self.picture.hide()
         self._body.show_sentence("")
 
     def arrived(self, *, is_first: bool) -> None:
         before = self.ranking.value()
-        self.ranking.blockSignals(True)
         self.ranking.clear()
         for job in rankings(self.program):
             self.ranking.add(display.one_line(job.name, 60), job.id)
         if before is not None:
             self.ranking.set_value(before)
-        self.ranking.blockSignals(False)
         self._look()
 
     def _look(self) -> None:
@@ -108,7 +92,7 @@ class VersusScoresView(VectorPage):
             self.tr("Looking for texts that both jobs have…"),
             lambda tell: scores_versus_similarities(folder, embeddings, tell),
         )
-        self._versus, self._folder = found, folder
+        self.versus, self._folder = found, folder
         self._show(found, folder)
 
     def _show(self, found: VersusScores, folder: JobFolder) -> None:
@@ -134,32 +118,28 @@ class VersusScoresView(VectorPage):
             self.tr("A dot is a query with a context. Texts are the same when they are equal letter by letter.")
         )
 
-    def _describe(self, index: int) -> str:
-        if self._versus is None or self._folder is None:
-            return ""
+    def _pair(self, index: int) -> _Pair | None:
+        """None, after a notice, if it cannot be read."""
+        if self.versus is None or self._folder is None:
+            return None
         try:
-            query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[index]))
-        except UserError as error:  # raised while painting, outside any task
-            return said(error.message)
-        score, similarity = self._versus.scores[index], self._versus.similarities[index]
-        figures = f"{score_text(score)} · {score_text(similarity)}"
-        return f"{display.one_line(query, _LONGEST)}\n{display.one_line(text, _LONGEST)}\n{figures}"
+            ((query, text),) = texts_of_pairs(self._folder, self.versus.item_numbers[index : index + 1])
+        except UserError as error:  # also raised while painting, outside any task
+            self.notices.show_error(error)
+            return None
+        return query, text, score_text(self.versus.scores[index]), score_text(self.versus.similarities[index])
+
+    def _describe(self, index: int) -> str:
+        if (pair := self._pair(index)) is None:
+            return ""
+        query, text, score, similarity = pair
+        return f"{display.one_line(query, _LONGEST)}\n{display.one_line(text, _LONGEST)}\n{score} · {similarity}"
 
     def _picked(self, index: int) -> None:
-        if self._versus is None or self._folder is None:
-            return
-        try:
-            query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[index]))
-        except UserError as error:
-            self.notices.show_error(error)
-            return
-        score, similarity = self._versus.scores[index], self._versus.similarities[index]
-        about = self.tr("score {score}, similarity {similarity}")
-        self.panel.show_text(
-            display.one_line(query, 100),
-            text,
-            about=about.format(score=score_text(score), similarity=score_text(similarity)),
-        )
+        if (pair := self._pair(index)) is not None:
+            query, text, score, similarity = pair
+            about = self.tr("score {score}, similarity {similarity}").format(score=score, similarity=similarity)
+            self.panel.show_text(display.one_line(query, 100), text, about=about)
 
 
 def rankings(program: Program) -> tuple[Job, ...]:

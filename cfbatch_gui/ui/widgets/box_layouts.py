@@ -24,8 +24,8 @@ from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 
 BoxT = TypeVar("BoxT", bound=QBoxLayout)
 PAGE_MARGINS = (WIDE, LARGE, WIDE, LARGE)
-Item = QWidget | QLayout | int | None
-"""A widget, a layout, a distance in pixels, or None for space that stretches."""
+Item = QWidget | QLayout | int | None | tuple[QWidget | QLayout, int]
+"""A widget or a layout, also with its share of the room; a distance in pixels; None for space that stretches."""
 
 
 def row(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QHBoxLayout:
@@ -235,10 +235,12 @@ def _fill(layout: BoxT, items: tuple[Item, ...], gap: int, margins: tuple[int, i
             layout.addStretch(1)
         elif isinstance(item, int):
             layout.addSpacing(item)
-        elif isinstance(item, QWidget):
-            layout.addWidget(item)
         else:
-            layout.addLayout(item)
+            part, stretch = item if isinstance(item, tuple) else (item, 0)
+            if isinstance(part, QWidget):
+                layout.addWidget(part, stretch)
+            else:
+                layout.addLayout(part, stretch)
     return layout
 
 

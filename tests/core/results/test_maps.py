@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.colouring import OTHER, Categories, Numbers, by_number, colouring
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map, make_tsne_map, tsne_map
 from cfbatch_gui.core.results.tsne import Repulsion, knn_graph, tsne_layout
@@ -79,27 +78,6 @@ def test_unit_vectors_are_read_in_blocks_and_by_place(tmp_path: Path) -> None:
     assert np.allclose(whole, unit.rows(np.arange(19)))
     assert np.allclose(np.linalg.norm(whole, axis=1), 1, atol=1e-6)
     assert unit.sample(5).tolist() == [0, 4, 9, 13, 18]
-
-
-def test_a_column_of_words_makes_categories() -> None:
-    found = colouring(["b", "a", "a", "", "c", "b", "b", "d"], 2)
-    assert isinstance(found, Categories)
-    assert (found.names, found.counts, found.others) == (("b", "a"), (3, 2), 3)
-    assert found.codes.tolist() == [0, 1, 1, OTHER, OTHER, 0, 0, OTHER]
-
-
-def test_a_column_of_many_numbers_makes_a_ramp() -> None:
-    found = colouring([*(f"{number},5" for number in range(200)), ""], 8)
-    assert isinstance(found, Numbers)
-    assert (found.values[3], np.isnan(found.values[-1])) == (3.5, True)
-    assert 0 < found.low < found.high < 200
-    assert isinstance(colouring(["1", "2", "1", "2"], 8), Categories)
-    assert isinstance(colouring(["", ""], 8), Categories)
-
-
-def test_clusters_beyond_the_colours_are_others() -> None:
-    found = by_number(np.array([0, 0, 1, 2, 3]), ["one", "two", "three", "four"], 2)
-    assert (found.names, found.counts, found.others) == (("one", "two"), (2, 1), 2)
 
 
 def test_a_column_is_read_for_every_text(tmp_path: Path) -> None:

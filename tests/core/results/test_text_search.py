@@ -15,8 +15,6 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.text_search import CasefoldIndex, TextSearch
-from tests.core.results.folders import room_for
-from tests.screen.disks import small_disk
 
 IN_ORDER = "SELECT text_no, row, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
 TEXTS = (
@@ -57,7 +55,7 @@ def found_by_python(needle: str, texts: Sequence[str], each: int = 1) -> list[in
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
-    """A megabyte of texts: more than the index keeps in memory here."""
+    """A megabyte of texts: more than stay in memory here."""
     return filled_texts(tmp_path_factory.mktemp("many"), many_texts(), each=3)
 
 
@@ -86,7 +84,7 @@ def test_any_text_in_any_others(
     tmp_path_factory: pytest.TempPathFactory, needle: str, texts: list[str], each: int
 ) -> None:
     folded = CasefoldIndex(filled_texts(tmp_path_factory.mktemp("any"), texts, each=each), IN_ORDER)
-    for _ in ("taken out", "kept"):
+    for _ in ("read", "kept"):
         assert folded.find(needle).tolist() == found_by_python(needle, texts, each)
 
 
@@ -112,32 +110,6 @@ def test_a_search_while_the_texts_are_taken_out_waits_for_them(many: JobFolder) 
     assert folded.find("00777").tolist() == [777 // 3 + 1]
     for thread in threads:
         thread.join()
-
-
-def unnamed_files(folder: Path) -> list[str]:
-    """The deleted files in `folder` that this process has open."""
-    found = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
-    return [each for each in found if each.startswith(f"{folder}/") and each.endswith(" (deleted)")]
-
-
-def test_a_search_leaves_the_room_that_jobs_need(tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk", 5) as disk:
-        folder = filled_texts(disk / "job", many_texts())
-        folded = CasefoldIndex(folder, IN_ORDER)
-        folded.prepare()
-        assert folded.find("00777").tolist() == [778]
-        assert unnamed_files(folder.path) == []
-
-
-def test_without_room_on_the_disk_the_texts_are_read_again(many: JobFolder) -> None:
-    folded = CasefoldIndex(many, IN_ORDER)
-    with room_for(500_000):
-        assert folded.find("00777").tolist() == [777 // 3 + 1]
-        assert folded.find("00345").tolist() == [345 // 3 + 1]
-        assert not unnamed_files(many.path), "what did not fit still takes room"
-    folded.prepare()
-    assert len(unnamed_files(many.path)) == 1
-    assert folded.find("00777").tolist() == [777 // 3 + 1]
 
 
 QUERIES, EACH = 1_500, 2

@@ -94,7 +94,7 @@ def test_ctrl_c_copies_the_picture(histogram: Chart) -> None:
 
 async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, tmp_path: Path) -> None:
     notices = Notices()
-    buttons = PictureButtons(histogram, notices, Tasks(histogram, lambda error: None), name="scores")
+    buttons = PictureButtons(histogram, notices, Tasks(histogram, lambda error: None), None, "scores")
     for suffix in ("png", "svg", "csv"):
         await buttons.write(tmp_path / f"scores.{suffix}")
     assert not QImage(str(tmp_path / "scores.png")).isNull()

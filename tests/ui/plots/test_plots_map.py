@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots import DotMap, PlotData
-from cfbatch_gui.ui.plots.colours import by_category, categories, plain
+from cfbatch_gui.ui.plots.colours import by_category, by_cells, categories, plain
 from cfbatch_gui.ui.plots.dot_map import dot_image, view_of_all
 
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=np.float32)
@@ -187,3 +187,14 @@ def _height_of(drawn: str, name: str) -> float:
     before = drawn[: drawn.index(f">{name}</text>")]
     tag = before[before.rindex("<text") :]
     return float(tag.split(' y="')[1].split('"')[0])
+
+
+def test_a_column_of_words_makes_categories_and_one_of_many_numbers_a_ramp() -> None:
+    words = by_cells([*"bbbaa", "", *"ccdefghij"])
+    assert (words.names, words.others) == (tuple("bacdefgh"), True)
+    assert words.codes.tolist() == [0, 0, 0, 1, 1, 8, 2, 2, 3, 4, 5, 6, 7, 8, 8]
+    numbers = by_cells([*(f"{number},5" for number in range(200)), ""])
+    assert numbers.limits == pytest.approx((2.49, 197.51))
+    assert numbers.codes[[0, 100, 199, 200]].tolist() == [0, 31, 63, 64]
+    assert by_cells(["1", "2", "1", "2"]).names == ("1", "2")
+    assert by_cells(["", ""]).names == ()

@@ -5,6 +5,7 @@ Columns that are empty throughout are left out, unless they were chosen by name.
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import compress
@@ -225,37 +226,25 @@ def write_rankings(work: Work) -> Written:
     columns = [column for column in every if column.is_of_scores]
     own = [column for column in every if column.name not in ("rank", "score", "error")]
     shown = [*own, PeopleColumn(table.columns.index("error"), "error", say(_REASON), _REASON_WIDTH)]
-    with atomic_writer(work.path) as stream:
-        with workbook(stream) as book:
-            ranking = _sheet_of(book, say(_RANKING), columns)
-            problems: Sheet | None = None  # there is one only if it has rows
-            done = 0
-            for block in table.blocks():
-                for row, is_scored in zip(block.rows, block.are_scored, strict=True):
-                    if is_scored:
-                        ranking.add([each.cell(row) for each in columns])
-                        continue
-                    if problems is None:
-                        problems = _sheet_of(book, say(_PROBLEMS), shown)
-                    problems.add(_said(say, shown, row))
-                done += block.items
-                work.tick(done)
-            query = next((each.header for each in every if each.name == "query"), say(_QUERY))
-            per_query = Sheet(
-                book, say(_PER_QUERY_SHEET), (query, *map(say, _PER_QUERY)), _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS
-            )
-            fill(per_query, _per_query(work, table.asked))
-            about_sheet = Sheet(book, say(_ABOUT), (say(_ABOUT), ""), _ABOUT_WIDTHS)
-            fill(about_sheet, _about(work.metadata, work.folder, say))
-            sheets = [ranking, *([problems] if problems is not None else []), per_query, about_sheet]
-            for sheet in sheets:
-                sheet.finish()
-        check_archive(work, stream)
-        work.tick_end()
-    notes = {
-        "sheets": {sheet.name: sheet.rows for sheet in sheets},
-        "dropped_by_top_k_or_threshold": table.dropped,
-    }
+    with _checked_workbook(work) as (book, sheets):
+        sheets.append(ranking := _sheet_of(book, say(_RANKING), columns))
+        problems: Sheet | None = None  # there is one only if it has rows
+        done = 0
+        for block in table.blocks():
+            for row, is_scored in zip(block.rows, block.are_scored, strict=True):
+                if is_scored:
+                    ranking.add([each.cell(row) for each in columns])
+                    continue
+                if problems is None:
+                    sheets.append(problems := _sheet_of(book, say(_PROBLEMS), shown))
+                problems.add(_said(say, shown, row))
+            done += block.items
+            work.tick(done)
+        query = next((each.header for each in every if each.name == "query"), say(_QUERY))
+        header = (query, *map(say, _PER_QUERY))
+        sheets.append(Sheet(book, say(_PER_QUERY_SHEET), header, _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS))
+        fill(sheets[-1], _per_query(work, table.asked))
+    notes = {**_rows_of(sheets), "dropped_by_top_k_or_threshold": table.dropped}
     return Written(ranking.rows + (problems.rows if problems is not None else 0), (work.path,), notes)
 
 
@@ -263,26 +252,34 @@ def write_in_file_order(work: Work) -> Written:
     """Write and read back: the user's own sheet, row by row, with rank, score and, where there is none, the reason."""
     (table, chosen), say = _table(work), work.say
     columns = people_columns(work.folder, table, chosen, say, as_in_file=True)
+    with _checked_workbook(work) as (book, sheets):
+        sheets.append(ranking := _sheet_of(book, say(_RANKING), columns))
+        done = 0
+        for block in table.in_file_order():
+            fill(ranking, (_said(say, columns, row) for row in block.rows))
+            done += block.items
+            work.tick(done)
+    notes = {**_rows_of(sheets), "order": "of the file", "dropped_by_top_k_or_threshold": table.dropped}
+    return Written(ranking.rows, (work.path,), notes)
+
+
+@contextmanager
+def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[Sheet]]]":
+    """A workbook for the sheets that are added to the list; the last one says where it comes from."""
     with atomic_writer(work.path) as stream:
         with workbook(stream) as book:
-            ranking = _sheet_of(book, say(_RANKING), columns)
-            done = 0
-            for block in table.in_file_order():
-                fill(ranking, (_said(say, columns, row) for row in block.rows))
-                done += block.items
-                work.tick(done)
-            about_sheet = Sheet(book, say(_ABOUT), (say(_ABOUT), ""), _ABOUT_WIDTHS)
-            fill(about_sheet, _about(work.metadata, work.folder, say))
-            for sheet in (ranking, about_sheet):
+            sheets: list[Sheet] = []
+            yield book, sheets
+            sheets.append(Sheet(book, work.say(_ABOUT), (work.say(_ABOUT), ""), _ABOUT_WIDTHS))
+            fill(sheets[-1], _about(work.metadata, work.folder, work.say))
+            for sheet in sheets if work.metadata.kind is Kind.RANK else sheets[:-1]:
                 sheet.finish()
         check_archive(work, stream)
         work.tick_end()
-    notes = {
-        "sheets": {sheet.name: sheet.rows for sheet in (ranking, about_sheet)},
-        "order": "of the file",
-        "dropped_by_top_k_or_threshold": table.dropped,
-    }
-    return Written(ranking.rows, (work.path,), notes)
+
+
+def _rows_of(sheets: Sequence[Sheet]) -> dict[str, object]:
+    return {"sheets": {sheet.name: sheet.rows for sheet in sheets}}
 
 
 def _sheet_of(book: "xlsxwriter.Workbook", name: str, columns: Sequence[PeopleColumn]) -> Sheet:
@@ -327,24 +324,17 @@ def write_vectors(work: Work) -> Written:
     columns = [own[index] for index in kept]
     widths = [*(found.width(index, own[index]) for index in kept), *(_NUMBER_WIDTH for _ in numbers)]
     done = 0
-    with atomic_writer(work.path) as stream:
-        with workbook(stream) as book:
-            of_numbers = {at: count for at, count in enumerate(decimals) if count is not None}
-            vectors_sheet = Sheet(book, work.say(_EMBEDDINGS), [*columns, *numbers], widths, of_numbers)
-            about_sheet = Sheet(book, work.say(_ABOUT), (work.say(_ABOUT), ""), _ABOUT_WIDTHS)
-            for texts, vectors in table.blocks():
-                for text, shown in zip(texts, shortest(vectors).tolist(), strict=True):
-                    cells = _vector_cells(table, text)
-                    named = [as_number(cells[index], count) for index, count in zip(kept, decimals, strict=True)]
-                    vectors_sheet.add([*named, *shown])
-                done += len(texts)
-                work.tick(done)
-            fill(about_sheet, _about(work.metadata, work.folder, work.say))
-            vectors_sheet.finish()
-        check_archive(work, stream)
-        work.tick_end()
-    sheets = {sheet.name: sheet.rows for sheet in (vectors_sheet, about_sheet)}
-    return Written(done, (work.path,), {**table.notes, "sheets": sheets})
+    with _checked_workbook(work) as (book, sheets):
+        of_numbers = {at: count for at, count in enumerate(decimals) if count is not None}
+        sheets.append(Sheet(book, work.say(_EMBEDDINGS), [*columns, *numbers], widths, of_numbers))
+        for texts, vectors in table.blocks():
+            for text, shown in zip(texts, shortest(vectors).tolist(), strict=True):
+                cells = _vector_cells(table, text)
+                named = [as_number(cells[index], count) for index, count in zip(kept, decimals, strict=True)]
+                sheets[0].add([*named, *shown])
+            done += len(texts)
+            work.tick(done)
+    return Written(done, (work.path,), {**table.notes, **_rows_of(sheets)})
 
 
 def _header_of_ids(work: Work, numbers: list[str]) -> str:
