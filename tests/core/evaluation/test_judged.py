@@ -71,9 +71,9 @@ def test_bpref_counts_the_judged_texts_above_each_relevant_one() -> None:
 
 
 def test_a_query_without_an_answer_or_without_a_relevant_text_is_0() -> None:
-    for metric in metrics.usual_metrics():
-        assert metric.of(NOTHING, JUDGED) == 0.0
-        assert metric.of(labels(0, 0), labels(0, 0)) == 0.0
+    for metric in metrics.usual_metrics().values():
+        assert metric(NOTHING, JUDGED) == 0.0
+        assert metric(labels(0, 0), labels(0, 0)) == 0.0
 
 
 def test_a_label_below_zero_gains_nothing() -> None:
