@@ -123,9 +123,7 @@ class ExportSummary(QWidget):
             self._rows.append(line)
             files.addWidget(line)
         folder_row = row((self.folder, 1), 12, self.change_button)
-        card = Card(inset=True)
-        card.body.addLayout(column(files, self._more, folder_row, gap=6))
-        self.setLayout(column(card))
+        self.setLayout(column(Card(files, self._more, folder_row, inset=True, gap=6)))
 
     def show_outputs(self, outputs: Sequence[Output], extent: Extent | None, columns: int | None) -> None:
         """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
