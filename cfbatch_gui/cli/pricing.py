@@ -27,8 +27,13 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
-from cfbatch_gui.core.versions.differences import Change, Differences, check_comparable, compare_versions
-from cfbatch_gui.core.versions.draft_version import find_predecessor
+from cfbatch_gui.core.versions.differences import (
+    Change,
+    Differences,
+    check_comparable,
+    compare_versions,
+    find_predecessor,
+)
 from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cfbatch_gui.cli.console import Console, elided, width_of
 from cfbatch_gui.cli.language import number, plural, tr
@@ -13,7 +13,9 @@ from cfbatch_gui.core.jobs.account.shards import account_progress, has_copies
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedBatch, ListedJob
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.push_values import PushProgress, PushStage
+
+if TYPE_CHECKING:
+    from cfbatch_gui.core.vectorize.push_values import PushProgress
 
 FINAL: Final = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
 
@@ -159,8 +161,10 @@ class Progress:
                 self._say(words.format(id=job.id))
             self._show_jobs()
 
-    def show_push(self, push: PushProgress) -> None:
+    def show_push(self, push: "PushProgress") -> None:
         """On a terminal each step, elsewhere each stage, part and wait."""
+        from cfbatch_gui.core.vectorize.push_values import PushStage  # with numpy, which other commands do without
+
         text = said(push.sentence)
         if push.waiting:
             seconds = plural(round(push.waiting_seconds), "again in {n} second", "again in {n} seconds")

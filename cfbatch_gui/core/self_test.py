@@ -189,8 +189,7 @@ def _version() -> Finding:
 
 async def _keyring() -> Finding:
     """Store, read back and delete an entry under a name of its own. Its user is never asked for a password."""
-    from cfbatch_gui.core.connections.credentials import Credentials
-    from cfbatch_gui.core.connections.system_keyring import Lock, has_part_for
+    from cfbatch_gui.core.connections.credentials import Credentials, Lock, has_part_for
 
     if not has_part_for(sys.platform):
         return failed(

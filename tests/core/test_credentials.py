@@ -14,8 +14,7 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
-from cfbatch_gui.core.connections.credentials import Credentials, TokenSource
-from cfbatch_gui.core.connections.system_keyring import KeyringState
+from cfbatch_gui.core.connections.credentials import Credentials, KeyringState, TokenSource
 from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from cfbatch_gui.cli.command_line import run_command_line as main
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.run import watching
+from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
@@ -127,7 +127,7 @@ def quicken() -> None:
         make(self, replace(connection, first_check=FIRST_CHECK), *arguments, **named)
 
     put(WorkersAI, "__init__", make_quick)
-    put(watching, "_FIRST_LOOK", 0.01)
+    put(runner, "_FIRST_LOOK", 0.01)
     put(requests, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
 
 

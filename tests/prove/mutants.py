@@ -21,7 +21,7 @@ import cfbatch_gui
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account.collection import AccountCollection
-from cfbatch_gui.core.jobs.run import collecting, watching
+from cfbatch_gui.core.jobs.run import collecting, runner
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store import job_store, submissions
@@ -172,8 +172,8 @@ def _decoded_before_on_disk() -> None:
             collecting.keep_reply(*held.pop())
         return collected
 
-    put(watching, "keep_reply", lambda *arguments: held.append(arguments))
-    put(watching, "collect", collect_then_keep)
+    put(runner, "keep_reply", lambda *arguments: held.append(arguments))
+    put(runner, "collect", collect_then_keep)
 
 
 # Exports and judgements

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cfbatch_gui.core.jobs.run import collecting, submitting, watching
+from cfbatch_gui.core.jobs.run import collecting, runner, submitting
 from cfbatch_gui.core.jobs.states import Batch, BatchState
 from cfbatch_gui.core.jobs.store import job_store, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -231,12 +231,12 @@ COLLECT = (
         lambda hit: wrap(WorkersAI, "ask", after=lambda got, *_: hit() if isinstance(got, Reply) else None),
     ),
     Step("reply half written", half_written(lambda path: path.parent.name == "replies")),
-    Step("reply on disk", after_call(watching, "keep_reply")),
+    Step("reply on disk", after_call(runner, "keep_reply")),
     Step("collecting about to be committed", _commit(BatchState.COLLECTING, before=True)),
     Step("collecting committed", _commit(BatchState.COLLECTING)),
     Step("data half stored", after_call(collecting._Collecting, "_store")),
     Step("data stored, not committed", after_call(collecting._Collecting, "run")),
-    Step("data stored", after_call(watching, "collect")),
+    Step("data stored", after_call(runner, "collect")),
     Step("done about to be committed", _commit(BatchState.DONE, before=True)),
     Step("done committed", _commit(BatchState.DONE)),
     Step("done shown", _shown_as(BatchState.DONE), shown=(BatchState.DONE,)),
@@ -259,7 +259,7 @@ SYNCHRONOUS = (
     Step("collecting about to be committed", _commit(BatchState.COLLECTING, before=True), unknown=1),
     Step("collecting committed", _commit(BatchState.COLLECTING), unknown=0),
     Step("data stored, not committed", after_call(collecting._Collecting, "run"), unknown=0),
-    Step("data stored", after_call(watching, "collect"), unknown=0),
+    Step("data stored", after_call(runner, "collect"), unknown=0),
     Step("done about to be committed", _commit(BatchState.DONE, before=True), unknown=0),
     Step("done committed", _commit(BatchState.DONE), unknown=0),
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.reuse import Numbers
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions
@@ -16,13 +17,12 @@ from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
 from cfbatch_gui.core.versions.differences import (
     Differences,
-    Numbers,
     can_be_compared,
     check_comparable,
     compare_versions,
+    find_predecessor,
     read_rows,
 )
-from cfbatch_gui.core.versions.draft_version import find_predecessor
 
 _BLOCK = 5_000
 _COLUMNS = ("id", "text", "query_id", "query", "row")

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cfbatch_gui.core.connections.address_book import AddressBook, free_name
-from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.connections.system_keyring import KeyringState
+from cfbatch_gui.core.connections.credentials import Credentials, KeyringState
 from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import ReplyError, ServiceRefused, UsageError, UserError
 from cfbatch_gui.core.messages import Message, counted_message, enumerated, message

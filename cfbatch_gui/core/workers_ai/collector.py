@@ -19,8 +19,6 @@ from cfbatch_gui.core.workers_ai.answers import breach, decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.transport import BodyError
 
-MOST_BATCHES: Final = 100  # of one shard
-MOST_SHARDS: Final = 9_999  # of one job
 LONGEST_TITLE: Final = 200  # characters
 _MOST_ANSWER_BYTES: Final = 1 << 40
 

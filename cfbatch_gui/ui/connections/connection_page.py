@@ -10,8 +10,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, variable_of
-from cfbatch_gui.core.connections.system_keyring import KeyringState
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, KeyringState, TokenSource, variable_of
 from cfbatch_gui.core.errors import Action, ConnectionProblem, KeyringUnavailable, NotConnected, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said

@@ -15,8 +15,15 @@ from cfbatch_gui.core.jobs.reuse import NOTHING
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.versions.differences import Change, VersionRow, new_words
-from cfbatch_gui.core.versions.draft_version import ComparedRow, DraftVersion, choose_predecessor, look_at_version
+from cfbatch_gui.core.versions.differences import (
+    Change,
+    ComparedRow,
+    DraftVersion,
+    VersionRow,
+    choose_predecessor,
+    look_at_version,
+    new_words,
+)
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from cfbatch_gui.core.connections.system_keyring import KeyringState
+from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program

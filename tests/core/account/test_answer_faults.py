@@ -10,7 +10,7 @@ import pytest
 
 from cfbatch_gui.core.errors import DiskFull
 from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, AccountCollection
-from cfbatch_gui.core.jobs.run.watching import NOT_SEEN
+from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.workers_ai import collector, transport
 from tests.core.account.fault_scene import DAYS, Scene, is_decided

@@ -26,7 +26,7 @@ from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
-from cfbatch_gui.core.jobs.run.watching import READINGS
+from cfbatch_gui.core.jobs.run.runner import READINGS
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.inference import read_body, run_batch

@@ -21,8 +21,8 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
-from cfbatch_gui.core.inputs.readers import csv_quoting, decoded_text, delimited_rows
-from cfbatch_gui.core.inputs.readers.csv_quoting import AFTER_QUOTE, LINE_BREAK, STRAY_QUOTE
+from cfbatch_gui.core.inputs.readers import decoded_text, delimited_rows
+from cfbatch_gui.core.inputs.readers.delimited_rows import AFTER_QUOTE, LINE_BREAK, STRAY_QUOTE
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 TEXTS = Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
@@ -87,6 +87,7 @@ def test_doubtful_rows_are_sent_if_the_user_says_so(tmp_path: Path, sends: bool)
 
 
 def test_a_line_that_is_far_too_long_costs_only_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = f"{delimited_rows.LONGEST_CELL:,}"
     monkeypatch.setattr(decoded_text, "PIECE", 1024)
     monkeypatch.setattr(delimited_rows, "LONGEST_CELL", 4_000)
     data = f'id,text\n1,one\n2,{"x" * 20_000}\n3,three\n4,"{"y, " * 5_000}"\r\n5,five\n'
@@ -96,7 +97,6 @@ def test_a_line_that_is_far_too_long_costs_only_its_row(tmp_path: Path, monkeypa
         (4, ("3", "three")),
         (6, ("5", "five")),
     ]
-    limit = f"{csv_quoting.LONGEST_CELL:,}"
     assert {row.number: row.problem for row in rows if row.problem} == dict.fromkeys(
         (3, 5), f"This row has more than {limit} characters, more than can be sent."
     )

@@ -18,7 +18,7 @@ from cfbatch_gui.core.versions.changed_export import (
     removed_list,
     removed_path,
 )
-from cfbatch_gui.core.versions.draft_version import choose_predecessor
+from cfbatch_gui.core.versions.differences import choose_predecessor
 from tests.core.versions.test_differences import filled, table
 
 

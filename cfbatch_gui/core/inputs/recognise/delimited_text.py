@@ -15,15 +15,16 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, Source, cells_text, columns_text
 from cfbatch_gui.core.inputs.open_file import open_bytes
-from cfbatch_gui.core.inputs.readers.csv_quoting import (
+from cfbatch_gui.core.inputs.readers.delimited_rows import (
     STRAY_QUOTE,
     WRAPPED_LINE,
     csv_rows,
     doubt_about,
+    marked_columns,
     null_cell,
+    read_records,
     rows_of_header,
 )
-from cfbatch_gui.core.inputs.readers.delimited_rows import marked_columns, read_records
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width, with_row_names
 from cfbatch_gui.core.inputs.recognise.table_bounds import (
     Record,

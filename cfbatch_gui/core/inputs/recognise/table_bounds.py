@@ -12,7 +12,7 @@ from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
 from cfbatch_gui.core.inputs.open_file import GZIP, ZIP, open_raw
-from cfbatch_gui.core.inputs.readers.csv_quoting import csv_rows, width_of_line
+from cfbatch_gui.core.inputs.readers.delimited_rows import csv_rows, width_of_line
 from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
 from cfbatch_gui.core.messages import Message, counted_message, message, quoted
 

@@ -7,13 +7,14 @@ from typing import Final
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.collector import MOST_BATCHES, MOST_SHARDS
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 
 # On the Workers Free plan an instance has 1,024 steps and 10 ms of processor time for each, so a step asks for few
 # batches; and an account has 3,000 steps a day, of which a shard takes about 130. See docs/collecting.md.
 FREE_BATCHES: Final = 25  # of one shard
 FREE_SHARDS: Final = 20  # of one job
+MOST_BATCHES: Final = 100  # of one shard; the Worker takes no more
+MOST_SHARDS: Final = 9_999  # of one job
 WAIT_FOR_MORE: Final = 300.0  # seconds that an accepted batch waits for others to be handed over with
 
 

@@ -19,8 +19,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synch
 from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.run.collecting import verify
-from cfbatch_gui.core.jobs.run.runner import Runner
-from cfbatch_gui.core.jobs.run.watching import check_account
+from cfbatch_gui.core.jobs.run.runner import Runner, check_account
 from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK, write_manifest
 from cfbatch_gui.core.jobs.store.job_store import JobStore

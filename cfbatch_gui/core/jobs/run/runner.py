@@ -1,32 +1,352 @@
-"""Jobs at work: a task for each, that sends what is planned and asks for what is at the service until all is final.
-
-State is in the ledger before it is shown, and before the bytes leave. A submit is never cancelled: it finishes, or
-the process dies, and then the next start finds *sending* and makes it *outcome unknown*.
-"""
+"""Jobs at work: a task for each, that sends what is planned and asks for what is at the service until all is final."""
 
 import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from cfbatch_gui.core.errors import (
+    Action,
     ConnectionProblem,
     DataError,
+    ForeignReply,
     NotConnected,
+    ReplyError,
+    RequestGone,
+    ServiceBusy,
     ServiceRefused,
     TokenRefused,
     Unreachable,
+    UnreadableReply,
     UserError,
     WrongAccount,
 )
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account.collection import AccountCollection
+from cfbatch_gui.core.jobs.account.handing_over import DIRECT_AFTER
 from cfbatch_gui.core.jobs.account.shards import has_copies
+from cfbatch_gui.core.jobs.poll_schedule import SLICE, age_of, backed_off, interval
+from cfbatch_gui.core.jobs.run.attaching import lay_out
+from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.submitting import Submitter, SynchronousCalls
-from cfbatch_gui.core.jobs.run.watching import Watcher
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import recovered
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.files import remove_file
+from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer, read_run
+from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
+
+NOT_THERE = message(
+    "{service} does not know this request ID. Is it of this account, and of this model? Results are not kept for ever,"
+    " either."
+)
+NOT_SEEN = message(
+    "The service does not have this answer any more, and your account, which may have it, cannot be seen just now. The"
+    " program asks again by itself."
+)
+READINGS = 3  # how often an answer is asked for that cannot be read
+
+
+class Watcher:
+    """Asks the service for each batch when its next check is due."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]],
+        patience: int | None,
+        account: AccountCollection,
+    ) -> None:
+        self._store, self._clock, self._sleep, self._patience = store, clock, sleep, patience
+        self._account = account
+        self._failures: dict[str, int] = {}
+        self._unread: dict[tuple[str, int], int] = {}
+        self._hurry: dict[str, asyncio.Event] = {}
+
+    async def watch(self, job_id: str) -> None:
+        """Until no batch of the job is planned, being sent, or at the service.
+
+        Raises what only the user can mend: ConnectionProblem, ServiceRefused and DataError.
+        """
+        hurry = self._hurry.setdefault(job_id, asyncio.Event())
+        try:
+            while self._has_work(self._store.job(job_id)):
+                is_hurried = hurry.is_set()
+                hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
+                await self._account.look(self._in_step(job_id), is_hurried=is_hurried)
+                await self._check_due(job_id, is_hurried=is_hurried)
+                await self._rest(job_id, hurry)
+        finally:
+            await self._account.stop(job_id)
+
+    async def _check_due(self, job_id: str, *, is_hurried: bool) -> None:
+        job, now = self._store.job(job_id), self._clock()
+        for batch in _away(job):
+            if (is_hurried and not batch.is_handed_over) or batch.next_check_at <= now:
+                await self._check(job, self._store.batch(job_id, batch.number))
+                if not is_hurried and self._is_look_due(job_id):
+                    return  # fetching many answers takes long, and what was sent meanwhile is to be handed over
+
+    def _is_look_due(self, job_id: str) -> bool:
+        look = self._account.next_look(self._store.job(job_id))
+        return look is not None and look <= self._clock()
+
+    def hurry(self, job_id: str) -> None:
+        """End the present wait: all batches are asked for now."""
+        if job_id in self._hurry:
+            self._hurry[job_id].set()
+
+    def _has_work(self, job: Job) -> bool:
+        return not job.paused_because and (self._is_sending(job) or bool(_away(job)))
+
+    def _is_sending(self, job: Job) -> bool:
+        soon = {BatchState.SENDING} if self._store.holds_back else {BatchState.SENDING, BatchState.PLANNED}
+        return any(batch.state in soon for batch in job.batches)
+
+    def _in_step(self, job_id: str) -> Job:
+        """The job; after the clock was set back, its batches do not wait until it is there again."""
+        now = self._clock()
+        for batch in _away(self._store.job(job_id)):
+            if batch.checked_at > now:
+                due = batch.next_check_at + now - batch.checked_at
+                self._store.show_batch(replace(batch, checked_at=now, next_check_at=due))
+        return self._store.job(job_id)
+
+    async def _rest(self, job_id: str, hurry: asyncio.Event) -> None:
+        job = self._store.job(job_id)
+        soonest = min((batch.next_check_at for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
+        if (look := self._account.next_look(job)) is not None:
+            soonest = min(soonest, look)
+        left = soonest - self._clock()
+        # A batch that is being sent has no time yet: look often enough to see it arrive.
+        longest = SLICE if not self._is_sending(job) else _FIRST_LOOK
+        if left > 0:
+            await self._sleep_or(hurry, min(left, longest))
+
+    async def _sleep_or(self, hurry: asyncio.Event, seconds: float) -> None:
+        waiting = [asyncio.ensure_future(self._sleep(seconds)), asyncio.ensure_future(hurry.wait())]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
+
+    async def _check(self, job: Job, batch: Batch) -> None:
+        if not batch.state.is_at_service:
+            return
+        try:
+            if self._account.has(batch) and batch.state is not BatchState.COLLECTING:
+                if await self._is_collected_from_account(job, batch):
+                    self._failures.pop(job.id, None)
+                    return
+                batch = self._store.batch(job.id, batch.number)  # the service is asked for it from now on
+            answer = await self._answer(job, batch)
+            if isinstance(answer, Reply):
+                try:
+                    await self._collect(job, batch, answer)
+                except ForeignReply as error:
+                    raise UnreadableReply(error.message, raw=answer.raw, detail=error.detail) from error
+            else:
+                await self._still_waiting(job, batch, answer)
+            self._failures.pop(job.id, None)
+            self._unread.pop((job.id, batch.number), None)
+        except RequestGone as error:
+            if job.attached:
+                error = RequestGone(
+                    NOT_THERE.filled(service=self._store.client(job).connection.title), detail=error.detail
+                )
+                error.action = Action.NONE
+            if self._account.may_have(batch):
+                await self._passing(job, batch, Unreachable(NOT_SEEN, detail=error.detail))
+            else:
+                await self._end(batch, BatchState.GONE, error)
+        except (Unreachable, ServiceBusy) as error:
+            await self._passing(job, batch, error)
+        except ServiceRefused as error:
+            if is_passing(error):
+                await self._passing(job, batch, error)
+            elif ends_batch(error):
+                await self._end(batch, BatchState.FAILED, error)
+            else:  # the batch is still there, and paid for
+                raise
+        except UnreadableReply as error:
+            await self._unreadable(job, batch, error)
+        except ReplyError as error:
+            if batch.state is BatchState.COLLECTING and batch.request_id:
+                # The answer in the folder, which may be to an earlier attempt: what the service has counts.
+                await self._store.save(replace(batch, state=BatchState.QUEUED, next_check_at=0.0))
+            else:
+                await self._end(batch, BatchState.FAILED, error)
+
+    async def _is_collected_from_account(self, job: Job, batch: Batch) -> bool:
+        """Whether the account's answer is stored in the job. One that cannot be used is put aside, as it came: what
+        the service says counts, if it still knows the batch. Raises as `AccountCollection.fetch` otherwise.
+        """
+        try:
+            fetched = await self._account.fetch(job, batch)
+            if fetched is not None:
+                await self._collect(job, batch, fetched)
+        except ReplyError as error:
+            if isinstance(error, UnreadableReply) and error.raw:
+                await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)
+            await self._account.put_aside(batch, error.detail or error.message)
+            return False
+        return fetched is not None
+
+    async def _answer(self, job: Job, batch: Batch) -> Waiting | Reply:
+        if batch.at_once:
+            return await asyncio.to_thread(_read_kept_run, self._store.folder(job.id), batch.number)
+        if batch.state is BatchState.COLLECTING:
+            with suppress(OSError, EOFError, ReplyError):
+                raw = await asyncio.to_thread(self._store.folder(job.id).read_reply, batch.number)
+                kept = await asyncio.to_thread(read_answer, raw)
+                if isinstance(kept, Finished) and kept.request_id in ("", batch.request_id):
+                    return Reply(raw, kept)
+        if not batch.request_id:
+            raise ReplyError(
+                message("The answer to this batch cannot be read from the job's folder, and its id is lost.")
+            )
+        if self._account.has(batch):
+            raise ReplyError(message("The answer to this batch cannot be read from the job's folder."))
+        client = self._store.client(job)
+        check_account(client, batch)
+        return await client.ask(job.model, batch.request_id)
+
+    async def _still_waiting(self, job: Job, batch: Batch, answer: Waiting) -> None:
+        now = self._clock()
+        batch = self._store.batch(job.id, batch.number)  # what the account has of it may have changed
+        first = self._store.client(job).connection.first_check
+        wait = interval(age_of(batch.sent_at, now, checks=batch.checks, first=first), first)
+        seen = replace(
+            batch,
+            service_word=answer.status,
+            checked_at=now,
+            checks=batch.checks + 1,
+            next_check_at=now + (DIRECT_AFTER if batch.is_handed_over else wait),
+            error="",
+            error_detail="",
+            error_action="",
+        )
+        state = BatchState.RUNNING if answer.status == "running" else BatchState.QUEUED
+        if state is batch.state:
+            self._store.show_batch(seen)
+        else:
+            await self._store.save(replace(seen, state=state))
+
+    async def _collect(self, job: Job, batch: Batch, reply: Reply) -> None:
+        folder = self._store.folder(job.id)
+        await asyncio.to_thread(keep_reply, folder, batch.number, reply.raw)
+        await self._account.is_here(batch)
+        collecting = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=batch.checks + 1)
+        kind, finished, changes = job.kind, reply.finished, {}
+        if job.attached:
+            laid = await asyncio.to_thread(lay_out, folder, job, finished)
+            kind, finished = laid.kind, laid.finished
+            collecting = replace(collecting, requests=laid.requests, texts=laid.texts)
+            changes = {"kind": kind, "queries": laid.queries, "texts": laid.texts}
+        await self._store.save(collecting, **changes)
+        if batch.adopted:
+            await asyncio.to_thread(verify, folder, job.kind, batch.number, reply.finished)
+        dimensions = self._store.client(job).connection.dimensions_of(job.model)
+        known = KnownBefore(self._store.references_are_echoed(job), dimensions)
+        collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished, known)
+        with suppress(OSError):  # all that a body costs is room; removing the texts removes it too
+            remove_file(folder.body(batch.number))
+        await self._store.save(
+            replace(
+                collecting,
+                state=BatchState.DONE,
+                service_word="",
+                next_check_at=0.0,
+                stored_bytes=0,
+                tokens=collected.tokens,
+                failed_requests=collected.failed_requests,
+                error=_failed_sentence(collected),
+                error_detail=collected.first_error,
+            )
+        )
+
+    async def _unreadable(self, job: Job, batch: Batch, error: UnreadableReply) -> None:
+        """Asking again is free; an answer that stays unreadable is stored as it came, so that it is not lost."""
+        times = self._unread[job.id, batch.number] = self._unread.get((job.id, batch.number), 0) + 1
+        if times < READINGS and batch.request_id:
+            if self._store.batch(job.id, batch.number).state is BatchState.COLLECTING:
+                batch = replace(batch, state=BatchState.QUEUED)  # what the service says next counts, not what is here
+                await self._store.save(batch)
+            await self._passing(job, batch, error)
+            return
+        await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)
+        await self._end(batch, BatchState.FAILED, error)
+
+    async def _passing(self, job: Job, batch: Batch, error: UserError) -> None:
+        failures = self._failures[job.id] = self._failures.get(job.id, 0) + 1
+        if self._patience is not None and failures >= self._patience and isinstance(error, Unreachable):
+            raise error
+        now = self._clock()
+        wait = backed_off(failures, self._store.client(job).connection.first_check)
+        if isinstance(error, ServiceBusy):
+            wait = max(wait, error.retry_after)
+        batch = self._store.batch(job.id, batch.number)  # the user may have decided otherwise about it meanwhile
+        self._store.show_batch(
+            replace(batch, checked_at=now, next_check_at=now + wait, error=error.message, error_detail=error.detail)
+        )
+
+    async def _end(self, batch: Batch, state: BatchState, error: UserError) -> None:
+        await self._store.save(
+            replace(
+                batch,
+                state=state,
+                next_check_at=0.0,
+                error=error.message,
+                error_detail=error.detail,
+                error_action=error.action,
+            )
+        )
+
+
+_FIRST_LOOK = 0.2  # seconds
+
+
+def _read_kept_run(folder: JobFolder, batch: int) -> Reply:
+    """The stored answer to a synchronous request; the service cannot be asked for it again. Raises ReplyError."""
+    try:
+        raw = folder.read_reply(batch)
+    except (OSError, EOFError) as error:
+        raise ReplyError(message("The answer to this request is missing from the job's folder.")) from error
+    return Reply(raw, read_run(raw))
+
+
+def check_account(client: WorkersAI, batch: Batch) -> None:
+    """Raise WrongAccount when the connection has another account by now than when the batch was sent."""
+    here = client.connection
+    if batch.account_mark and here.account_mark != batch.account_mark:
+        raise WrongAccount(
+            message(
+                "This job was sent with another account than the one that {connection} has now. Its results are with "
+                "that one: enter it again to collect them, and give the new one a connection of its own.",
+                connection=here.title,
+            )
+        )
+
+
+def _away(job: Job) -> list[Batch]:
+    return [batch for batch in job.batches if batch.state.is_at_service]
+
+
+def _failed_sentence(collected: Collected) -> str:
+    if not collected.failed_requests:
+        return ""
+    return message(
+        "The service refused {failed:,} of {requests:,} requests.",
+        failed=collected.failed_requests,
+        requests=collected.requests,
+    )
+
 
 CLOSE_SECONDS = 5.0  # how long closing waits for a submit in flight
 
