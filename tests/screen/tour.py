@@ -256,7 +256,7 @@ class Tour:
                 bar.choose(tab)
                 await self._stop(tab)
             if tab == tabs.SIMILAR:
-                similar = self._space._results.about_vectors.similar.view
+                similar = self._space._results.about_vectors.pages["similar"].view
                 similar.sentence.setText("something warm for the bed")
                 similar.search()
                 await self._stop("similar-found")

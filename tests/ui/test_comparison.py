@@ -108,7 +108,7 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, unti
     await until(lambda: not page.tasks.running())
 
     page.tabs.choose(SCORES)
-    (dots,) = [layer for layer in page.scores.chart.layers() if isinstance(layer, Dots)]
+    (dots,) = [layer for layer in page.scores.chart.layers if isinstance(layer, Dots)]
     assert len(dots.x) == 6
     assert dots.describe is not None
     assert " · " in dots.describe(5)

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.results.exports import ExportOptions
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
-from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
 from tests.screen.stage import Stage, opened
@@ -70,7 +70,7 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
     stage.workspace._export(stage.job(JOB).id)
     export = await export_dialog(until)
     if not is_whole:
-        export.limits_bar.show_limits(Limits(top_k=3))
+        export.limits_bar.show_limits(ExportOptions(top_k=3))
     target = export.forms.chosen()[0]
     await export.write([(tmp_path / "all.xlsx", target)])
     assert (tmp_path / "all.xlsx").exists()

@@ -14,11 +14,10 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.exports import targets_for
+from cfbatch_gui.core.results.exports import ExportOptions, targets_for
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog
 from cfbatch_gui.ui.results.export_plan import paths_for
-from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver
@@ -34,7 +33,7 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def opened(driver: JobPageDriver, job: Job, limits: Limits = Limits()) -> ExportDialog:  # noqa: B008  # a frozen value
+def opened(driver: JobPageDriver, job: Job, limits: ExportOptions | None = None) -> ExportDialog:
     dialog = ExportDialog(driver.program, driver.notices, job, limits=limits, parent=driver.window)
     dialog.forms.choose("csv")
     dialog.open()
@@ -83,7 +82,7 @@ async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home
 async def test_limits_of_the_page_are_kept_until_they_are_changed(
     driver: JobPageDriver, tmp_path: Path, until: Until
 ) -> None:
-    dialog = opened(driver, await driver.finished(TIED, Kind.RANK), Limits(top_k=1))
+    dialog = opened(driver, await driver.finished(TIED, Kind.RANK), ExportOptions(top_k=1))
     await until(lambda: [what for _, what in lines(dialog)] == ["2 rows of 14 columns"])
     dialog.limits_bar.set_top(None)
     await until(lambda: [what for _, what in lines(dialog)] == ["6 rows of 14 columns"])

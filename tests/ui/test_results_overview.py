@@ -32,8 +32,8 @@ async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPage
     view = await overview_of(driver, CROSSED, until)
     assert (view.queries.number(), view.scores.number()) == ("10", "160")
     assert "9 in 10 of these" in view.reading.text()
-    assert any(isinstance(layer, Steps) for layer in view.chart.layers())
-    assert any(isinstance(layer, Mark) for layer in view.chart.layers())
+    assert any(isinstance(layer, Steps) for layer in view.chart.layers)
+    assert any(isinstance(layer, Mark) for layer in view.chart.layers)
     assert view.spread.texts()[7:9][0] == "Texts of the whole list"
     assert not view.partial_bar.isVisible()
     rows = list(csv.DictReader(io.StringIO(view.chart.data().csv().decode("utf-8-sig"))))
@@ -49,7 +49,7 @@ async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_parti
 ) -> None:
     view = await overview_of(driver, TIED, until)
     assert view.reading.text().startswith("Not enough data to show a typical unrelated score")
-    assert not any(isinstance(layer, Steps) for layer in view.chart.layers())
+    assert not any(isinstance(layer, Steps) for layer in view.chart.layers)
     assert view.spread.texts()[0] == "All scores"
     assert len(view.spread.texts()) == 7
     assert "%" not in view.reading.text()

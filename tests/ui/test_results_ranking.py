@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState
+from cfbatch_gui.core.results.exports import ExportOptions
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
@@ -136,7 +137,7 @@ async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(
     assert first is not None
     driver.ranking.limits_bar.set_top(5)
     await driver.show(await driver.finished(TIED, Kind.RANK, "Another"))
-    assert not driver.ranking.limits().are_set
+    assert driver.ranking.limits() == ExportOptions()
     await driver.show(first)
     assert driver.ranking.limits().top_k == 5
     await until(lambda: driver.ranking.contexts_model.rowCount() == 4)

@@ -4,7 +4,7 @@ import csv
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +14,11 @@ from PySide6.QtWidgets import QFileDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.ui.result_view import LateView, ResultView
-from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.vector_views import VectorViews
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
-P = TypeVar("P", bound=VectorPage)
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
 TEXTS = "id,text,category,price\n" + "".join(
     f'{number:04},"{WORDS[number % 4]}, number {number // 8}",{WORDS[number % 4].split()[0]},{number * 1.5}\n'
@@ -35,7 +33,8 @@ class Pages:
     job: Job
     until: Until
 
-    async def open(self, late: LateView[P]) -> P:
+    async def open(self, key: str) -> Any:
+        late = self.views.pages[key]
         late.resize(1_000, 700)
         late.show()
         late.show_job(self.job)
@@ -58,8 +57,8 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
 
 
 async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_path: Path) -> None:
-    page = await pages.open(pages.views.map)
-    assert offered(pages.views.map) == {}, "nothing is chosen"
+    page = await pages.open("map")
+    assert offered(pages.views.pages["map"]) == {}, "nothing is chosen"
     assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
     made = page.map
     assert made is not None
@@ -76,14 +75,14 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     QTest.keyClicks(page.find_field, "hose")
     await pages.until(page.list.isVisible)
     assert page.list.title.whole_text() == "20 texts · “hose”"
-    assert offered(pages.views.map) == {"“hose”": 20}
+    assert offered(pages.views.pages["map"]) == {"“hose”": 20}
     page.find_field.clear()
     await pages.until(lambda: not page.list.isVisible())
 
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(0).toPoint())
     await pages.until(lambda: page.list.isVisible() and not page.tasks.running())
     assert page.list.title.whole_text().startswith("Nearest to “")
-    (near,) = pages.views.map.row_choices()
+    (near,) = pages.views.pages["map"].row_choices()
     assert len(near.items) == 26 and near.is_proposed
     first = page.list.neighbours.row(0).text.item_no
     page.list.opened.emit(first)
@@ -147,7 +146,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
 
 
 async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> None:
-    page = await pages.open(pages.views.similar)
+    page = await pages.open("similar")
     assert "one request" in page.price.text()
     assert not page.button.isEnabled()
     QTest.keyClicks(page.sentence, "a lamp of brass for my desk")
@@ -157,7 +156,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     similarities = [each.similarity for each in page.found.rows()]
     assert similarities == sorted(similarities, reverse=True)
     assert page.panel.text() == page.found.row(0).text.text
-    assert offered(pages.views.similar) == {"Most similar to “a lamp of brass for my desk”": 80}
+    assert offered(pages.views.pages["similar"]) == {"Most similar to “a lamp of brass for my desk”": 80}
     assert page.minimumSizeHint().width() <= 700
     page.search()
     assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
@@ -165,7 +164,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
 
 
 async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: Pages, tmp_path: Path) -> None:
-    page = await pages.open(pages.views.duplicates)
+    page = await pages.open("duplicates")
     found = page.found
     assert found is not None
     assert found.gone >= 40  # each text is there twice
@@ -173,7 +172,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
     group = page.groups.row(0)
     assert page.members.row(0).text == group.text
     assert page.members.rowCount() == len(group.group.goes) + 1
-    names = offered(pages.views.duplicates)
+    names = offered(pages.views.pages["duplicates"])
     assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
     assert names["this group"] == page.members.rowCount() and page.minimumSizeHint().width() <= 700
     await page.write(tmp_path / "keep.csv")
@@ -192,7 +191,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
 
 
 async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
-    page = await pages.open(pages.views.clusters)
+    page = await pages.open("clusters")
     page.number.setValue(4)
     await pages.until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
     assert page.count.text() == "80 texts · 4 clusters"
@@ -203,18 +202,18 @@ async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
     assert page.title.text() == "Cluster 1: 20 texts"
     assert page.members.row(0).text.item_no == chosen.typical[0].item_no
     assert len({page.members.row(index).text.text.split(",")[0] for index in range(20)}) == 1
-    assert offered(pages.views.clusters) == {"cluster 1": 20} and page.minimumSizeHint().width() <= 700
+    assert offered(pages.views.pages["clusters"]) == {"cluster 1": 20} and page.minimumSizeHint().width() <= 700
     page.table.selectAll()
-    assert offered(pages.views.clusters) == {"selected clusters": 80}
+    assert offered(pages.views.pages["clusters"]) == {"selected clusters": 80}
 
 
 async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
-    assert not pages.views.versus.has_something(pages.job)
+    assert not pages.views.pages["versus"].has_something(pages.job)
     first, second = "Desk lamp of brass, number 0", "Garden hose with a nozzle, number 0"
     pairs = f'query,context\n"{first}","{second}"\n"{first}","Saucepan of steel, number 0"\n"{first}",elsewhere\n'
     await pages.driver.finished(pairs, Kind.RANK, "Ranked")
-    assert pages.views.versus.has_something(pages.job)
-    page = await pages.open(pages.views.versus)
+    assert pages.views.pages["versus"].has_something(pages.job)
+    page = await pages.open("versus")
     found = page.versus
     assert found is not None
     assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, join
-from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
+from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.results.ranks import Ranks, ranks_of
@@ -308,7 +308,7 @@ def query_changes(comparison: Comparison, evaluation: Evaluation, other: int, me
     pairs = np.where(ours.best_pair != NOT_THERE, ours.best_pair, from_other)
     texts = _texts(comparison.runs[0], pairs)
     ranks = [_ranks(comparison, number, pairs) for number in (0, other)]
-    columns = (_values(ours, metric), _values(theirs, metric), *ranks)
+    columns = (ours.values[metric], theirs.values[metric], *ranks)
     found = [
         QueryChange(index, query.number, query.text, value, other_value, text, rank, other_rank)
         for index, (query, text, value, other_value, rank, other_rank) in enumerate(
@@ -316,10 +316,6 @@ def query_changes(comparison: Comparison, evaluation: Evaluation, other: int, me
         )
     ]
     return tuple(sorted(found, key=lambda each: -each.difference))
-
-
-def _values(measures: RunMeasures, metric: str) -> NDArray[np.float64]:
-    return measures.values[metric]
 
 
 def _texts(run: Run, pairs: NDArray[np.int64]) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, documents_of, join
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, documents_of, join, ranked_documents
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.runs import Run, has_label, label_judgements
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf
@@ -87,12 +87,7 @@ def make_pool(
 
 def _top_pairs(run: Run, joined: Joined, numbers: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """The indices of the first k pairs of each query that all runs have, a document listed twice counted once."""
-    wanted = np.flatnonzero(run.table.has_score & (numbers != NOT_THERE))
-    ordered = wanted[run.ranked(run.table.part(wanted))]
-    is_first = np.zeros(len(ordered), dtype=np.bool_)
-    is_first[np.unique(numbers[ordered], return_index=True)[1]] = True
-    ordered = ordered[is_first]
-    ordered = ordered[np.argsort(joined.query_of[ordered], kind="stable")]
+    ordered = ranked_documents(run, joined, numbers, run.table.has_score & (numbers != NOT_THERE))
     query = joined.query_of[ordered]
     place = np.arange(len(ordered)) - np.searchsorted(query, query)
     return ordered[place < k]

@@ -6,7 +6,6 @@ By id and text, then by text, then by an id that is unique; never by order, exce
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.results.score_table import (
     NO_ID,
     Hashes,
-    ScoreTable,
     read_id_hashes,
     read_query_hashes,
     read_text_hashes,
@@ -154,46 +152,30 @@ class Joined:
 
 def join(runs: Sequence[Run]) -> tuple[Joined, ...]:
     """How each run matches the first, which matches itself. Blocking: seconds for a million pairs. Raises DataError."""
-    base = _Base(runs[0])
-    return (Joined({}, {}, base.query_of, _counted(base.table)), *(base.join(run) for run in runs[1:]))
+    first = runs[0]
+    query_of = first.table.query_indices()
+    itself = Joined({}, {}, query_of, np.arange(len(first.table), dtype=np.int32))
+    if len(runs) == 1:
+        return (itself,)
+    queries, texts = _query_keys(first), read_text_hashes(first.folder, first.table)
+    return (itself, *(_joined(run, query_of, queries, texts) for run in runs[1:]))
 
 
-class _Base:
-    """The first job. The hashes of its texts are read once."""
-
-    def __init__(self, run: Run) -> None:
-        self.table = run.table
-        self.query_of = run.table.query_indices()
-        self._run = run
-
-    @cached_property
-    def _queries(self) -> Hashes:
-        return read_query_hashes(self._run.folder, self.table)
-
-    @cached_property
-    def _texts(self) -> Hashes:
-        return read_text_hashes(self._run.folder, self.table)
-
-    def join(self, run: Run) -> Joined:
-        queries = match(_query_keys(self._queries), _query_keys(read_query_hashes(run.folder, run.table)))
-        in_base = np.full(len(run.table.asked), NOT_THERE, dtype=np.int32)
-        in_base[queries.theirs] = queries.ours
-        matched = np.zeros(len(self.table.asked), dtype=np.bool_)
-        matched[queries.ours] = True
-        theirs = in_base[run.table.query_indices()]
-        here, there = np.flatnonzero(matched[self.query_of]), np.flatnonzero(theirs != NOT_THERE)
-        of_run = read_text_hashes(run.folder, run.table)
-        texts = match(_text_keys(self._texts, self.query_of, here), _text_keys(of_run, theirs, there))
-        pair_of = np.full(len(self.table), NOT_THERE, dtype=np.int32)
-        pair_of[here[texts.ours]] = there[texts.theirs]
-        return Joined(queries.by, texts.by, theirs, pair_of)
+def _joined(run: Run, query_of: Indices, queries_of_first: Keys, texts_of_first: Hashes) -> Joined:
+    queries = match(queries_of_first, _query_keys(run))
+    in_first = np.full(len(run.table.asked), NOT_THERE, dtype=np.int32)
+    in_first[queries.theirs] = queries.ours
+    theirs = in_first[run.table.query_indices()]
+    here, there = np.flatnonzero(np.isin(query_of, queries.ours)), np.flatnonzero(theirs != NOT_THERE)
+    of_run = read_text_hashes(run.folder, run.table)
+    texts = match(_text_keys(texts_of_first, query_of, here), _text_keys(of_run, theirs, there))
+    pair_of = np.full(len(query_of), NOT_THERE, dtype=np.int32)
+    pair_of[here[texts.ours]] = there[texts.theirs]
+    return Joined(queries.by, texts.by, theirs, pair_of)
 
 
-def _counted(table: ScoreTable) -> Indices:
-    return np.arange(len(table), dtype=np.int32)
-
-
-def _query_keys(hashes: Hashes) -> Keys:
+def _query_keys(run: Run) -> Keys:
+    hashes = read_query_hashes(run.folder, run.table)
     return Keys(np.zeros(len(hashes.ids), dtype=np.int32), hashes.ids, hashes.texts)
 
 
@@ -232,6 +214,14 @@ def documents_of(runs: Sequence[Run], joined: Sequence[Joined]) -> Documents:
         numbers.append(found)
         before += len(run.table)
     return Documents(tuple(numbers), np.flatnonzero(in_all), before)
+
+
+def ranked_documents(run: Run, joined: Joined, numbers: Numbers, wanted: NDArray[np.bool_]) -> Numbers:
+    """The indices of the wanted pairs by query of the first run and by rank, a document listed twice counted once."""
+    pairs = np.flatnonzero(wanted)
+    pairs = pairs[run.ranked(run.table.part(pairs))]
+    pairs = pairs[np.sort(np.unique(numbers[pairs], return_index=True)[1])]
+    return pairs[np.argsort(joined.query_of[pairs], kind="stable")]
 
 
 def _first_of_id(run: Run) -> Numbers:

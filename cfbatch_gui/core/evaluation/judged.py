@@ -1,12 +1,12 @@
 """Measures of rankings by labels and judgements, in the order of the exported run, each document once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, documents_of, join
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, documents_of, join, ranked_documents
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, BookMatch, JudgedDocuments, judge
 from cfbatch_gui.core.evaluation.metrics import Metric, usual_metrics
 from cfbatch_gui.core.evaluation.runs import Run
@@ -130,28 +130,21 @@ class _Ranking:
 
     def __init__(self, run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocuments) -> None:
         self._judged = judged
-        table = run.table
-        wanted = np.flatnonzero(table.has_score & np.isin(joined.query_of, judged.queries) & (numbers != NOT_THERE))
-        pairs = wanted[run.ranked(table.part(wanted))]
-        is_first = np.zeros(len(pairs), dtype=np.bool_)
-        is_first[np.unique(numbers[pairs], return_index=True)[1]] = True
-        self.repeated = int((~is_first).sum())
-        self._pairs = pairs[is_first]
+        wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
+        self._pairs = ranked_documents(run, joined, numbers, wanted)
+        self.repeated = int(wanted.sum()) - len(self._pairs)
         query = joined.query_of[self._pairs]
-        # The order is that of this run's query numbers, which the first run may have in another one.
-        by_query = np.argsort(query, kind="stable")
-        self._pairs, query = self._pairs[by_query], query[by_query]
         self._grades = judged.grade_of[numbers[self._pairs]]
-        self._scores = table.scores[self._pairs]
+        self._scores = run.table.scores[self._pairs]
         self._starts = np.searchsorted(query, judged.queries)
         self._ends = np.searchsorted(query, judged.queries, side="right")
 
-    def measure(self, metrics: tuple[Metric, ...], k: int) -> RunMeasures:
+    def measure(self, metrics: Mapping[str, Metric], k: int) -> RunMeasures:
         """The measures of all judged queries. Ranks count from 1."""
         judged, count = self._judged, len(self._judged.queries)
         firsts = np.searchsorted(judged.query, judged.queries)
         lasts = np.searchsorted(judged.query, judged.queries, side="right")
-        values, lowest, highest = ({metric.name: np.zeros(count) for metric in metrics} for _ in range(3))
+        values, lowest, highest = ({name: np.zeros(count) for name in metrics} for _ in range(3))
         judged_top, top, best_pair, best_rank, first_relevant = (np.zeros(count, dtype=np.int64) for _ in range(5))
         best_pair[:] = NOT_THERE
         has_contrast = False
@@ -159,11 +152,10 @@ class _Ranking:
             part = slice(self._starts[index], self._ends[index])
             found, ideal = self._grades[part], judged.grade[firsts[index] : lasts[index]]
             worst, best = _extremes(found, self._scores[part])
-            for metric in metrics:
-                name = metric.name
-                value = values[name][index] = metric.of(found, ideal)
-                lowest[name][index] = value if worst is found else metric.of(worst, ideal)
-                highest[name][index] = value if best is found else metric.of(best, ideal)
+            for name, metric in metrics.items():
+                value = values[name][index] = metric(found, ideal)
+                lowest[name][index] = value if worst is found else metric(worst, ideal)
+                highest[name][index] = value if best is found else metric(best, ideal)
             judged_top[index], top[index] = (found[:k] != NO_LABEL).sum(), len(found[:k])
             relevant = np.flatnonzero(found > 0)
             has_contrast |= bool(len(found)) and int(np.maximum(found, 0).min()) < int(found.max())

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,26 +59,21 @@ def binary_preference(found: Labels, judged: Labels) -> float:
     return float((1.0 - above / min(others, relevant) if others else np.ones(len(above))).sum()) / relevant
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """`name` is the usual spelling; `of` takes (`found`, `judged`)."""
-
-    name: str
-    of: Callable[[Labels, Labels], float]
+Metric = Callable[[Labels, Labels], float]  # of `found` and `judged`
 
 
-def usual_metrics(k: int = 10) -> tuple[Metric, ...]:
-    """nDCG@k first, then RR, R@k, P@k, Success@k, AP, bpref and nDCG@k with exponential gain."""
-    return (
-        Metric(f"nDCG@{k}", lambda found, judged: ndcg(found, judged, k)),
-        Metric("RR", reciprocal_rank),
-        Metric(f"R@{k}", lambda found, judged: recall(found, judged, k)),
-        Metric(f"P@{k}", lambda found, judged: precision(found, judged, k)),
-        Metric(f"Success@{k}", lambda found, judged: success(found, judged, k)),
-        Metric("AP", average_precision),
-        Metric("bpref", binary_preference),
-        Metric(f"nDCG@{k} (exp)", lambda found, judged: ndcg_exponential(found, judged, k)),
-    )
+def usual_metrics(k: int = 10) -> dict[str, Metric]:
+    """By their usual spelling; nDCG@k first."""
+    return {
+        f"nDCG@{k}": lambda found, judged: ndcg(found, judged, k),
+        "RR": reciprocal_rank,
+        f"R@{k}": lambda found, judged: recall(found, judged, k),
+        f"P@{k}": lambda found, judged: precision(found, judged, k),
+        f"Success@{k}": lambda found, judged: success(found, judged, k),
+        "AP": average_precision,
+        "bpref": binary_preference,
+        f"nDCG@{k} (exp)": lambda found, judged: ndcg_exponential(found, judged, k),
+    }
 
 
 def _ndcg(found: NDArray[np.number], judged: NDArray[np.number], k: int) -> float:

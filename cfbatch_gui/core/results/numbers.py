@@ -1,11 +1,13 @@
 """Scores and values of vectors as text for people, and the distinct values of an array."""
 
+import math
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 SCORE_DECIMALS = 4
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 Number = TypeVar("Number", bound=np.integer)
 
 
@@ -20,6 +22,12 @@ def score_text(score: float) -> str:
 def vector_value_text(value: float) -> str:
     """The length of a vector or one of its values, with four decimals."""
     return f"{value:.4f}"
+
+
+def round_step(least: float) -> float:
+    """The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `least`, but for rounding."""
+    magnitude = 10.0 ** math.floor(math.log10(least))
+    return next(each * magnitude for each in _STEPS if each * magnitude >= least)
 
 
 def distinct(numbers: NDArray[Number]) -> NDArray[Number]:

@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
-from cfbatch_gui.core.results.numbers import distinct
+from cfbatch_gui.core.results.numbers import distinct, round_step
 from cfbatch_gui.core.results.score_table import (
     ScoreTable,
     read_query_hashes,
@@ -27,7 +27,6 @@ from cfbatch_gui.core.results.score_table import (
 LEAST_PAIRS = 20  # for fewer other pairs the ninetieth percentile is not meaningful
 LEAST_QUERIES = 10
 _MOST_BINS = 50
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 class Baseline(StrEnum):
@@ -174,8 +173,7 @@ def _edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.zeros(0)
     low, high = float(scores.min()), float(scores.max())
     rough = max((high - low) / _MOST_BINS, abs(high) * 1e-9, 1e-9)
-    magnitude = 10.0 ** math.floor(math.log10(rough))
-    step = next(each * magnitude for each in _STEPS if each * magnitude >= rough)
+    step = round_step(rough)
     # One more at both ends, since the quotients are rounded; those that hold nothing are left out again. Each edge is
     # the double nearest to its decimal number, as a score is: 3 · 0.1 would lie above the score 0.3.
     first, last = math.floor(low / step) - 1, math.floor(high / step) + 2

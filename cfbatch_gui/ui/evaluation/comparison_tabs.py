@@ -108,16 +108,12 @@ class AnswerTab(QWidget):
         self.setLayout(column(self._content, self.empty, gap=0))
 
     def _laid_out(self) -> QWidget:
-        answer = Card()
         words = column(self.headline, self.sentence, self._more, row(self._how, None), self._known, self._source, gap=4)
-        answer.body.addLayout(row((words, 1), column(self.measures, None), gap=LARGE))
-        self._chart_card = chart = Card()
-        chart.body.setContentsMargins(20, MEDIUM, 20, SMALL)
+        answer = Card(row((words, 1), column(self.measures, None), gap=LARGE))
         self._chart_title = Label("", "strong")
         title = Flow(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
-        chart.body.addWidget(boxed(title))
-        chart.body.addWidget(self.chart, 1)
-        above = column(self.warning, answer, (chart, 1), gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
+        self._chart_card = Card(boxed(title), (self.chart, 1), margins=(20, MEDIUM, 20, SMALL))
+        above = column(self.warning, answer, (self._chart_card, 1), gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         above.addStretch(0)
         parts = split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
         return boxed(column(parts, gap=0))
@@ -502,10 +498,4 @@ class JobsTab(QWidget):
 
 
 def _card(title: str, *content: QWidget) -> Card:
-    card = Card()
-    card.body.setContentsMargins(20, MEDIUM, 20, LARGE)
-    card.body.setSpacing(MEDIUM)
-    card.body.addWidget(Label(title, "part"))
-    for each in content:
-        card.body.addWidget(each)
-    return card
+    return Card(Label(title, "part"), *content, gap=MEDIUM, margins=(20, MEDIUM, 20, LARGE))

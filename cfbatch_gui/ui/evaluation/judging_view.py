@@ -112,15 +112,16 @@ class StartPanel(QWidget):
             "You see one text at a time and say with one key how well it answers its query. Scores, ranks and jobs stay"
             " hidden, so that they cannot sway you. Every answer is saved at once; stop whenever you like."
         )
-        card = Card()
-        card.body.setContentsMargins(WIDE, 20, WIDE, 20)
-        card.body.addWidget(Label(explained, "body", wrap=True))
-        card.body.addSpacing(SMALL)
-        card.body.addLayout(grid)
-        card.body.addSpacing(SMALL)
-        card.body.addWidget(self.counts)
-        card.body.addWidget(self.trouble)
-        card.body.addLayout(row(self.begin_button, self.settle_button, None))
+        card = Card(
+            Label(explained, "body", wrap=True),
+            SMALL,
+            grid,
+            SMALL,
+            self.counts,
+            self.trouble,
+            row(self.begin_button, self.settle_button, None),
+            margins=(WIDE, 20, WIDE, 20),
+        )
         card.setMaximumWidth(scaled(_WIDTH))
         self.trouble.hide()
         self._show_words()
@@ -283,9 +284,7 @@ class JudgingView(QWidget):
         self._note.hide()
         self._saved = Label("", "quiet")
         self._foot = IconLine("", "eye-off")
-        card = Card(inset=True)
-        card.body.setContentsMargins(WIDE, MEDIUM, SMALL, MEDIUM)
-        card.body.addWidget(self._text, 1)
+        card = Card((self._text, 1), inset=True, margins=(WIDE, MEDIUM, SMALL, MEDIUM))
         self._make_links()
         content = column(
             row(self._count, MEDIUM, self._left, None, self._query_number),

@@ -24,19 +24,13 @@ class Chart(Plot):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
-        self._layers: tuple[Layer, ...] = ()
+        self.layers: tuple[Layer, ...] = ()
         self._titles = ("", "")
-        self._across: tuple[float, float] | None = None
 
-    def show_layers(
-        self, layers: Sequence[Layer], *, across: str, up: str, across_range: tuple[float, float] | None = None
-    ) -> None:
-        """`across` and `up` are the titles of the axes, "" for none; without a range the axis spans what is there."""
-        self._layers, self._titles, self._across = tuple(layers), (across, up), across_range
+    def show_layers(self, layers: Sequence[Layer], *, across: str, up: str) -> None:
+        """`across` and `up` are the titles of the axes, "" for none."""
+        self.layers, self._titles = tuple(layers), (across, up)
         self.show_again()
-
-    def layers(self) -> tuple[Layer, ...]:
-        return self._layers
 
     def sizeHint(self) -> QSize:
         return QSize(560, 280)
@@ -46,7 +40,7 @@ class Chart(Plot):
         paint_frame(painter, shown, self.font())
         painter.save()
         painter.setClipRect(shown.box.adjusted(-4, -4, 4, 1))
-        for layer in self._layers:
+        for layer in self.layers:
             paint_layer(painter, shown, layer)
         painter.restore()
         self._paint_marks(painter, shown)
@@ -54,14 +48,14 @@ class Chart(Plot):
         painter.drawLine(shown.box.bottomLeft(), shown.box.bottomRight())
         self._paint_legend(painter, size)
         if not as_picture and self._mouse is not None and shown.box.contains(self._mouse):
-            found = describe_at(self._layers, shown, self._mouse)
+            found = describe_at(self.layers, shown, self._mouse)
             if found is not None:
                 paint_tip(painter, size, found.at, found.text)
 
     def summary(self) -> str:
         across, up = self._titles
         words = []
-        for layer in self._layers:
+        for layer in self.layers:
             if isinstance(layer, Bars):
                 words.append(self._bars_in_words(layer, layer.name or up))
             elif isinstance(layer, Dots):
@@ -74,7 +68,7 @@ class Chart(Plot):
 
     def data(self) -> PlotData:
         across, up = self._titles
-        if any(isinstance(layer, Dots) for layer in self._layers):
+        if any(isinstance(layer, Dots) for layer in self.layers):
             return PlotData((self.tr("series"), across or "x", up or "y", self.tr("text")), self._dots())
         columns = (self.tr("series"), self.tr("from"), self.tr("to"), up or self.tr("count"))
         return PlotData(columns, self._bars())
@@ -82,17 +76,17 @@ class Chart(Plot):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
         if event.button() == Qt.MouseButton.LeftButton:
-            found = describe_at(self._layers, self._frame(QSizeF(self.size())), event.position())
+            found = describe_at(self.layers, self._frame(QSizeF(self.size())), event.position())
             if found is not None and found.dot >= 0:
                 self.picked.emit(found.dot)
 
     def _frame(self, size: QSizeF) -> Frame:
         head = QFontMetricsF(self.font()).height() + SMALL if any(self._named()) else 0.0
-        across = self._across or range_across(self._layers)
-        return frame(size, self.font(), across, range_up(self._layers), self._titles, head=head)
+        ranges = range_across(self.layers), range_up(self.layers)
+        return frame(size, self.font(), *ranges, self._titles, head=head)
 
     def _named(self) -> Iterator[Bars | Dots]:
-        return (each for each in self._layers if isinstance(each, Bars | Dots) and each.name)
+        return (each for each in self.layers if isinstance(each, Bars | Dots) and each.name)
 
     def _paint_legend(self, painter: QPainter, size: QSizeF) -> None:
         metrics = QFontMetricsF(self.font())
@@ -122,7 +116,7 @@ class Chart(Plot):
         painter.save()
         painter.setFont(small(self.font()))
         metrics = QFontMetricsF(painter.font())
-        for layer in self._layers:
+        for layer in self.layers:
             if not isinstance(layer, Mark) or not shown.across.low <= layer.at <= shown.across.high:
                 continue
             x = round(shown.across.pixel(layer.at)) + 0.5
@@ -157,13 +151,13 @@ class Chart(Plot):
         return " ".join(words)
 
     def _bars(self) -> Iterator[tuple[Cell, ...]]:
-        for layer in self._layers:
+        for layer in self.layers:
             if isinstance(layer, Bars):
                 for low, high, height in zip(layer.edges[:-1], layer.edges[1:], layer.heights, strict=True):
                     yield layer.name, float(low), float(high), np.asarray(height).item()
 
     def _dots(self) -> Iterator[tuple[Cell, ...]]:
-        for layer in self._layers:
+        for layer in self.layers:
             if isinstance(layer, Dots):
                 for index, (x, y) in enumerate(zip(layer.x.tolist(), layer.y.tolist(), strict=True)):
                     yield layer.name, x, y, layer.describe(index) if layer.describe else ""

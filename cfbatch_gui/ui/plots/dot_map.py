@@ -1,7 +1,7 @@
 """A map of dots without axes: wheel, drag, hover, lasso. Both axes have one scale; up is up."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -41,10 +41,6 @@ class Viewport:
     height: float
     whole: float  # the scale at which everything is seen
 
-    @property
-    def zoom(self) -> float:
-        return self.scale / self.whole
-
     def pixels(self, points: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         wide = points.astype(np.float64)
         across = (wide[:, 0] - self.x) * self.scale + self.width / 2
@@ -52,20 +48,17 @@ class Viewport:
         return across, down
 
     def moved(self, across: float, down: float) -> "Viewport":
-        return self._with(self.x - across / self.scale, self.y + down / self.scale, self.scale)
+        return replace(self, x=self.x - across / self.scale, y=self.y + down / self.scale)
 
     def zoomed(self, factor: float, across: float, down: float) -> "Viewport":
         scale = float(np.clip(self.scale * factor, self.whole * 0.5, self.whole * _CLOSEST))
         left, up = across - self.width / 2, self.height / 2 - down
         x = self.x + left / self.scale - left / scale
         y = self.y + up / self.scale - up / scale
-        return self._with(x, y, scale)
+        return replace(self, x=x, y=y, scale=scale)
 
     def resized(self, width: float, height: float, whole: float) -> "Viewport":
-        return Viewport(self.x, self.y, self.zoom * whole, width, height, whole)
-
-    def _with(self, x: float, y: float, scale: float) -> "Viewport":
-        return Viewport(x, y, scale, self.width, self.height, self.whole)
+        return Viewport(self.x, self.y, self.scale / self.whole * whole, width, height, whole)
 
 
 def view_of_all(points: NDArray[np.float32], width: float, height: float, margin: float) -> Viewport:

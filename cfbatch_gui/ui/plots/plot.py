@@ -31,6 +31,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
 from cfbatch_gui.core.results.exports.delimited import Dialect
+from cfbatch_gui.core.results.numbers import round_step
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui import dialogs, display, theme
@@ -39,7 +40,6 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
 
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels for each label
 _RIGHT = 16
 
@@ -75,9 +75,7 @@ class Frame:
 
 def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
     """At most `most` + 1 round numbers from `low` to `high`, evenly spaced."""
-    rough = (high - low) / max(1, most)
-    magnitude = 10.0 ** math.floor(math.log10(rough))
-    step = next(each * magnitude for each in _STEPS if each * magnitude >= rough * (1 - 1e-9))
+    step = round_step((high - low) / max(1, most) * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple(number * step for number in range(first, last + 1))
 

@@ -35,7 +35,7 @@ from cfbatch_gui.ui.results.export_plan import (
     read_extent,
     say_written,
 )
-from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
+from cfbatch_gui.ui.results.ranking_limits import LimitsBar
 from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
@@ -224,7 +224,6 @@ def _shown(name: str) -> str:
     return short.replace("&", "&&")
 
 
-_NO_LIMITS = Limits()
 _STEPS = 1_000  # of the progress of each file
 
 
@@ -242,7 +241,7 @@ class ExportDialog(QDialog):
         notices: Notices,
         job: Job,
         *,
-        limits: Limits = _NO_LIMITS,
+        limits: ExportOptions | None = None,
         choices: Sequence[RowChoice] = (),
         parent: QWidget | None = None,
     ) -> None:
@@ -260,7 +259,7 @@ class ExportDialog(QDialog):
         self.rows_bar = RowsBar(choices)
         self.rows_bar.changed.connect(lambda: self.tasks.start("count", self._count()))
         self._make_widgets()
-        self.limits_bar.show_limits(limits)
+        self.limits_bar.show_limits(limits or ExportOptions())
         self._lay_out()
         self._show()
         self.tasks.start("count", self._count())
@@ -357,9 +356,8 @@ class ExportDialog(QDialog):
     # Counting and choosing
 
     async def _count(self) -> None:
-        folder, limits = self._program.folder(self._job.id), self.limits_bar.limits()
-        items = self.rows_bar.items()
-        self._extent = await asyncio.to_thread(read_extent, folder, self._job, limits, items)
+        options, items = self._options(), self.rows_bar.items()
+        self._extent = await asyncio.to_thread(read_extent, self._program.folder(self._job.id), self._job, options)
         self.rows_bar.show_count(self._extent.counts.items + self._extent.counts.skipped)
         for target in targets_for(self._job.kind):
             if target.measure is Measure.FAILED_ROWS:
@@ -500,14 +498,9 @@ class ExportDialog(QDialog):
         return tell
 
     def _options(self) -> ExportOptions:
-        limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else _NO_LIMITS
-        return ExportOptions(
-            separator=display.csv_separator(),
-            top_k=limits.top_k,
-            threshold=limits.threshold,
-            columns=self._columns,
-            items=self.rows_bar.items(),
-        )
+        limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else ExportOptions()
+        items = self.rows_bar.items()
+        return replace(limits, separator=display.csv_separator(), columns=self._columns, items=items)
 
     def _show_writing(self, writing: bool) -> None:
         self.progress.setVisible(writing)

@@ -22,7 +22,6 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.loaded_results import failed_batches
-from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, boxed, column, row
 
 _MOST_LINES = 4
@@ -56,25 +55,24 @@ class Extent:
         return (self.kept if limited else self.counts.done) + self.counts.items - self.counts.done + self.counts.skipped
 
 
-def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[int] | None = None) -> Extent:
-    """Count what can be written, of all rows or of `items`. Blocking. Raises DataError."""
+def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
+    """Count what can be written, within the limits and the items of the options. Blocking. Raises DataError."""
     failed = failed_batches(job)
     names = columns_of(folder, job.kind)
     if job.kind is Kind.RANK:
         rankings = Rankings(folder, failed)
-        if items is not None:
-            options = ExportOptions(top_k=limits.top_k, threshold=limits.threshold, items=items)
+        if options.items is not None:
             some = [each for block in rankings.blocks() for each in block if options.has_item(each.item_no)]
             kept = [each for each in some if keeps(each, options)]
             lost = sum(each.status in (Status.FAILED, Status.LEFT_OUT) for each in some)
             scored = sum(each.score is not None for each in kept)
             return Extent(rankings.outcome_counts(), scored, names, 0, len(kept), lost)
-        return Extent(rankings.outcome_counts(), rankings.counts(limits.top_k, limits.threshold).kept, names, 0)
+        return Extent(rankings.outcome_counts(), rankings.counts(options.top_k, options.threshold).kept, names, 0)
     embeddings = Embeddings(folder, failed)
-    there = None if items is None else embeddings.present()[[number - 1 for number in sorted(items)]]
     counts = embeddings.outcome_counts()
-    if there is None:
+    if options.items is None:
         return Extent(counts, 0, names, embeddings.dimension)
+    there = embeddings.present()[[number - 1 for number in sorted(options.items)]]
     chosen = int(there.sum())
     lost = min(len(there) - chosen, counts.failed + counts.left_out)
     return Extent(counts, 0, names, embeddings.dimension, chosen, lost)
@@ -125,9 +123,7 @@ class ExportSummary(QWidget):
             self._rows.append(line)
             files.addWidget(line)
         folder_row = row((self.folder, 1), 12, self.change_button)
-        card = Card(inset=True)
-        card.body.addLayout(column(files, self._more, folder_row, gap=6))
-        self.setLayout(column(card))
+        self.setLayout(column(Card(files, self._more, folder_row, inset=True, gap=6)))
 
     def show_outputs(self, outputs: Sequence[Output], extent: Extent | None, columns: int | None) -> None:
         """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""

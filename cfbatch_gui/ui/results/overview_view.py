@@ -66,13 +66,8 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
 
     def _lay_out(self) -> None:
-        card = Card()
-        card.body.setContentsMargins(20, MEDIUM, 20, LARGE)
-        card.body.setSpacing(MEDIUM)
-        card.body.addLayout(row(Label(self.tr("How the scores are spread"), "part"), None, self.pictures))
-        card.body.addWidget(self.chart)
-        card.body.addWidget(line())
-        card.body.addWidget(self.spread)
+        head = row(Label(self.tr("How the scores are spread"), "part"), None, self.pictures)
+        card = Card(head, self.chart, line(), self.spread, gap=MEDIUM, margins=(20, MEDIUM, 20, LARGE))
         figures = boxed(Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
         foot = row((self.foot, 1), self.score_link)
         content = column(self.partial_bar, figures, card, self.reading, foot, None, gap=LARGE)

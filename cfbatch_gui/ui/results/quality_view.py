@@ -226,9 +226,7 @@ class QualityView(ResultsPage[Quality | None]):
         self.first = _FigureCard()
         self.more_link = self.first.add_link(self.tr("More measures"), self._show_more)
         self.measures = LabelGrid("body", "strong", "quiet", stretches=(0, 0, 1), gap=LARGE)
-        self._measures_card = Card(inset=True)
-        self._measures_card.body.setContentsMargins(20, MEDIUM, 20, MEDIUM)
-        self._measures_card.body.addWidget(self.measures)
+        self._measures_card = Card(self.measures, inset=True, margins=(20, MEDIUM, 20, MEDIUM))
         self._measures_card.hide()
 
     def _lay_out(self) -> None:
@@ -372,19 +370,13 @@ class QualityView(ResultsPage[Quality | None]):
 
 class _FigureCard(Card):
     def __init__(self) -> None:
-        super().__init__()
         self._title, self._figure = Label("", "quiet"), Label("", "display")
         self._beside, self._about = Label("", "quiet", wrap=True), Label("", "small", wrap=True)
-        self._links = row(gap=SMALL)
-        self.body.setContentsMargins(20, MEDIUM, 20, MEDIUM)
-        self.body.setSpacing(4)
-        self.body.addWidget(self._title)
+        self._links = row()
         figure = row(self._figure, gap=MEDIUM)
         figure.addWidget(self._beside, 1, Qt.AlignmentFlag.AlignBottom)
-        self.body.addLayout(figure)
-        self.body.addWidget(self._about)
-        self.body.addStretch(1)
-        self.body.addLayout(self._links)
+        margins = (20, MEDIUM, 20, MEDIUM)
+        super().__init__(self._title, figure, self._about, None, self._links, gap=4, margins=margins)
 
     def add_link(self, text: str, on_click: Callable[[], object]) -> LinkButton:
         link = LinkButton(text, on_click=on_click)

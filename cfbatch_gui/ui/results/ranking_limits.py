@@ -1,12 +1,10 @@
 """The limits of a ranking: the first k ranks of each query, and a lowest score."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from cfbatch_gui.core.results.rankings import RankedContext
+from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tasks import Tasks
@@ -17,25 +15,6 @@ _USUAL = (3, 5, 10, 20)
 _OTHER = "other"
 _NUMBER = QRegularExpression(r"-?\d{0,4}([.,]\d{0,6})?")
 _STEP = 0.01
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """None is no limit."""
-
-    top_k: int | None = None
-    threshold: float | None = None
-
-    @property
-    def are_set(self) -> bool:
-        return self.top_k is not None or self.threshold is not None
-
-    def keep(self, context: RankedContext) -> bool:
-        if context.rank is None or context.score is None:
-            return True
-        return (self.top_k is None or context.rank <= self.top_k) and (
-            self.threshold is None or context.score >= self.threshold
-        )
 
 
 class ThresholdField(QLineEdit):
@@ -86,10 +65,10 @@ class LimitsBar(QWidget):
         label.setBuddy(self.threshold)
         self.setLayout(Flow(self.top, boxed(row(label, self.threshold)), gap=MEDIUM))
 
-    def limits(self) -> Limits:
-        return Limits(self._chosen, self.threshold.value())
+    def limits(self) -> ExportOptions:
+        return ExportOptions(top_k=self._chosen, threshold=self.threshold.value())
 
-    def show_limits(self, limits: Limits) -> None:
+    def show_limits(self, limits: ExportOptions) -> None:
         self.threshold.blockSignals(True)
         self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
         self.threshold.blockSignals(False)

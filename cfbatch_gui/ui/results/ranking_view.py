@@ -12,6 +12,8 @@ from PySide6.QtCore import Qt, Signal
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.exports.base import ExportOptions
+from cfbatch_gui.core.results.exports.score_rows import keeps
 from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.ui import display
@@ -30,7 +32,7 @@ from cfbatch_gui.ui.results.loaded_results import (
     partial_line,
     status_words,
 )
-from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
+from cfbatch_gui.ui.results.ranking_limits import LimitsBar
 from cfbatch_gui.ui.state_names import is_practice
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
@@ -170,7 +172,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._found_items: tuple[str, frozenset[int]] = _NOTHING_FOUND  # what was sought, and the contexts found
         self._query_no = self._item_no = 0
         self._ranked: tuple[ContextRow, ...] = ()
-        self._limits_of: dict[str, Limits] = {}
+        self._limits_of: dict[str, ExportOptions] = {}
         self._make_widgets(memory)
         self._lay_out()
 
@@ -178,7 +180,7 @@ class RankingView(ResultsPage[RankingRead]):
         super().show_job(job)
         self._show_foot()
 
-    def limits(self) -> Limits:
+    def limits(self) -> ExportOptions:
         return self.limits_bar.limits()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -246,7 +248,7 @@ class RankingView(ResultsPage[RankingRead]):
             self._limits_of[self.shown.id] = self.limits()
         for name in ("find", "contexts", "count", "figures"):
             self.tasks.cancel(name)
-        self.limits_bar.show_limits(self._limits_of.get(job.id, Limits()))
+        self.limits_bar.show_limits(self._limits_of.get(job.id, ExportOptions()))
         self.find_field.reset()
         self._mark("")
         self._read, self._found, self._found_items = None, None, _NOTHING_FOUND
@@ -320,7 +322,7 @@ class RankingView(ResultsPage[RankingRead]):
     async def _count(self) -> None:
         parts, tip = [], ""
         limits = self.limits()
-        if self._read is not None and limits.are_set:
+        if self._read is not None and limits != ExportOptions():
             await asyncio.sleep(_TYPING)
             kept = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             pattern = self.tr("keeps {kept} of {total}")
@@ -355,7 +357,7 @@ class RankingView(ResultsPage[RankingRead]):
         if self._read is None:
             return
         limits, before = self.limits(), self._item_no
-        shown = self._matching([each for each in self._ranked if limits.keep(each.context)])
+        shown = self._matching([each for each in self._ranked if keeps(each.context, limits)])
         self.contexts_model.set_rows(shown)
         self.panel.setVisible(bool(shown))
         if not shown:

@@ -13,13 +13,8 @@ from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.tables.table_view import Memory
 
 if TYPE_CHECKING:
-    from cfbatch_gui.ui.results.clusters_view import ClustersView
-    from cfbatch_gui.ui.results.duplicates_view import DuplicatesView
-    from cfbatch_gui.ui.results.map_view import MapView
-    from cfbatch_gui.ui.results.similar_view import SimilarView
     from cfbatch_gui.ui.results.vector_page import VectorPage
     from cfbatch_gui.ui.results.vectors_view import VectorsView
-    from cfbatch_gui.ui.results.versus_scores_view import VersusScoresView
 
 
 class VectorViews(QObject):
@@ -50,18 +45,13 @@ class VectorViews(QObject):
 
             return LateView(f"{__package__}.{module}", make, notices.show_error, has_something=has_something)
 
-        self.map: LateView[MapView] = late("map_view", memory=memory)
-        self.similar: LateView[SimilarView] = late("similar_view", memory=memory)
-        self.duplicates: LateView[DuplicatesView] = late("duplicates_view", memory=memory)
-        self.clusters: LateView[ClustersView] = late("clusters_view", memory=memory)
-        self.versus: LateView[VersusScoresView] = late("versus_scores_view", has_something=self._has_ranking)
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
-            "map": self.map,
-            "similar": self.similar,
-            "duplicates": self.duplicates,
-            "clusters": self.clusters,
-            "versus": self.versus,
+            "map": late("map_view", memory=memory),
+            "similar": late("similar_view", memory=memory),
+            "duplicates": late("duplicates_view", memory=memory),
+            "clusters": late("clusters_view", memory=memory),
+            "versus": late("versus_scores_view", has_something=self._has_ranking),
         }
 
     def show_rows(self, items: object, name: str) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, scaled
+from cfbatch_gui.ui.widgets.box_layouts import Item, column
 from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.ui.widgets.labels import Clickable, ElidedLabel, IconLabel, Label
@@ -23,12 +24,18 @@ CARD_MARGINS = (20, LARGE, 20, 18)
 
 
 class Card(QFrame):
-    def __init__(self, *, inset: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        *items: Item,
+        inset: bool = False,
+        gap: int = SMALL,
+        margins: tuple[int, int, int, int] = CARD_MARGINS,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setProperty("kind", "inset" if inset else "card")
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(*CARD_MARGINS)
-        self.body.setSpacing(SMALL)
+        self.body = column(*items, gap=gap, margins=margins)
+        self.setLayout(self.body)
 
 
 class SectionCard(Card):

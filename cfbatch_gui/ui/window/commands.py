@@ -19,7 +19,7 @@ from cfbatch_gui.ui.window.job_changes import AT_WORK
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
-    from cfbatch_gui.ui.results.ranking_limits import Limits
+    from cfbatch_gui.core.results.exports.base import ExportOptions
 
 
 class Commands(QObject):
@@ -37,18 +37,15 @@ class Commands(QObject):
         window.back_up.connect(lambda: tasks.start("back up", self._back_up()))
         window.about.connect(lambda: tasks.start("about", self._show_about()))
 
-    def export(self, job_id: str, *, limits: "Limits | None", choices: Sequence[RowChoice]) -> None:
+    def export(self, job_id: str, *, limits: "ExportOptions | None", choices: Sequence[RowChoice]) -> None:
         self._tasks.start("export", self._export(job_id, limits, tuple(choices)))
 
-    async def _export(self, job_id: str, limits: "Limits | None", choices: tuple[RowChoice, ...]) -> None:
+    async def _export(self, job_id: str, limits: "ExportOptions | None", choices: tuple[RowChoice, ...]) -> None:
         await imported("cfbatch_gui.ui.results.export_dialog")
         from cfbatch_gui.ui.results.export_dialog import ExportDialog
-        from cfbatch_gui.ui.results.ranking_limits import Limits
 
         job, notices = self._program.ledger.job(job_id), self._window.notices
-        dialog = ExportDialog(
-            self._program, notices, job, limits=limits or Limits(), choices=choices, parent=self._window
-        )
+        dialog = ExportDialog(self._program, notices, job, limits=limits, choices=choices, parent=self._window)
         dialog.all_written.connect(self.exported_all)
         dialog.open()
 

@@ -19,12 +19,12 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
+    from cfbatch_gui.core.results.exports.base import ExportOptions
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.results.loaded_results import FigureReader
     from cfbatch_gui.ui.results.overview_view import OverviewView
     from cfbatch_gui.ui.results.quality_view import QualityView
-    from cfbatch_gui.ui.results.ranking_limits import Limits
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.results.vectors_view import VectorsView
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
@@ -203,7 +203,7 @@ class ResultViews(QObject):
             has_something=lambda job: job.state in FORGETTABLE,
         )
 
-    def limits(self) -> "Limits | None":
+    def limits(self) -> "ExportOptions | None":
         """What the ranking is limited to; None before it was first shown."""
         view = self.ranking.made()
         return view.limits() if view is not None else None

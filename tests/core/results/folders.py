@@ -14,6 +14,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.verify.stored_results import ResultSums
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.outcomes import JobMetadata
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
@@ -156,6 +157,16 @@ class Table:
             "INSERT INTO problems(file, row, kind, reason, item_no) VALUES(1, ?, 'empty_text', ?, ?)",
             (row, reason, item),
         )
+
+
+def stored(
+    path: Path, vectors: NDArray[np.float32], outcomes: Sequence[Outcome] = (), texts: Sequence[str] = ()
+) -> Embeddings:
+    """A job of these vectors; without further arguments all are done, under texts with their number."""
+    outcomes = outcomes or [1.0] * len(vectors)
+    texts = texts or [f"text {number}" for number in range(len(vectors))]
+    rows = [(f"id{number}", text, outcome) for number, (text, outcome) in enumerate(zip(texts, outcomes, strict=True))]
+    return Embeddings(Table(path / "job").embed(rows, vectors.astype(np.float32)).folder)
 
 
 def note_sums(database: sqlite3.Connection, folder: JobFolder) -> None:

@@ -218,30 +218,17 @@ def test_the_old_one_has_gone_when_the_new_file_takes_its_place(tmp_path: Path, 
     assert not list(tmp_path.glob(".*"))
 
 
-def test_it_comes_back_when_the_new_file_cannot_take_its_place(
-    tmp_path: Path, ten: Table, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("step", "sentence"), [("replace", None), ("rename", "older file")])
+def test_it_stays_when_it_or_the_new_file_cannot_be_moved(
+    tmp_path: Path, ten: Table, monkeypatch: pytest.MonkeyPatch, step: str, sentence: str | None
 ) -> None:
     path = with_old(tmp_path)
 
     def refuse(self: Path, target: Path) -> Path:
         raise PermissionError(13, "in use", str(target))
 
-    monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(ExportError):
+    monkeypatch.setattr(Path, step, refuse)
+    with pytest.raises(ExportError, match=sentence):
         export(ten.folder, ten.metadata(Kind.RANK), path)
     assert path.read_bytes() == b"old" and manifest_path(path).read_bytes() == b"old manifest"
     assert not list(tmp_path.glob(".*"))
-
-
-def test_one_that_cannot_step_aside_keeps_the_old_file(
-    tmp_path: Path, ten: Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = with_old(tmp_path)
-
-    def refuse(self: Path, target: Path) -> Path:
-        raise PermissionError(13, "in use", str(self))
-
-    monkeypatch.setattr(Path, "rename", refuse)
-    with pytest.raises(ExportError, match="older file"):
-        export(ten.folder, ten.metadata(Kind.RANK), path)
-    assert path.read_bytes() == b"old" and manifest_path(path).read_bytes() == b"old manifest"

@@ -8,7 +8,6 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.clusters import find_clusters
-from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.csv_tables import KEEP_LIST, write_keep_list
 from cfbatch_gui.core.results.near_duplicates import (
     TOLERANCE,
@@ -18,16 +17,7 @@ from cfbatch_gui.core.results.near_duplicates import (
     find_duplicates,
 )
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
-from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
-
-
-def stored(
-    path: Path, vectors: NDArray[np.float32], outcomes: list[Outcome] | None = None, texts: list[str] | None = None
-) -> Embeddings:
-    outcomes = outcomes or [1.0] * len(vectors)
-    texts = texts or [f"text {number}" for number in range(len(vectors))]
-    rows = [(f"id{number}", text, outcome) for number, (text, outcome) in enumerate(zip(texts, outcomes, strict=True))]
-    return Embeddings(Table(path / "job").embed(rows, vectors).folder)
+from tests.core.results.folders import stored, unit_vectors
 
 
 def near_copies(count: int, dimension: int, groups: int, noise: float, seed: int = 5) -> NDArray[np.float32]:
@@ -90,15 +80,6 @@ def test_the_longest_text_can_be_kept(tmp_path: Path) -> None:
     assert find_duplicates(embeddings, 0.9, Keep.LONGEST).stays.tolist() == [2, 2, 2, 4]
 
 
-def test_what_has_no_vector_or_no_direction_stays_out_of_it(tmp_path: Path) -> None:
-    vectors = unit_vectors(6, 8)
-    vectors[1], vectors[2], vectors[4] = 0, 0, np.nan
-    outcomes: list[Outcome] = [1.0, 1.0, 1.0, WAITING, 1.0, 1.0]
-    found = find_duplicates(stored(tmp_path, vectors, outcomes), 0.5)
-    assert found.item_numbers.tolist() == [1, 6]
-    assert (found.missing, found.without_direction, found.gone) == (1, 3, 0)
-
-
 def test_the_keep_list_has_every_row_and_no_formula(tmp_path: Path) -> None:
     vectors = unit_vectors(4, 8)
     vectors[3] = vectors[1]
@@ -148,14 +129,3 @@ def test_there_are_no_more_clusters_than_directions(tmp_path: Path) -> None:
     found = find_clusters(stored(tmp_path, vectors), 8)
     assert [cluster.size for cluster in found.clusters] == [4, 4, 4]
     assert [cluster.similarity for cluster in found.clusters] == pytest.approx([1, 1, 1])
-
-
-def test_texts_without_a_vector_are_counted(tmp_path: Path) -> None:
-    vectors = unit_vectors(5, 8)
-    vectors[1] = 0
-    outcomes: list[Outcome] = [1.0, 1.0, WAITING, 1.0, 1.0]
-    found = find_clusters(stored(tmp_path, vectors, outcomes), 2)
-    assert found.item_numbers.tolist() == [1, 4, 5]
-    assert (found.missing, found.without_direction) == (1, 1)
-    nothing = Embeddings(Table(tmp_path / "empty").embed([("", "one", WAITING)], None).folder)
-    assert find_clusters(nothing, 3).clusters == ()

@@ -1,5 +1,7 @@
 """The PCA map shows the principal plane, is deterministic, and leaves out texts without a direction."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -7,17 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.clusters import find_clusters
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map, make_tsne_map, tsne_map
+from cfbatch_gui.core.results.near_duplicates import find_duplicates
+from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, make_tsne_map, tsne_map
 from cfbatch_gui.core.results.tsne import Repulsion, knn_graph, tsne_layout
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
-from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
-
-
-def stored(path: Path, vectors: NDArray[np.float32], outcomes: list[Outcome] | None = None) -> Embeddings:
-    outcomes = outcomes or [1.0] * len(vectors)
-    texts = [("", f"text {number}", outcome) for number, outcome in enumerate(outcomes)]
-    return Embeddings(Table(path / "job").embed(texts, vectors.astype(np.float32)).folder)
+from tests.core.results.folders import WAITING, Outcome, Table, stored, unit_vectors
 
 
 def stretched(count: int, dimension: int) -> NDArray[np.float32]:
@@ -47,27 +45,26 @@ def test_it_is_the_same_each_time(tmp_path: Path) -> None:
     assert np.array_equal(make_map(embeddings).points, make_map(embeddings).points)
 
 
-def test_what_has_no_direction_or_is_not_there_is_counted(tmp_path: Path) -> None:
+WAYS = (make_map, partial(find_duplicates, threshold=0.9), partial(find_clusters, number=2))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_has_no_direction_or_is_not_there_is_counted(tmp_path: Path, way: Callable[[Embeddings], TextMap]) -> None:
     vectors = unit_vectors(8, 16)
     vectors[1], vectors[2, 3], vectors[3, 0], vectors[5] = 0, np.nan, np.inf, np.nan
-    outcomes: list[Outcome] = [1.0, 1.0, 1.0, 1.0, 1.0, WAITING, 1.0, 1.0]
-    found = make_map(stored(tmp_path, vectors, outcomes))
+    found = way(stored(tmp_path, vectors, [*[1.0] * 5, WAITING, 1.0, 1.0]))
     assert found.item_numbers.tolist() == [1, 5, 7, 8]
     assert (found.missing, found.without_direction) == (1, 3)
-    assert np.isfinite(found.points).all()
+    nothing = way(Embeddings(Table(tmp_path / "empty").embed([("", "one", WAITING)], None).folder))
+    assert (len(nothing.item_numbers), nothing.missing) == (0, 1)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_a_few_texts_have_a_map_too(tmp_path: Path, count: int) -> None:
-    found = make_map(stored(tmp_path, unit_vectors(count, 4)))
-    assert found.points.shape == (count, 2)
-    assert np.isfinite(found.points).all()
-
-
-def test_nothing_back_yet_is_an_empty_map(tmp_path: Path) -> None:
-    embeddings = Embeddings(Table(tmp_path / "job").embed([("", "one", WAITING)], None).folder)
-    found = make_map(embeddings)
-    assert (len(found.points), found.missing) == (0, 1)
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+def test_a_few_texts_have_maps_too(tmp_path: Path, count: int) -> None:
+    embeddings = stored(tmp_path, unit_vectors(count, 12))
+    for found in (make_map(embeddings), make_tsne_map(measure(embeddings))):
+        assert found.points.shape == (count, 2)
+        assert np.abs(found.points).max() < 1_000
 
 
 def test_unit_vectors_are_read_in_blocks_and_by_place(tmp_path: Path) -> None:
@@ -139,14 +136,6 @@ def test_it_is_the_same_each_time_and_what_is_repeated_stands_together(tmp_path:
     assert apart.max() < 0.2 * np.linalg.norm(points, axis=1).max()
 
 
-@pytest.mark.parametrize("count", [1, 8])
-def test_a_few_texts_have_one_too(tmp_path: Path, count: int) -> None:
-    found = make_tsne_map(measure(stored(tmp_path, unit_vectors(count, 12))))
-    assert found.points.shape == (count, 2)
-    assert np.isfinite(found.points).all()
-    assert np.abs(found.points).max() < 1_000
-
-
 def test_one_text_many_times_is_a_map(tmp_path: Path) -> None:
     vectors = np.repeat(unit_vectors(1, 16), 5_000, axis=0)
     found = make_tsne_map(measure(stored(tmp_path, vectors[:300])))
@@ -199,15 +188,9 @@ def test_progress_rises_to_the_end_and_what_it_raises_ends_the_work(tmp_path: Pa
         tsne_layout(np.zeros((20, 3), dtype=np.int32), np.zeros((20, 2), dtype=np.float32), stop)
 
 
-def kept(
-    path: Path, vectors: NDArray[np.float32], outcomes: list[Outcome] | None = None
-) -> tuple[JobFolder, Embeddings]:
-    return JobFolder(path / "job"), stored(path, vectors, outcomes)
-
-
 def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     vectors = unit_vectors(40, 16)
-    folder, embeddings = kept(tmp_path, vectors)
+    folder, embeddings = JobFolder(tmp_path / "job"), stored(tmp_path, vectors)
     assert cached_map(folder, embeddings) is None
     told: list[float] = []
     made = tsne_map(folder, embeddings, told.append)
@@ -225,7 +208,7 @@ def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"\x93NUMPY\x01\x00"])
 def test_a_damaged_file_is_made_anew_and_a_full_disk_is_no_failure(tmp_path: Path, content: bytes) -> None:
-    folder, embeddings = kept(tmp_path, unit_vectors(20, 8))
+    folder, embeddings = JobFolder(tmp_path / "job"), stored(tmp_path, unit_vectors(20, 8))
     folder.map.write_bytes(content)
     assert cached_map(folder, embeddings) is None
     assert len(tsne_map(folder, embeddings).points) == 20

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.results.score_figures import LEAST_PAIRS, Baseline, score_figures
+from cfbatch_gui.core.results.score_figures import Baseline, score_figures
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 
 QUERIES = tuple(
@@ -39,10 +39,19 @@ def test_the_spread_of_all_scores(table: Table) -> None:
     assert figures.edges[-1] >= 1.0
 
 
-def test_texts_under_one_query_only_give_no_baseline(table: Table) -> None:
-    figures = score_figures(table.rank([Pair(f"q{index}", f"text {index}", 0.5) for index in range(50)]).folder)
-    assert figures.baseline is Baseline.NO_TEXT_TWICE
-    assert figures.others is None
+@pytest.mark.parametrize(
+    ("pairs", "reason", "other_pairs"),
+    [
+        ([Pair(f"q{index}", f"text {index}", 0.5) for index in range(50)], Baseline.NO_TEXT_TWICE, 0),
+        ([pair for pair in crossed(30) if pair.query != QUERIES[0]], Baseline.TOO_FEW_QUERIES, 216),
+        (crossed(2), Baseline.TOO_FEW, 10),
+    ],
+)
+def test_without_enough_other_pairs_there_is_no_baseline(
+    table: Table, pairs: list[Pair], reason: Baseline, other_pairs: int
+) -> None:
+    figures = score_figures(table.rank(pairs).folder)
+    assert (figures.baseline, figures.others, figures.other_pairs) == (reason, None, other_pairs)
     assert not figures.other_counts.any()
 
 
@@ -56,39 +65,22 @@ def test_other_pairs_are_texts_that_fit_another_query_better(table: Table) -> No
     assert figures.above == 30 + int(figures.others.count * 0.1)
 
 
-def test_fewer_than_ten_queries_give_no_baseline(table: Table) -> None:
-    pairs = [pair for pair in crossed(30) if pair.query != QUERIES[0]]
-    figures = score_figures(table.rank(pairs).folder)
-    assert figures.baseline is Baseline.TOO_FEW_QUERIES
-    assert figures.others is None
-    assert figures.other_pairs > LEAST_PAIRS
-
-
-def test_where_every_query_has_every_text_one_far_pair_in_ten_lies_above(table: Table) -> None:
+@pytest.mark.parametrize(("queries", "texts", "dimension", "most"), [(40, 60, 16, 0.12), (10, 100, 64, 0.20)])
+def test_where_every_query_has_every_text_about_one_far_pair_in_ten_lies_above(
+    table: Table, queries: int, texts: int, dimension: int, most: float
+) -> None:
     draw = np.random.default_rng(7)
-    queries, texts, strange = (draw.standard_normal((count, 16)) for count in (40, 60, 4_000))
-    texts += 2 * queries[np.arange(60) % 40]  # each text answers one of the questions
-    texts /= np.linalg.norm(texts, axis=1)[:, None]
-    scores = queries @ texts.T / np.linalg.norm(queries, axis=1)[:, None]
-    pairs = [Pair(f"q{q}", f"t{t}", float(scores[q, t])) for q in range(40) for t in range(60)]
+    asked, found, strange = (draw.standard_normal((count, dimension)) for count in (queries, texts, 4_000))
+    if texts < 100:  # else no text answers a question
+        found += 2 * asked[np.arange(texts) % queries]
+    found /= np.linalg.norm(found, axis=1)[:, None]
+    scores = asked @ found.T / np.linalg.norm(asked, axis=1)[:, None]
+    pairs = [Pair(f"q{q}", f"t{t}", float(scores[q, t])) for q in range(queries) for t in range(texts)]
     figures = score_figures(table.rank(pairs).folder)
     assert figures.others is not None
     assert figures.is_whole_pool
-    far = strange @ texts.T / np.linalg.norm(strange, axis=1)[:, None]  # with queries that nothing was picked for
-    assert 0.08 <= float((far > figures.others.ninetieth).mean()) <= 0.12
-
-
-def test_where_no_text_answers_a_question_at_most_one_far_pair_in_five_lies_above(table: Table) -> None:
-    draw = np.random.default_rng(8)
-    queries, texts, strange = (draw.standard_normal((count, 64)) for count in (10, 100, 4_000))
-    texts /= np.linalg.norm(texts, axis=1)[:, None]
-    scores = queries @ texts.T / np.linalg.norm(queries, axis=1)[:, None]
-    figures = score_figures(
-        table.rank([Pair(f"q{q}", f"t{t}", float(scores[q, t])) for q in range(10) for t in range(100)]).folder
-    )
-    assert figures.others is not None
-    far = strange @ texts.T / np.linalg.norm(strange, axis=1)[:, None]
-    assert 0.08 <= float((far > figures.others.ninetieth).mean()) <= 0.20
+    far = strange @ found.T / np.linalg.norm(strange, axis=1)[:, None]  # with queries that nothing was picked for
+    assert 0.08 <= float((far > figures.others.ninetieth).mean()) <= most
 
 
 def test_where_candidates_were_picked_the_pairs_are_not_called_those_of_the_whole_pool(table: Table) -> None:
@@ -96,13 +88,6 @@ def test_where_candidates_were_picked_the_pairs_are_not_called_those_of_the_whol
     figures = score_figures(table.rank(pairs).folder)
     assert figures.baseline is Baseline.THERE
     assert not figures.is_whole_pool
-
-
-def test_few_such_pairs_are_counted_and_not_used(table: Table) -> None:
-    figures = score_figures(table.rank(crossed(2)).folder)
-    assert figures.other_pairs == 10 < LEAST_PAIRS
-    assert figures.baseline is Baseline.TOO_FEW
-    assert figures.others is None
 
 
 def test_a_text_that_stands_first_is_related_though_it_fits_another_query_better(table: Table) -> None:

@@ -73,14 +73,14 @@ def test_a_click_on_a_dot_brings_its_index(scatter: Chart) -> None:
     QTest.mouseClick(scatter, Qt.MouseButton.LeftButton, pos=(at + QPointF(2, 2)).toPoint())
     QTest.mouseClick(scatter, Qt.MouseButton.LeftButton, pos=shown.box.topLeft().toPoint())
     assert picked == [1]
-    found = describe_at(scatter.layers(), shown, at)
+    found = describe_at(scatter.layers, shown, at)
     assert found is not None
     assert (found.text, found.dot) == ("second", 1)
 
 
 def test_under_the_mouse_a_bar_says_its_number(histogram: Chart) -> None:
     shown = histogram._frame(histogram.size().toSizeF())
-    found = describe_at(histogram.layers(), shown, QPointF(shown.across.pixel(0.75), 100))
+    found = describe_at(histogram.layers, shown, QPointF(shown.across.pixel(0.75), 100))
     assert found is not None
     assert found.text.splitlines()[0] == "These: 8  (0.5 – 1.0)"
 

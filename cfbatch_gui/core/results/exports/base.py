@@ -192,10 +192,11 @@ class CheckedStream:
 
 
 @contextmanager
-def checked_export(work: Work) -> Iterator[CheckedStream]:
-    """The file of an export, which gets its name when it reads back as it was written."""
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path, work)
+def checked_export(work: Work, path: Path | None = None) -> Iterator[CheckedStream]:
+    """A file of an export, which gets its name when it reads back as it was written; without a path the only one."""
+    path = path or work.path
+    with atomic_writer(path) as raw:
+        stream = CheckedStream(raw, path, work)
         yield stream
         stream.compare()
         work.tick_end()

@@ -12,9 +12,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Cell, CheckedStream, Work, Written
+from cfbatch_gui.core.results.exports.base import Cell, Work, Written, checked_export
 from cfbatch_gui.core.results.exports.delimited import Dialect
-from cfbatch_gui.core.system.files import atomic_writer
 
 # In a ranking whose texts are from a second file, the query's row is the failed one, not that of the shared text.
 _FAILED = """
@@ -70,16 +69,13 @@ def write(work: Work) -> Written:
         dialect = Dialect(work.options)
         own, added = _columns(work, file, has_raw=file in with_raw)
         columns = (*own, *added)
-        with atomic_writer(path) as raw:
-            stream = CheckedStream(raw, path, work)
+        with checked_export(work, path) as stream:
             stream.write(dialect.start + dialect.encode([columns]))
             for row in _rows(work, file):
                 cells = (row.cells + [""] * len(own))[: len(own)]
                 about: Sequence[Cell] = (row.number, " ".join(map(work.say, row.reasons)), row.raw)
                 stream.write(dialect.encode([[*cells, *about[: len(added)]]]))
                 stream.tick(1)
-            stream.compare()
-            work.tick_end()
         notes[path.name] = {"source": f"file {file}", "rows": counts[file], **dialect.notes(columns)}
     return Written(total, tuple(names.values()), notes)
 

@@ -23,8 +23,14 @@ from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
 from cfbatch_gui.core.results.exports.score_rows import score_columns
 from cfbatch_gui.core.results.exports.vector_rows import vector_columns
 
-_FOR_EXCEL = message("The same, made to open with a double click; formulas are made harmless.")
+_SAME_FOR_EXCEL = message("The same, made to open with a double click; formulas are made harmless.")
 _JUDGEMENTS = message("one row for each label of your file")
+
+
+def _for_excel(csv: Target, title: str, about: str) -> Target:
+    name = f"{csv.name}-excel"
+    return replace(csv, name=name, title=title, about=about, preset=Preset.EXCEL, is_for_people=True)
+
 
 _SCORES = Target(
     "csv",
@@ -50,13 +56,10 @@ _EXCEL = Target(
 )
 _RANKINGS = (
     _SCORES,
-    replace(
+    _for_excel(
         _SCORES,
-        name="csv-excel",
-        title=message("CSV for Excel"),
-        about=message("Opens with a double click; what looks like a formula is made harmless."),
-        preset=Preset.EXCEL,
-        is_for_people=True,
+        message("CSV for Excel"),
+        message("Opens with a double click; what looks like a formula is made harmless."),
     ),
     _EXCEL,
     replace(
@@ -148,14 +151,7 @@ _CELLS = Target(
 )
 _EMBEDDINGS = (
     _VECTORS,
-    replace(
-        _VECTORS,
-        name="csv-excel",
-        title=message("CSV for Excel, a column for each number"),
-        about=_FOR_EXCEL,
-        preset=Preset.EXCEL,
-        is_for_people=True,
-    ),
+    _for_excel(_VECTORS, message("CSV for Excel, a column for each number"), _SAME_FOR_EXCEL),
     Target(
         "xlsx",
         message("Excel"),
@@ -177,14 +173,7 @@ _EMBEDDINGS = (
         bytes_per_number=4,
     ),
     _CELLS,
-    replace(
-        _CELLS,
-        name="csv-cell-excel",
-        title=message("CSV for Excel, each vector in one cell"),
-        about=_FOR_EXCEL,
-        preset=Preset.EXCEL,
-        is_for_people=True,
-    ),
+    _for_excel(_CELLS, message("CSV for Excel, each vector in one cell"), _SAME_FOR_EXCEL),
     Target(
         "npy",
         message("NumPy array"),
@@ -321,7 +310,6 @@ def target_for(path: Path, kind: Kind, name: str = "") -> Target:
         found = [target for target in TARGETS if suffix in target.suffixes]
         cannot, unknown = _FILE_CANNOT, _FILE_UNKNOWN if suffix else _NAME_UNKNOWN
         name = f"*{suffix}" if suffix else path.name
-        is_named = False
     fitting = [target for target in found if target.kind is kind]
     if fitting:
         return fitting[0]
