@@ -161,7 +161,7 @@ async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
     QTest.keyClick(queries.queries, Qt.Key.Key_Down)
     await until(lambda: queries.texts_model.rowCount() == 6 - before)
     first = queries.texts_model.row(0)
-    assert queries.panel.text() == first.text
+    assert queries.panel.text() == first.text.text
     assert queries.panel.heading() == f"Rank {first.rank_text} in A, {first.other_rank_text} in B"
 
     for by_query, rows in ((False, 6), (True, 2)):
