@@ -18,7 +18,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.widgets import Label
 from tests.core.results.folders import Pair, Table
-from tests.ui.conftest import Until
+from tests.ui.conftest import Until, shown_page
 
 FIRST = (
     Pair("reset my password", "Choose a new password", 0.9, "A-1", "3"),
@@ -58,20 +58,11 @@ def finished(program: Program, name: str, pairs: Sequence[Pair], kind: Kind = Ki
 
 @pytest.fixture
 async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
-    program = await Program.open(tmp_path / "data", environ={}, on_change=lambda job: None)
-    first, second = finished(program, "First", FIRST), finished(program, "Second", OTHER)
-    notices = Notices()
-    page = ComparisonPage(program, notices)
-    page.resize(1004, 820)
-    page.show()
-    page.compare([first, second])
-    await until(lambda: page.queries.texts_model.rowCount() > 0 and not page.tasks.running())
-    yield Compared(program, notices, page, first, second)
-    await page.tasks.close()
-    await program.close()
-    for widget in (page, notices):
-        widget.close()
-        widget.deleteLater()
+    async with shown_page(tmp_path, ComparisonPage) as (program, page):
+        first, second = finished(program, "First", FIRST), finished(program, "Second", OTHER)
+        page.compare([first, second])
+        await until(lambda: page.queries.texts_model.rowCount() > 0 and not page.tasks.running())
+        yield Compared(program, page._notices, page, first, second)
 
 
 async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, until: Until) -> None:
