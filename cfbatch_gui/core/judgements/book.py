@@ -7,9 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -18,17 +17,16 @@ from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.judgements import tables
 from cfbatch_gui.core.judgements.tables import AGAIN, CANNOT_TELL, RECORD, TAKEN_BACK, Records, newest
-from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, text_digest
+from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.files import flush_folder, move_file, own_file_writer
+from cfbatch_gui.core.system.files import move_file, own_file_writer
 
 BACKUP_SUFFIX = ".backup"
 
 
 _GRADES = 2**31 - 1  # the largest; more is an order number or a barcode
 _NO_SUBJECT = Subject("")
-_DAMAGED = "rows are damaged"
 _BLOCK = 50_000  # judgements in one transaction of `add_new`
 
 
@@ -47,7 +45,7 @@ class Book:
     """For any thread; `add` returns when all is on the disk. `damage` are sentences about what was found."""
 
     def __init__(self, path: Path, *, read_only: bool, clock: Callable[[], float]) -> None:
-        """Open a book; of a damaged one what is sound is kept, see `_mend`. Raises DataError."""
+        """Open a book; the copy beside a damaged one takes its place. Raises DataError."""
         self.path, self.damage = path, tuple[str, ...]()
         self._lock = threading.Lock()
         self._read_only, self._clock = read_only, clock
@@ -56,30 +54,26 @@ class Book:
             try:
                 self._read()
             except (sqlite3.Error, msgspec.MsgspecError, TypeError, ValueError) as error:
-                if not self._can_mend(error):
+                is_damage = not isinstance(error, sqlite3.OperationalError) or _is_malformed(error)
+                if self._read_only or not is_damage or not _has_sound_copy(path):
                     raise
-                self._mend()
+                aside = _put_copy_back(path, clock=clock)
+                self._read()
+                self.damage = (_RESTORED.filled(name=self.name, kept=len(self._records), aside=aside),)
 
     def _read(self) -> None:
         self._database = connect_durably(self.path, read_only=self._read_only)
         try:
-            tables.check_version(self._database)
-            name, scale, counted = self._database.execute("SELECT * FROM book").fetchone()
+            tables.check(self._database)
+            name, scale = self._database.execute("SELECT name, scale FROM book").fetchone()
             self.name: str = name
             self.scale: Scale = decoded(scale)
-            self._records = tables.read_sound_records(self._database, counted)
+            self._records = tables.read_records(self._database)
         except BaseException:
             self._database.close()
             raise
         if self.path.with_suffix(BACKUP_SUFFIX).exists():
             self._backed_up = len(self._records)
-
-    def _can_mend(self, error: Exception) -> bool:
-        return not self._read_only and (not isinstance(error, sqlite3.OperationalError) or _is_malformed(error))
-
-    def _mend(self) -> None:
-        self.damage += (_mend(self.path, clock=self._clock),)
-        self._read()
 
     @classmethod
     def create(cls, path: Path, name: str, scale: Scale = USUAL, *, clock: Callable[[], float]) -> "Book":
@@ -111,12 +105,13 @@ class Book:
                 flags = AGAIN * each.again | TAKEN_BACK * each.taken_back | CANNOT_TELL * (each.grade is None)
                 records[index] = (
                     *(subjects[each.query], subjects[each.document], judges[each.judge], each.source, flags),
-                    *(each.grade or 0, round(each.time * 1000), 0),
+                    *(each.grade or 0, round(each.time * 1000)),
                 )
             notes = [(index, each.note) for index, each in enumerate(judgements) if each.note]
-            tables.append(self._database, records, notes, after=self._counted())
+            tables.append(self._database, records, notes)
         with self._lock:
-            self._read_on()
+            more = tables.read_records(self._database, after=len(self._records))
+            self._records = np.concatenate((self._records, more))
 
     def add_new(self, judgements: Iterable[Judgement]) -> int:
         """Add those that would change what their judge says, in blocks; how many. Raises as `add`."""
@@ -151,10 +146,9 @@ class Book:
         return self._records
 
     def contents(self) -> tuple[Records, dict[int, Subject]]:
-        """All records with the queries and documents that they name; mended first if these are damaged."""
+        """All records with the queries and documents that they name."""
         with self._lock, _translating(self.path):
-            subjects = self._subjects()
-            return self._records, subjects
+            return self._records, self._subjects()
 
     def newest_of(self, query: Subject, document: Subject, judge: str) -> Judgement | None:
         """What this judge said last about a pair, None if nothing counts. Raises DataError."""
@@ -205,114 +199,39 @@ class Book:
         if self._backed_up < len(self._records):
             self.back_up()
 
-    def _read_on(self) -> None:
-        _, more = tables.read_records(self._database, after=len(self._records))
-        self._records = np.concatenate((self._records, more))
-
-    def _counted(self) -> int:
-        (count,) = self._database.execute("SELECT records FROM book").fetchone()
-        return int(count)
-
     def _judges(self) -> dict[int, str]:
         return dict(self._database.execute("SELECT number, name FROM judges"))
 
     def _subjects(self) -> dict[int, Subject]:
-        """All of them; if one is damaged, the book is mended first."""
-        try:
-            return dict(self._sound_subjects())
-        except sqlite3.DatabaseError as error:
-            if not self._can_mend(error):
-                raise
-            self._database.close()
-            self._mend()
-            return dict(self._sound_subjects())
-
-    def _sound_subjects(self) -> Iterator[tuple[int, Subject]]:
-        rows = self._database.execute("SELECT number, digest, id, text FROM subjects").fetchall()
-        for number, digest, identifier, text in rows:
-            if digest != text_digest(text):
-                raise sqlite3.DatabaseError(_DAMAGED)
-            yield number, Subject(identifier, text)
+        rows = self._database.execute("SELECT number, id, text FROM subjects")
+        return {number: Subject(identifier, text) for number, identifier, text in rows}
 
 
-@dataclass(slots=True)
-class _Readable:
-    """What is sound in a damaged book, or in its copy; `counted` is how many judgements it should have."""
-
-    name: str = "Judgements"
-    scale: Scale = USUAL
-    counted: int = 0
-    judgements: list[Judgement] = field(default_factory=list)
+_RESTORED = message(
+    "The book of judgements “{name}” was damaged. The copy that was made when it was closed last took its place, with"
+    " {kept} judgements; what was judged since is only in “{aside}”, the damaged file."
+)
 
 
-def _readable(path: Path) -> _Readable:
-    found = _Readable()
-    with suppress(sqlite3.Error), closing(connect_durably(path, read_only=True)) as database:
-        database.text_factory = lambda content: content.decode(errors="replace")
-        with suppress(sqlite3.Error, msgspec.MsgspecError, TypeError, ValueError):
-            name, scale, counted = database.execute("SELECT name, scale, records FROM book").fetchone()
-            found.name, found.scale, found.counted = str(name), decoded(scale), int(counted)
-        subjects = {
-            number: Subject(identifier, text)
-            for number, digest, identifier, text in _rows(database, "SELECT number, digest, id, text FROM subjects")
-            if isinstance(text, str)
-            and isinstance(identifier, str)
-            and (text or identifier)
-            and digest == text_digest(text)
-        }
-        judges = dict(_rows(database, "SELECT number, name FROM judges"))
-        notes = dict(_rows(database, "SELECT number, note FROM notes"))
-        for number, record in _rows(database, "SELECT number, record FROM records"):
-            if isinstance(record, bytes) and len(record) == RECORD.itemsize:
-                one = np.frombuffer(record, RECORD)
-                query, document, judge = (int(one[0][name]) for name in ("query", "document", "judge"))
-                is_whole = query in subjects and document in subjects and judge in judges
-                if is_whole and tables.sound(np.array([number]), one).all():
-                    found.judgements.append(
-                        _judgement(one[0], subjects[query], subjects[document], judges[judge], notes.get(number, ""))
-                    )
-    return found
+def _has_sound_copy(path: Path) -> bool:
+    copy = path.with_suffix(BACKUP_SUFFIX)
+    try:
+        with closing(connect_durably(copy, read_only=True)) as database:
+            tables.check(database)
+    except (sqlite3.Error, DataError):
+        return False
+    return True
 
 
-def _rows(database: sqlite3.Connection, statement: str) -> Iterator[tuple[Any, ...]]:
-    with suppress(sqlite3.Error):
-        yield from database.execute(statement)
-
-
-def _mend(path: Path, *, clock: Callable[[], float]) -> str:
-    """Make a damaged book anew of what can be read in it, or in its copy if that is more; a sentence about it.
-
-    The damaged file is put aside. Raises sqlite3.Error, DataError, DiskFull, OSError.
-    """
-    readable = [_readable(file) for file in (path, path.with_suffix(BACKUP_SUFFIX)) if file.exists()]
-    found = max(readable, key=lambda each: len(each.judgements))
-    new = path.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    book = Book.create(new, found.name, found.scale, clock=clock)
-    book.add(found.judgements)
-    book.close()
+def _put_copy_back(path: Path, *, clock: Callable[[], float]) -> str:
+    """Put the damaged file aside, and the copy in its place; the damaged file's name. Raises DiskFull, OSError."""
     aside = path.with_name(f"{path.name}.damaged-{int(clock())}")
     move_file(path, aside)
-    # A journal belongs to the damaged file; beside the new one it would be rolled back into it.
+    # A journal belongs to the damaged file; beside the copy it would be rolled back into it.
     path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-    move_file(new, path)
-    flush_folder(path.parent)
-    kept, counted = len(found.judgements), max(each.counted for each in readable)
-    if counted > kept:
-        return message(
-            "The book of judgements “{name}” was damaged: {kept} of {all} judgements are kept, the others are lost."
-            " “{aside}” is the damaged file.",
-            name=found.name,
-            kept=kept,
-            all=counted,
-            aside=aside.name,
-        )
-    return message(
-        "The book of judgements “{name}” was damaged. All {kept} judgements are kept; “{aside}” is the damaged file.",
-        name=found.name,
-        kept=kept,
-        aside=aside.name,
-    )
+    with own_file_writer(path) as stream:
+        stream.write(path.with_suffix(BACKUP_SUFFIX).read_bytes())
+    return aside.name
 
 
 def book_name(path: Path) -> str:
@@ -355,8 +274,8 @@ def _translating(path: Path) -> Iterator[None]:
 def _damaged(path: Path, error: Exception) -> DataError:
     return DataError(
         message(
-            "This book of judgements is damaged. The window mends it as far as it can when it opens it, and so does "
-            "“cfbatch judgements import”; nothing was changed."
+            "This book of judgements is damaged. Where there is a copy of it, the window puts that in its place when it"
+            " opens it, and so does “cfbatch judgements import”; nothing was changed."
         ),
         detail=f"{path.name}: {error}",
     )

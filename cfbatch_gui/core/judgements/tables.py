@@ -1,4 +1,4 @@
-"""The tables of a book: records of fixed size with checksums, only ever added; and which of them count."""
+"""The tables of a book: records of fixed size, only ever added; and which of them count."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -20,26 +20,11 @@ RECORD = np.dtype(
         ("flags", "u1"),
         ("grade", "<i4"),
         ("time", "<i8"),  # milliseconds since 1970
-        ("checksum", "<u8"),
     ]
 )
 AGAIN, TAKEN_BACK, CANNOT_TELL = 1, 2, 4  # flags
-_FIELDS = 24  # bytes of a record before its checksum
-_ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xFF51AFD7ED558CCD)
 
 Records = NDArray[np.void]
-Numbers = NDArray[np.int64]
-
-
-def checksums(numbers: Numbers, records: Records) -> NDArray[np.uint64]:
-    """The checksum of each record with this number, (n,): of its fields and its number, so that none moves unseen."""
-    words = np.frombuffer(records.tobytes(), np.uint64).reshape(-1, RECORD.itemsize // 8)
-    mixed = numbers.astype(np.uint64) * np.uint64(_ODD[0])
-    for index in range(_FIELDS // 8):
-        mixed ^= words[:, index]
-        mixed *= np.uint64(_ODD[index + 1])
-        mixed ^= mixed >> np.uint64(29)
-    return mixed
 
 
 def newest(records: Records) -> Records:
@@ -92,10 +77,9 @@ def _starts(records: Records, names: tuple[str, ...]) -> NDArray[np.bool_]:
 
 VERSION = 1
 
-# `digest` is NULL for a subject without a text. A subject's first id is kept. `records` in `book` is their number, by
-# which lost rows at the end are noticed.
+# `digest` is NULL for a subject without a text. A subject's first id is kept.
 _TABLES = """
-CREATE TABLE book(name TEXT NOT NULL, scale TEXT NOT NULL, records INTEGER NOT NULL);
+CREATE TABLE book(name TEXT NOT NULL, scale TEXT NOT NULL);
 CREATE TABLE subjects(number INTEGER PRIMARY KEY, digest BLOB, id TEXT NOT NULL, text TEXT NOT NULL);
 CREATE UNIQUE INDEX subjects_by_text ON subjects(digest) WHERE digest IS NOT NULL;
 CREATE UNIQUE INDEX subjects_by_id ON subjects(id) WHERE digest IS NULL;
@@ -110,12 +94,12 @@ def create(database: sqlite3.Connection, name: str, scale: Scale) -> None:
     with transaction(database):
         for statement in filter(str.strip, _TABLES.split(";")):
             database.execute(statement)
-        database.execute("INSERT INTO book VALUES(?, ?, 0)", (name, encoded(scale)))
+        database.execute("INSERT INTO book VALUES(?, ?)", (name, encoded(scale)))
         database.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def check_version(database: sqlite3.Connection) -> None:
-    """Raises DataError for a book of a newer version, and sqlite3.DatabaseError for what is no book."""
+def check(database: sqlite3.Connection) -> None:
+    """Raises DataError for a book of a newer version, and sqlite3.Error for what is damaged or no book."""
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version > VERSION:
         raise DataError(
@@ -124,42 +108,24 @@ def check_version(database: sqlite3.Connection) -> None:
                 "changed."
             )
         )
-    if version < VERSION:
-        raise sqlite3.DatabaseError(f"version {version}")
+    (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if version < VERSION or found != "ok":
+        raise sqlite3.DatabaseError(f"version {version}: {found}")
 
 
-def read_records(database: sqlite3.Connection, after: int = 0) -> tuple[Numbers, Records]:
-    """The numbers and records above `after`, ascending by number. Raises sqlite3.Error."""
-    rows = database.execute("SELECT number, record FROM records WHERE number > ?", (after,)).fetchall()
-    size = RECORD.itemsize
-    whole = [(number, record) for number, record in rows if isinstance(record, bytes) and len(record) == size]
-    numbers = np.fromiter((number for number, _ in whole), np.int64, len(whole))
-    return numbers, np.frombuffer(b"".join(record for _, record in whole), RECORD)
+def read_records(database: sqlite3.Connection, after: int = 0) -> Records:
+    """The records with a number above `after`, ascending. Raises sqlite3.Error, ValueError for one of another size."""
+    rows = database.execute("SELECT record FROM records WHERE number > ?", (after,))
+    return np.frombuffer(b"".join(record for (record,) in rows), RECORD)
 
 
-def read_sound_records(database: sqlite3.Connection, count: int) -> Records:
-    """All records. Raises sqlite3.DatabaseError if one is not as it was written or they are not as many as `count`."""
-    numbers, records = read_records(database)
-    if len(numbers) != count or not sound(numbers, records).all():
-        raise sqlite3.DatabaseError("records are damaged")
-    return records
-
-
-def sound(numbers: Numbers, records: Records) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return np.asarray(checksums(numbers, records) == records["checksum"])
-
-
-def append(
-    database: sqlite3.Connection, records: Records, notes: Iterable[tuple[int, str]] = (), *, after: int
-) -> None:
-    """Add records with the numbers that follow `after`; within a transaction. `notes` have the records' indices."""
-    numbers = np.arange(after + 1, after + 1 + len(records), dtype=np.int64)
-    records["checksum"] = checksums(numbers, records)
+def append(database: sqlite3.Connection, records: Records, notes: Iterable[tuple[int, str]] = ()) -> None:
+    """Add records; within a transaction. `notes` have the records' indices."""
+    (last,) = database.execute("SELECT coalesce(max(number), 0) FROM records").fetchone()
     content, size = records.tobytes(), RECORD.itemsize
-    rows = ((number, content[at * size : (at + 1) * size]) for at, number in enumerate(numbers.tolist()))
+    rows = ((last + 1 + at, content[at * size : (at + 1) * size]) for at in range(len(records)))
     database.executemany("INSERT INTO records VALUES(?, ?)", rows)
-    database.executemany("INSERT INTO notes VALUES(?, ?)", ((after + 1 + index, note) for index, note in notes))
-    database.execute("UPDATE book SET records = ?", (after + len(records),))
+    database.executemany("INSERT INTO notes VALUES(?, ?)", ((last + 1 + index, note) for index, note in notes))
 
 
 def find_subject(database: sqlite3.Connection, subject: Subject) -> int | None:
