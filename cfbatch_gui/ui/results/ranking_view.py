@@ -34,7 +34,6 @@ from cfbatch_gui.ui.results.loaded_results import (
 )
 from cfbatch_gui.ui.results.ranking_limits import LimitsBar
 from cfbatch_gui.ui.state_names import is_practice
-from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
@@ -208,7 +207,6 @@ class RankingView(ResultsPage[RankingRead]):
             on_picked=self._show_context,
             on_opened=lambda _: self.panel.unfold(),
         )
-        self.contexts.setItemDelegate(FigureDelegate(self.contexts))
         self.contexts_model: Rows[RankedContext] = Rows(())
         for table in (self.queries, self.contexts):
             table.too_much_to_copy.connect(partial(say_too_much, self.notices))

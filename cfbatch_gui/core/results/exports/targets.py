@@ -1,6 +1,7 @@
 """The table of export targets, in the order in which they are offered."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
@@ -110,7 +111,7 @@ _RANKINGS = (
         message("TREC qrels"),
         Kind.RANK,
         (".qrels",),
-        retrieval.write_trec_qrels,
+        retrieval.write_qrels,
         message("The labels of your file as judgements, as trec_eval reads them."),
         contents=_JUDGEMENTS,
     ),
@@ -119,7 +120,7 @@ _RANKINGS = (
         message("BEIR qrels"),
         Kind.RANK,
         (".qrels.tsv",),
-        retrieval.write_beir_qrels,
+        partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE),
         message("The same judgements as a table with a header, as BEIR reads them."),
         contents=_JUDGEMENTS,
     ),
