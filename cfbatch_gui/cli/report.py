@@ -27,7 +27,7 @@ from cfbatch_gui.core.results.clusters import Clusters
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.near_duplicates import Duplicates
-from cfbatch_gui.core.results.numbers import score_text, vector_value_text
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, Spread, score_figures
@@ -343,7 +343,7 @@ def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
     if not math.isnan(checks.norm_min):
         template = tr("{shortest} to {longest} (unit length)") if checks.unit_length else tr("{shortest} to {longest}")
         length = template.format(
-            shortest=figures(vector_value_text(checks.norm_min)), longest=figures(vector_value_text(checks.norm_max))
+            shortest=figures(score_text(checks.norm_min)), longest=figures(score_text(checks.norm_max))
         )
     yield tr("Dimension"), number(checks.dimension)
     yield tr("Length"), length

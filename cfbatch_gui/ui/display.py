@@ -43,10 +43,6 @@ def score_text(score: float) -> str:
     return number(score, ".4f")
 
 
-def vector_value_text(value: float) -> str:
-    return number(value, ".4f")
-
-
 def copied_number(value: float) -> str:
     """As a spreadsheet of this locale reads it: 0.7123456 → "0,7123456" in German."""
     return repr(value).replace(".", QLocale().decimalPoint())

@@ -8,7 +8,9 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -19,8 +21,10 @@ if sys.platform.startswith("linux"):
 os.environ.setdefault("QT_API", "pyside6")
 
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window.loop import EventLoop
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
@@ -73,6 +77,25 @@ def until() -> Until:
             await asyncio.sleep(_TICK)
 
     return wait
+
+
+Page = TypeVar("Page", bound=QWidget)
+
+
+@asynccontextmanager
+async def shown_page(root: Path, make: Callable[[Program, Notices], Page]) -> AsyncIterator[tuple[Program, Page]]:
+    """A page with tasks on the screen, in a program of its own."""
+    program = await Program.open(root / "data", environ={}, on_change=lambda job: None)
+    notices = Notices()
+    page = make(program, notices)
+    page.resize(1004, 820)
+    page.show()
+    yield program, page
+    await page.tasks.close()  # type: ignore[attr-defined]  # of every page
+    await program.close()
+    for widget in (page, notices):
+        widget.close()
+        widget.deleteLater()
 
 
 @pytest.fixture

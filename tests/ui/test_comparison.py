@@ -18,7 +18,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.widgets import Label
 from tests.core.results.folders import Pair, Table
-from tests.ui.conftest import Until
+from tests.ui.conftest import Until, shown_page
 
 FIRST = (
     Pair("reset my password", "Choose a new password", 0.9, "A-1", "3"),
@@ -58,20 +58,11 @@ def finished(program: Program, name: str, pairs: Sequence[Pair], kind: Kind = Ki
 
 @pytest.fixture
 async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
-    program = await Program.open(tmp_path / "data", environ={}, on_change=lambda job: None)
-    first, second = finished(program, "First", FIRST), finished(program, "Second", OTHER)
-    notices = Notices()
-    page = ComparisonPage(program, notices)
-    page.resize(1004, 820)
-    page.show()
-    page.compare([first, second])
-    await until(lambda: page.queries.texts_model.rowCount() > 0 and not page.tasks.running())
-    yield Compared(program, notices, page, first, second)
-    await page.tasks.close()
-    await program.close()
-    for widget in (page, notices):
-        widget.close()
-        widget.deleteLater()
+    async with shown_page(tmp_path, ComparisonPage) as (program, page):
+        first, second = finished(program, "First", FIRST), finished(program, "Second", OTHER)
+        page.compare([first, second])
+        await until(lambda: page.queries.texts_model.rowCount() > 0 and not page.tasks.running())
+        yield Compared(program, page._notices, page, first, second)
 
 
 async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, until: Until) -> None:
@@ -161,7 +152,7 @@ async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
     QTest.keyClick(queries.queries, Qt.Key.Key_Down)
     await until(lambda: queries.texts_model.rowCount() == 6 - before)
     first = queries.texts_model.row(0)
-    assert queries.panel.text() == first.text
+    assert queries.panel.text() == first.text.text
     assert queries.panel.heading() == f"Rank {first.rank_text} in A, {first.other_rank_text} in B"
 
     for by_query, rows in ((False, 6), (True, 2)):

@@ -17,9 +17,8 @@ from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.judgements.tables import newest, verdicts
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.evaluation.judge_page import JudgePage
-from cfbatch_gui.ui.notices import Notices
 from tests.core.results.folders import Pair
-from tests.ui.conftest import Until
+from tests.ui.conftest import Until, shown_page
 from tests.ui.test_comparison import finished
 
 QUERIES, TEXTS = 3, 5
@@ -62,25 +61,14 @@ class Judging:
 
 @pytest.fixture
 async def judging(tmp_path: Path, until: Until) -> AsyncIterator[Judging]:
-    program = await Program.open(tmp_path / "data", environ={}, on_change=lambda job: None)
     pairs = [
         Pair(f"question {query}", f"answer {query}.{text}", 0.9 - text / 20) for query in range(QUERIES)
         for text in range(TEXTS)
     ]  # fmt: skip
-    jobs = (
-        finished(program, "Long titles", pairs),
-        finished(program, "Short titles", [replace(pair, outcome=1 - float(pair.outcome)) for pair in pairs]),
-    )
-    notices = Notices()
-    page = JudgePage(program, notices)
-    page.resize(1004, 820)
-    page.show()
-    yield Judging(program, page, jobs, until)
-    await page.tasks.close()
-    await program.close()
-    for widget in (page, notices):
-        widget.close()
-        widget.deleteLater()
+    turned = [replace(pair, outcome=1 - float(pair.outcome)) for pair in pairs]
+    async with shown_page(tmp_path, JudgePage) as (program, page):
+        jobs = finished(program, "Long titles", pairs), finished(program, "Short titles", turned)
+        yield Judging(program, page, jobs, until)
 
 
 async def test_ctrl_z_takes_the_last_judgement_back_while_its_page_is_shown(judging: Judging) -> None:

@@ -10,11 +10,10 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.quality_view import QualityView
 from tests.core.results.folders import Pair
-from tests.ui.conftest import Until
+from tests.ui.conftest import Until, shown_page
 from tests.ui.test_comparison import finished
 
 LABELLED = [
@@ -40,17 +39,8 @@ class Shown:
 
 @pytest.fixture
 async def shown(tmp_path: Path, until: Until) -> AsyncIterator[Shown]:
-    program = await Program.open(tmp_path / "data", environ={}, on_change=lambda job: None)
-    notices = Notices()
-    view = QualityView(program, notices)
-    view.resize(1004, 700)
-    view.show()
-    yield Shown(program, view, until)
-    await view.tasks.close()
-    await program.close()
-    for widget in (view, notices):
-        widget.close()
-        widget.deleteLater()
+    async with shown_page(tmp_path, QualityView) as (program, view):
+        yield Shown(program, view, until)
 
 
 async def test_figures_and_queries_the_worst_first_whose_texts_can_be_exported(shown: Shown) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.results.exports import ExportOptions
+from cfbatch_gui.ui.results.ranking_view import share
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import note_sums
 from tests.ui.conftest import Until
@@ -46,7 +47,7 @@ async def test_ranks_scores_and_the_chosen_text_are_shown_and_fit_the_smallest_w
     assert sorted(column_of(driver, WAS)) == ["1", "2", "3", "4"]
     assert set(column_of(driver, MOVED)[2:]) <= {"↓ 1", "–", "↑ 0", "↓ 2"}
 
-    first = driver.ranking.contexts_model.row(0).context
+    first = driver.ranking.contexts_model.row(0)
     assert driver.ranking.panel.text() == first.text
     assert driver.ranking.panel.heading() == f"Rank 1, score {first.score:.4f}"
 
@@ -58,7 +59,7 @@ async def test_ranks_scores_and_the_chosen_text_are_shown_and_fit_the_smallest_w
     titles, copied = QGuiApplication.clipboard().text().split("\n")
     cells = copied.split("\t")
     assert titles.split("\t")[1:3] == ["Score", "Text"]
-    best = driver.ranking.contexts_model.row(0).context
+    best = driver.ranking.contexts_model.row(0)
     assert cells[:3] == ["1", repr(best.score), best.text]
 
     margins = [query.margin or 0.0 for query in driver.ranking.queries_model.rows()]
@@ -82,15 +83,15 @@ async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDr
         driver.ranking.queries.selectRow(index)
         await until(lambda: not driver.ranking.tasks.is_running("contexts"))
         for row in driver.ranking.contexts_model.rows():
-            assert row.context.score is not None
-            assert row.share == pytest.approx(min(1.0, max(0.0, row.context.score)))
+            assert row.score is not None
+            assert share(row) == pytest.approx(min(1.0, max(0.0, row.score)))
 
     driver.ranking.queries.selectRow(0)
     await until(lambda: driver.ranking.contexts_model.rowCount() == 4)
     QTest.keyClick(driver.ranking.queries, Qt.Key.Key_Down)
     await until(lambda: driver.ranking.contexts_model.rowCount() == 2)
     QTest.keyClick(driver.ranking.contexts, Qt.Key.Key_Down)
-    assert driver.ranking.panel.text() == driver.ranking.contexts_model.row(1).context.text
+    assert driver.ranking.panel.text() == driver.ranking.contexts_model.row(1).text
     QTest.keyClick(driver.ranking.queries, Qt.Key.Key_Up)
     await until(lambda: driver.ranking.contexts_model.rowCount() == 4)
 

@@ -87,7 +87,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     first = page.list.neighbours.row(0).text.item_no
     page.list.opened.emit(first)
     await pages.until(lambda: not page.tasks.running())
-    assert page.list.items()[0] == first
+    assert page.list.items[0] == first
     page.list.closed.emit()
     assert not page.list.isVisible()
 

@@ -115,7 +115,7 @@ async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Pat
 
     asyncio.get_running_loop().call_soon(draw)
     await stage.person.until(page.list.isVisible)
-    items = set(page.list.items())
+    items = set(page.list.items)
     assert 1 in items and len(items) < job.texts
     await stage.person.click("Export…")
     await stage.person.until_sees(f"These {len(items)} · Lasso", f"All {job.texts + 1}")

@@ -106,10 +106,6 @@ class Comparison:
     def is_partial(self) -> bool:
         return any(run.is_partial for run in self.runs)
 
-    def overlaps(self, other: int, *, top_k: int = 10, p: float = P) -> Overlaps:
-        """For each query the overlaps of the first run with `runs[other]`."""
-        return overlaps(self.query, self.ranks[0], self.ranks[other], len(self.queries), top_k=top_k, p=p)
-
     def changes(self, other: int) -> Indices:
         """How many ranks each pair rose from the first run to `runs[other]`; negative if it fell."""
         result: Indices = self.ranks[0].rank - self.ranks[other].rank
@@ -228,9 +224,9 @@ class MoveSummary:
 
 def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K, p: float = P) -> QueryMoves:
     """The moves from the first run to `comparison.runs[other]`."""
-    found = comparison.overlaps(other, top_k=top_k, p=p)
+    count, ranks = len(comparison.queries), comparison.ranks
+    found = overlaps(comparison.query, ranks[0], ranks[other], count, top_k=top_k, p=p)
     changes = np.abs(comparison.changes(other))
-    count = len(comparison.queries)
     contexts = np.bincount(comparison.query, minlength=count)
     totals = np.bincount(comparison.query, weights=changes, minlength=count)
     largest = np.zeros(count, dtype=np.int32)

@@ -1,14 +1,15 @@
 """Measures of rankings by labels and judgements, in the order of the exported run, each document once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, documents_of, join, ranked_documents
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, BookMatch, JudgedDocuments, judge
-from cfbatch_gui.core.evaluation.metrics import Metric, usual_metrics
+from cfbatch_gui.core.evaluation.metrics import usual_metrics
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.results.labels import NO_LABEL
@@ -16,6 +17,7 @@ from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.score_table import QueryText, read_queries
 
 Numbers = NDArray[np.int64]
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 ENOUGH_JUDGED = 0.8  # of the first k texts; with fewer judged, the figures are not to be relied upon
 NOTICED = 0.005  # a mean that the order of equal scores moves by more than this is shown as a range
 
@@ -100,7 +102,6 @@ def evaluate(
     judged = judge(runs, joined, documents, book)
     if not len(judged.queries):
         return None
-    metrics = usual_metrics(k)
     return Evaluation(
         k,
         read_queries(runs[0].folder, runs[0].table.asked[judged.queries]),
@@ -109,7 +110,7 @@ def evaluate(
         len(judged.grade),
         int((judged.grade > 0).sum()),
         tuple(
-            _Ranking(run, each, numbers, judged).measure(metrics, k)
+            _measured(run, each, numbers, judged, k)
             for run, each, numbers in zip(runs, joined, documents.of_run, strict=True)
         ),
         judged.book,
@@ -125,51 +126,40 @@ def answers(evaluation: Evaluation, metric: str = "") -> tuple[Paired, ...]:
     return compare_pairs(first, others)
 
 
-class _Ranking:
-    """The documents of the judged queries that one run has scored, in its order, each once."""
-
-    def __init__(self, run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocuments) -> None:
-        self._judged = judged
-        wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
-        self._pairs = ranked_documents(run, joined, numbers, wanted)
-        self.repeated = int(wanted.sum()) - len(self._pairs)
-        query = joined.query_of[self._pairs]
-        self._grades = judged.grade_of[numbers[self._pairs]]
-        self._scores = run.table.scores[self._pairs]
-        self._starts = np.searchsorted(query, judged.queries)
-        self._ends = np.searchsorted(query, judged.queries, side="right")
-
-    def measure(self, metrics: Mapping[str, Metric], k: int) -> RunMeasures:
-        """The measures of all judged queries. Ranks count from 1."""
-        judged, count = self._judged, len(self._judged.queries)
-        firsts = np.searchsorted(judged.query, judged.queries)
-        lasts = np.searchsorted(judged.query, judged.queries, side="right")
-        values, lowest, highest = ({name: np.zeros(count) for name in metrics} for _ in range(3))
-        judged_top, top, best_pair, best_rank, first_relevant = (np.zeros(count, dtype=np.int64) for _ in range(5))
-        best_pair[:] = NOT_THERE
-        has_contrast = False
-        for index in range(count):
-            part = slice(self._starts[index], self._ends[index])
-            found, ideal = self._grades[part], judged.grade[firsts[index] : lasts[index]]
-            worst, best = _extremes(found, self._scores[part])
-            for name, metric in metrics.items():
-                value = values[name][index] = metric(found, ideal)
-                lowest[name][index] = value if worst is found else metric(worst, ideal)
-                highest[name][index] = value if best is found else metric(best, ideal)
-            judged_top[index], top[index] = (found[:k] != NO_LABEL).sum(), len(found[:k])
-            relevant = np.flatnonzero(found > 0)
-            has_contrast |= bool(len(found)) and int(np.maximum(found, 0).min()) < int(found.max())
-            if len(relevant):
-                at = int(np.argmax(found))
-                best_pair[index], best_rank[index] = self._pairs[part][at], at + 1
-                first_relevant[index] = relevant[0] + 1
-        means = {name: Mean(*(float(each[name].mean()) for each in (values, lowest, highest))) for name in values}
-        return RunMeasures(
-            *(means, values, judged_top, top, best_pair, best_rank, first_relevant),
-            without_answer=int((self._starts == self._ends).sum()),
-            repeated=self.repeated,
-            has_contrast=has_contrast,
-        )
+def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocuments, k: int) -> RunMeasures:
+    """The measures of all judged queries, by the documents that one run has scored, in its order, each once."""
+    wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
+    pairs = ranked_documents(run, joined, numbers, wanted)
+    grades, scores, query = judged.grade_of[numbers[pairs]], run.table.scores[pairs], joined.query_of[pairs]
+    starts, ends = (np.searchsorted(query, judged.queries, side=side) for side in _SIDES)
+    firsts, lasts = (np.searchsorted(judged.query, judged.queries, side=side) for side in _SIDES)
+    count, metrics = len(judged.queries), usual_metrics(k)
+    values, lowest, highest = ({name: np.zeros(count) for name in metrics} for _ in range(3))
+    judged_top, top, best_pair, best_rank, first_relevant = (np.zeros(count, dtype=np.int64) for _ in range(5))
+    best_pair[:] = NOT_THERE
+    has_contrast = False
+    for index in range(count):
+        part = slice(starts[index], ends[index])
+        found, ideal = grades[part], judged.grade[firsts[index] : lasts[index]]
+        worst, best = _extremes(found, scores[part])
+        for name, metric in metrics.items():
+            value = values[name][index] = metric(found, ideal)
+            lowest[name][index] = value if worst is found else metric(worst, ideal)
+            highest[name][index] = value if best is found else metric(best, ideal)
+        judged_top[index], top[index] = (found[:k] != NO_LABEL).sum(), len(found[:k])
+        relevant = np.flatnonzero(found > 0)
+        has_contrast |= bool(len(found)) and int(np.maximum(found, 0).min()) < int(found.max())
+        if len(relevant):
+            at = int(np.argmax(found))
+            best_pair[index], best_rank[index] = pairs[part][at], at + 1
+            first_relevant[index] = relevant[0] + 1
+    means = {name: Mean(*(float(each[name].mean()) for each in (values, lowest, highest))) for name in values}
+    return RunMeasures(
+        *(means, values, judged_top, top, best_pair, best_rank, first_relevant),
+        without_answer=int((starts == ends).sum()),
+        repeated=int(wanted.sum()) - len(pairs),
+        has_contrast=has_contrast,
+    )
 
 
 def _extremes(grades: Numbers, scores: NDArray[np.float64]) -> tuple[Numbers, Numbers]:

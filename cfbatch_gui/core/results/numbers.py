@@ -12,16 +12,11 @@ Number = TypeVar("Number", bound=np.integer)
 
 
 def score_text(score: float) -> str:
-    """A score, similarity, margin, metric or mean of these, with four decimals.
+    """A score, similarity, margin, metric, mean of these, or a value or length of a vector, with four decimals.
 
     For the window, the terminal and files for people. Exports for programs write all digits.
     """
     return f"{score:.{SCORE_DECIMALS}f}"
-
-
-def vector_value_text(value: float) -> str:
-    """The length of a vector or one of its values, with four decimals."""
-    return f"{value:.4f}"
 
 
 def round_step(least: float) -> float:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMoves, query_changes
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
+from cfbatch_gui.core.evaluation.runs import RunText
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.score_table import QueryText
@@ -238,6 +239,7 @@ _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 @dataclass(frozen=True, slots=True)
 class TextMove:
+    text: RunText
     index: int  # index in the first job's table
     rank: int
     rank_text: str
@@ -246,9 +248,6 @@ class TextMove:
     score: float
     other_score: float
     change: int
-    text: str
-    id: str
-    label: str
 
 
 class QueriesTab(QWidget):
@@ -317,8 +316,9 @@ class QueriesTab(QWidget):
         heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
             rank=row.rank_text, other=row.other_rank_text, letter=self._letter
         )
-        label = self.tr("label {label}").format(label=row.label) if row.label else ""
-        self.panel.show_text(heading, row.text, about=" · ".join(filter(None, (row.id, label))))
+        text = row.text
+        label = self.tr("label {label}").format(label=text.label) if text.label else ""
+        self.panel.show_text(heading, text.text, about=" · ".join(filter(None, (text.id, label))))
 
 
 def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
@@ -328,25 +328,10 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
     indices = comparison.indices[0][pairs].tolist()
     texts = comparison.runs[0].texts(indices)
     first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
-    first_texts, second_texts = first.texts(), second.texts()
-    scores, other_scores = comparison.scores[0][pairs].tolist(), comparison.scores[other][pairs].tolist()
-    changes = comparison.changes(other)[pairs].tolist()
-    return tuple(
-        TextMove(
-            index=index,
-            rank=int(first.rank[at]),
-            rank_text=first_texts[at],
-            other_rank=int(second.rank[at]),
-            other_rank_text=second_texts[at],
-            score=scores[at],
-            other_score=other_scores[at],
-            change=changes[at],
-            text=texts[index].text,
-            id=texts[index].id,
-            label=texts[index].label,
-        )
-        for at, index in enumerate(indices)
-    )
+    ranks = first.rank.tolist(), first.texts(), second.rank.tolist(), second.texts()
+    figures = comparison.scores[0], comparison.scores[other], comparison.changes(other)
+    columns = zip(indices, *ranks, *(each[pairs].tolist() for each in figures), strict=True)
+    return tuple(TextMove(texts[row[0]], *row) for row in columns)
 
 
 def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
@@ -397,11 +382,11 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
             colour=lambda row: "text" if row.change else "quiet",
             tip=tr("How many ranks it rose or fell from job A to the other."),
         ),
-        Column(tr("Text"), lambda row: row.text, key="text", stretch=True),
+        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True),
         ScoreColumn(tr("Score A"), lambda row: row.score, key="score", width=74, gives_way=True),
         ScoreColumn(scores[0], lambda row: row.other_score, key=scores[1], width=74, gives_way=True),
-        Column(tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
-        Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
+        Column(tr("ID"), lambda row: row.text.id, key="id", width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.text.label, key="label", width=64, hidden=True),
     )
 
 

@@ -22,7 +22,6 @@ from cfbatch_gui.ui.results.vector_page import (
     show_whole,
     table_over_text,
 )
-from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
@@ -91,7 +90,7 @@ class ClustersView(VectorPage):
         self.table = TableView(
             "vectors/clusters", self.tr("Clusters"), self.rows, memory=memory, on_picked=self._picked
         )
-        self.table.setItemDelegate(FigureDelegate(self.table, sample="0,000"))
+        self.table.cells.sample = "0,000"
         self.title = Label("", "strong")
         self.members: PagedRows[Neighbour] = PagedRows(neighbour_columns(), count=0, fetch=self._fetch, parent=self)
         title = self.tr("Texts of the cluster")

@@ -119,11 +119,11 @@ class MapList(QWidget):
         super().__init__()
         self._tasks, self._notices = tasks, notices
         self._embeddings: Embeddings | None = None
-        self._items: tuple[int, ...] = ()
-        self._name = ""
+        self.items: tuple[int, ...] = ()
+        self.name = ""
         self.title = ElidedLabel("", "strong")
         self.table_link = LinkButton(
-            self.tr("Show in table"), "table", lambda: self.rows_wanted.emit(self._items, self._name)
+            self.tr("Show in table"), "table", lambda: self.rows_wanted.emit(self.items, self.name)
         )
         close = IconButton("x", self.tr("Close the list"), self.closed.emit)
         self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=item_no_of, sortable=False, parent=self)
@@ -144,18 +144,12 @@ class MapList(QWidget):
 
     def show_items(self, embeddings: Embeddings, items: NDArray[np.int64], name: str) -> None:
         self._tasks.cancel("near")
-        self._embeddings, self._items, self._name = embeddings, tuple(items.tolist()), name
+        self._embeddings, self.items, self.name = embeddings, tuple(items.tolist()), name
         count = display.plural(len(items), "{n} text", "{n} texts")
         self.title.setText(f"{count} · {name}")
         self.rows.refresh(len(items))
         self._stack.setCurrentIndex(1)
         self.show()
-
-    def name(self) -> str:
-        return self._name
-
-    def items(self) -> tuple[int, ...]:
-        return self._items
 
     def mark(self, sought: str) -> None:
         self._near.mark(sought)
@@ -171,16 +165,16 @@ class MapList(QWidget):
         found = await asyncio.to_thread(nearest, embeddings, item_no, _NEIGHBOURS)
         self.neighbours.set_rows(found)
         name = display.one_line(asked.text, 80)
-        self._items = (item_no, *(each.text.item_no for each in found))
-        self._name = self.tr("Nearest to “{text}”").format(text=name)
-        self.title.setText(self._name)
+        self.items = (item_no, *(each.text.item_no for each in found))
+        self.name = self.tr("Nearest to “{text}”").format(text=name)
+        self.title.setText(self.name)
         self._stack.setCurrentIndex(0)
         self.show()
 
     def _fetch(self, start: int, stop: int) -> Sequence[VectorRow]:
         if self._embeddings is None:
             return ()
-        texts = texts_of(self._embeddings, self._items[start:stop], self._notices)
+        texts = texts_of(self._embeddings, self.items[start:stop], self._notices)
         return tuple(VectorRow(text, None) for text in texts)
 
 
@@ -216,9 +210,9 @@ class MapView(VectorPage):
     def row_choices(self) -> tuple[RowChoice, ...]:
         if self.list.isHidden():
             return ()
-        name, selected = self.list.name(), self.list.selected()
+        name, selected = self.list.name, self.list.selected()
         return row_choices(
-            (name, self.list.items()),
+            (name, self.list.items),
             (self.tr("selected"), selected if len(selected) > 1 else ()),
             proposed=name,
         )

@@ -25,7 +25,6 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultsPage, nothing_yet
 from cfbatch_gui.ui.state_names import connection_title
-from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
@@ -190,7 +189,6 @@ class QualityView(ResultsPage[Quality | None]):
         self._judgements = 0  # records of the book at the last reading
         self._make_cards()
         self.table = TableView("quality", self.tr("Queries, the worst first"), memory=memory)
-        self.table.setItemDelegate(FigureDelegate(self.table))
         self.rows: Rows[JudgedQuery] = Rows(())
         self.partial_bar = NoticeBar("", "attention")
         self.empty = EmptyPlace(

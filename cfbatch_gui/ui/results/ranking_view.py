@@ -34,7 +34,6 @@ from cfbatch_gui.ui.results.loaded_results import (
 )
 from cfbatch_gui.ui.results.ranking_limits import LimitsBar
 from cfbatch_gui.ui.state_names import is_practice
-from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
@@ -44,20 +43,9 @@ from cfbatch_gui.ui.widgets.text_panel import TextPanel
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 
-@dataclass(frozen=True, slots=True)
-class ContextRow:
-    """A ranked context and how long its bar is, 0 to 1, on its own query's scale; None without a score."""
-
-    context: RankedContext
-    share: float | None
-
-
-def on_one_scale(contexts: Sequence[RankedContext]) -> tuple[ContextRow, ...]:
-    """The contexts with their bars, which begin at a score of 0 and end at 1 for every query."""
-    return tuple(
-        ContextRow(context, None if context.score is None else min(1.0, max(0.0, context.score)))
-        for context in contexts
-    )
+def share(context: RankedContext) -> float | None:
+    """How long its bar is, which begins at a score of 0 and ends at 1 for every query; None without a score."""
+    return None if context.score is None else min(1.0, max(0.0, context.score))
 
 
 def query_columns() -> tuple[Column[RankedQuery], ...]:
@@ -81,51 +69,48 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
     )
 
 
-def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[ContextRow], ...]:
+def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[RankedContext], ...]:
     wider = _FOUR_DIGITS if most >= 1_000 else 0
     was = tr("Its place in your file.")
     return (
         NumberColumn(
             "#",
-            lambda row: row.context.rank,
-            text=lambda row: rank_text(row.context),
+            lambda row: row.rank,
+            text=rank_text,
             key="rank",
             width=52 + wider,
             tip=tr("The rank by score. “2=” is one of several with exactly the same score."),
         ),
         Column(
             tr("Score"),
-            lambda row: row.context.score,
+            lambda row: row.score,
             text=score_or_status,
             key="score",
             width=150,
             least=78,
-            bar=lambda row: row.share,
+            bar=share,
             tip=tr("How similar the text is to the query, no percentage. The bar begins at 0 and ends at 1."),
-            colour=lambda row: "quiet" if row.context.score is None else "text",
+            colour=lambda row: "quiet" if row.score is None else "text",
         ),
-        Column(tr("Text"), lambda row: row.context.text, key="text", stretch=True, is_searched=True),
-        NumberColumn(
-            tr("Was"), lambda row: row.context.initial_rank, key="was", width=50 + wider, gives_way=True, tip=was
-        ),
+        Column(tr("Text"), lambda row: row.text, key="text", stretch=True, is_searched=True),
+        NumberColumn(tr("Was"), lambda row: row.initial_rank, key="was", width=50 + wider, gives_way=True, tip=was),
         Column(
             tr("Moved"),
-            lambda row: row.context.rank_change,
+            lambda row: row.rank_change,
             display.moved,
             key="moved",
             width=66 + wider,
             gives_way=True,
             tip=tr("How far it rose or fell by its score."),
-            colour=lambda row: "text" if row.context.rank_change else "quiet",
+            colour=lambda row: "text" if row.rank_change else "quiet",
         ),
-        Column(tr("ID"), lambda row: row.context.id, key="id", width=96, hidden=True),
-        Column(tr("Label"), lambda row: row.context.label, key="label", width=64, hidden=True),
-        *original_columns(original, lambda row: row.context.cells, width=120),
+        Column(tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
+        *original_columns(original, lambda row: row.cells, width=120),
     )
 
 
-def score_or_status(row: ContextRow) -> str:
-    context = row.context
+def score_or_status(context: RankedContext) -> str:
     return status_words(context.status, context.error) if context.score is None else score_text(context.score)
 
 
@@ -171,7 +156,7 @@ class RankingView(ResultsPage[RankingRead]):
         self._found: NDArray[np.int32] | None = None  # numbers of queries, rising
         self._found_items: tuple[str, frozenset[int]] = _NOTHING_FOUND  # what was sought, and the contexts found
         self._query_no = self._item_no = 0
-        self._ranked: tuple[ContextRow, ...] = ()
+        self._ranked: tuple[RankedContext, ...] = ()
         self._limits_of: dict[str, ExportOptions] = {}
         self._make_widgets(memory)
         self._lay_out()
@@ -184,7 +169,7 @@ class RankingView(ResultsPage[RankingRead]):
         return self.limits_bar.limits()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        contexts = [self.contexts_model.row(index).context.item_no for index in self.contexts.selected_rows()]
+        contexts = [self.contexts_model.row(index).item_no for index in self.contexts.selected_rows()]
         queries = [self.queries_model.row(index).query_no for index in self.queries.selected_rows()]
         of_queries = self._read.rankings.items_of(queries) if self._read is not None and len(queries) > 1 else ()
         sought, found = self._found_items
@@ -193,7 +178,7 @@ class RankingView(ResultsPage[RankingRead]):
             (self.tr("“{text}”").format(text=sought), found if is_now else ()),
             (self.tr("selected"), contexts if len(contexts) > 1 else ()),
             (self.tr("selected queries"), of_queries),
-            (self.tr("this query"), (each.context.item_no for each in self._ranked)),
+            (self.tr("this query"), (each.item_no for each in self._ranked)),
         )
 
     # Making
@@ -222,8 +207,7 @@ class RankingView(ResultsPage[RankingRead]):
             on_picked=self._show_context,
             on_opened=lambda _: self.panel.unfold(),
         )
-        self.contexts.setItemDelegate(FigureDelegate(self.contexts))
-        self.contexts_model: Rows[ContextRow] = Rows(())
+        self.contexts_model: Rows[RankedContext] = Rows(())
         for table in (self.queries, self.contexts):
             table.too_much_to_copy.connect(partial(say_too_much, self.notices))
         self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
@@ -270,7 +254,7 @@ class RankingView(ResultsPage[RankingRead]):
             return
         if is_first:
             columns = context_columns(read.rankings.columns(), most=read.most)
-            self.contexts_model = Rows(columns, key=lambda each: each.context.item_no, parent=self)
+            self.contexts_model = Rows(columns, key=lambda each: each.item_no, parent=self)
             self.contexts.show_rows(self.contexts_model)
         if self.find_field.text() and not is_first:
             await self._look_for(self.find_field.text())
@@ -312,7 +296,7 @@ class RankingView(ResultsPage[RankingRead]):
             found = await asyncio.to_thread(self._read.rankings.contexts, query_no, 0, MOST_CONTEXTS)
             if query_no != self._query_no:
                 self._item_no = 0
-            self._query_no, self._ranked = query_no, on_one_scale(found)
+            self._query_no, self._ranked = query_no, found
             self._fill_contexts()
             self._show_foot()
             if self.shown is not None and self._baseline_of != self.loaded:
@@ -357,7 +341,7 @@ class RankingView(ResultsPage[RankingRead]):
         if self._read is None:
             return
         limits, before = self.limits(), self._item_no
-        shown = self._matching([each for each in self._ranked if keeps(each.context, limits)])
+        shown = self._matching([each for each in self._ranked if keeps(each, limits)])
         self.contexts_model.set_rows(shown)
         self.panel.setVisible(bool(shown))
         if not shown:
@@ -365,7 +349,7 @@ class RankingView(ResultsPage[RankingRead]):
             self.panel.show_text("", "")
             return
         self._contexts_stack.show_content()
-        items = [self.contexts_model.row(index).context.item_no for index in range(len(shown))]
+        items = [self.contexts_model.row(index).item_no for index in range(len(shown))]
         index = items.index(before) if before in items else 0
         if self.contexts.currentIndex().row() != index:
             self.contexts.selectRow(index)
@@ -375,9 +359,9 @@ class RankingView(ResultsPage[RankingRead]):
         for view in (self.queries, self.contexts, self.panel):
             view.mark(sought)
 
-    def _matching(self, rows: Sequence[ContextRow]) -> Sequence[ContextRow]:
+    def _matching(self, rows: Sequence[RankedContext]) -> Sequence[RankedContext]:
         needle = self.find_field.text().casefold()
-        return [each for each in rows if needle in each.context.text.casefold()] or rows if needle else rows
+        return [each for each in rows if needle in each.text.casefold()] or rows if needle else rows
 
     def _why_none(self) -> str:
         if not self.queries_model.rowCount():
@@ -398,7 +382,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.panel.show_text(self.tr("Query"), query.text, about=query.query_id)
 
     def _show_context(self, index: int) -> None:
-        context = self.contexts_model.row(index).context
+        context = self.contexts_model.row(index)
         self._item_no = context.item_no
         self.panel.show_text(
             self._heading(context),

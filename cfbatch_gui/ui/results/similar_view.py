@@ -26,7 +26,6 @@ from cfbatch_gui.ui.results.vector_page import (
     text_column,
 )
 from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
-from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -99,7 +98,6 @@ class SimilarView(VectorPage):
         self.found: Rows[Neighbour] = Rows(columns, key=item_no_of, parent=self)
         title = self.tr("Similar texts")
         self.table = TableView("vectors/similar", title, self.found, memory=memory, on_picked=self._picked)
-        self.table.setItemDelegate(FigureDelegate(self.table))
         self.panel = TextPanel(lines=4)
 
     def _lay_out(self) -> None:

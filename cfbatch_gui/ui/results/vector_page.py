@@ -19,7 +19,7 @@ from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.display import tr, vector_value_text
+from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.loaded_results import (
     ResultsPage,
@@ -228,7 +228,7 @@ def texts_of(embeddings: Embeddings, items: Sequence[int], notices: Notices) -> 
 
 
 def length_text(row: VectorRow) -> str:
-    return status_words(row.text.status, row.text.error) if row.length is None else vector_value_text(row.length)
+    return status_words(row.text.status, row.text.error) if row.length is None else score_text(row.length)
 
 
 def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[VectorRow], ...]:
@@ -285,7 +285,7 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
     if checks.unit_length:
         found.append(tr("all of unit length"))
     else:
-        lengths = f"{vector_value_text(checks.norm_min)}–{vector_value_text(checks.norm_max)}"
+        lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
         found.append(tr("lengths {range}").format(range=lengths))
     wrong = []
     if checks.zero:

@@ -15,7 +15,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.vector_rows import vector_texts
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
-from cfbatch_gui.core.results.numbers import vector_value_text
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
@@ -133,7 +133,7 @@ class VectorPanel(QWidget):
         if self._vector is None:
             self.values.setText(self.tr("No vector"))
             return
-        first = ", ".join(vector_value_text(value) for value in self._vector[:_VALUES].tolist())
+        first = ", ".join(score_text(value) for value in self._vector[:_VALUES].tolist())
         more = len(self._vector) - _VALUES
         self.values.setText(
             self.tr("{values}, … {n} more").format(values=first, n=display.number(more)) if more > 0 else first

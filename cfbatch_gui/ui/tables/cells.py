@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import (
     QEvent,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     QPoint,
     QPointF,
@@ -54,6 +53,7 @@ class CellDelegate(QStyledItemDelegate):
     """Paints DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE; the places of `sought` are marked."""
 
     sought = ""
+    sample = _WIDEST_SCORE  # of the figures beside a bar
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -133,12 +133,14 @@ class CellDelegate(QStyledItemDelegate):
         return display.one_line(text, longest)
 
     def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float, place: _Place) -> None:
-        width = painter.fontMetrics().horizontalAdvance(text)
-        words = QRect(inner.left(), inner.top(), width, inner.height())
-        painter.drawText(place.of(words), Qt.AlignmentFlag.AlignCenter, text)
-        self._paint_rest(painter, inner, words.right() + 1 + _BAR_GAP, share, place)
-
-    def _paint_rest(self, painter: QPainter, inner: QRect, left: int, share: float, place: _Place) -> None:
+        """The figures are at least as wide as the sample, so that all bars of a column begin at the same x."""
+        width = max(painter.fontMetrics().horizontalAdvance(sample) for sample in (self.sample, text))
+        figures = QRect(inner.left(), inner.top(), width, inner.height())
+        painter.save()
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # figures have none of their own: “-0.0028”
+        painter.drawText(place.of(figures), _FIGURES, text)
+        painter.restore()
+        left = figures.right() + 1 + _BAR_GAP
         if left < inner.right() - 2 * _BAR_HEIGHT:
             top = inner.center().y() - _BAR_HEIGHT // 2 + 1
             track = place.of(QRect(left, top, inner.right() - left, _BAR_HEIGHT))
@@ -168,20 +170,3 @@ def _shortly_before(text: str, place: int) -> int:
     """The beginning of the word a few words before a place, so that its context is seen."""
     start = max(0, place - _CONTEXT)
     return next((at + 1 for at in range(start, place) if text[at].isspace()), start)
-
-
-class FigureDelegate(CellDelegate):
-    """Paints right-aligned figures at least as wide as `sample`, so that all bars of a column begin at the same x."""
-
-    def __init__(self, parent: QObject, *, sample: str = _WIDEST_SCORE) -> None:
-        super().__init__(parent)
-        self._sample = sample
-
-    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float, place: _Place) -> None:
-        width = max(painter.fontMetrics().horizontalAdvance(sample) for sample in (self._sample, text))
-        figures = QRect(inner.left(), inner.top(), width, inner.height())
-        painter.save()
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # figures have none of their own: “-0.0028”
-        painter.drawText(place.of(figures), _FIGURES, text)
-        painter.restore()
-        self._paint_rest(painter, inner, figures.right() + 1 + _BAR_GAP, share, place)

@@ -1,7 +1,5 @@
 """Measures by the judgements of a book: which documents they are about, and which of several counts."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +17,6 @@ from tests.core.evaluation.test_as_exported import trec_eval
 from tests.core.results.folders import Pair
 
 RED, GREEN = Subject("", "red"), Subject("", "green")
-
-
-@pytest.fixture
-def book(tmp_path: Path) -> Iterator[Book]:
-    with closing(Book.create(tmp_path / "book.db", "b", clock=lambda: 0.0)) as opened:
-        yield opened
 
 
 def judged(

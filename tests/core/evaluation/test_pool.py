@@ -1,8 +1,6 @@
 """What is shown to a judge, and in which order."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,12 +12,6 @@ from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session
 from tests.core.evaluation.generated import run_of
 from tests.core.results.folders import Pair
-
-
-@pytest.fixture
-def book(tmp_path: Path) -> Iterator[Book]:
-    with closing(Book.create(tmp_path / "book.db", "b", clock=lambda: 0.0)) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -13,14 +13,10 @@ from cfbatch_gui.core.results.exports import Target, export, target_for, targets
 from cfbatch_gui.core.system.files import atomic_folder
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import manifest
-from tests.core.results.test_exports_writing import ROWS, filled
+from tests.core.results.test_exports_writing import content, filled
 
 CASES = [(kind, target) for kind in Kind for target in targets_for(kind) if target.is_folder]
 NAMES = [target.name for _, target in CASES]
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {found.relative_to(folder).as_posix(): found.read_bytes() for found in folder.rglob("*") if found.is_file()}
 
 
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
@@ -31,35 +27,13 @@ def test_an_older_export_is_replaced_whole(tmp_path: Path, kind: Kind, target: T
     export(big.folder, big.metadata(kind), path, target)
     exported = export(small.folder, small.metadata(kind), path, target)
     fresh = export(small.folder, small.metadata(kind), tmp_path / "fresh", target)
-    found, expected = contents(path), contents(tmp_path / "fresh")
+    found, expected = content(path), content(tmp_path / "fresh")
     assert found.keys() == expected.keys() == {file.relative_to(path).as_posix() for file in exported.files}
     assert found == expected
     assert exported.rows == fresh.rows
     said = manifest(path)["export"]
     assert isinstance(said, dict)
     assert sorted(said["files"]) == sorted(found)
-
-
-@pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-@pytest.mark.parametrize("at", [1, ROWS])
-def test_a_cancel_leaves_the_folder_as_it_was(tmp_path: Path, kind: Kind, target: Target, at: int) -> None:
-    small, table = filled(tmp_path / "small", kind, 20), filled(tmp_path / "job", kind)
-    path = tmp_path / "out"
-    export(small.folder, small.metadata(kind), path, target)
-    before = contents(tmp_path)
-
-    class Cancelled(Exception):
-        pass
-
-    def stop(done: int, _total: int) -> None:
-        if done >= at:
-            raise Cancelled
-
-    for index in (path, tmp_path / "new"):
-        with pytest.raises(Cancelled):
-            export(table.folder, table.metadata(kind), index, target, progress=stop)
-    assert contents(tmp_path) == before
-    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
@@ -70,32 +44,12 @@ def test_other_things_are_never_touched(tmp_path: Path, kind: Kind, target: Targ
     (path / "photos" / "me.jpg").write_bytes(b"me")
     with pytest.raises(ExportError, match="holds other things"):
         export(table.folder, table.metadata(kind), path, target)
-    assert contents(path) == {"photos/me.jpg": b"me"}
+    assert content(path) == {"photos/me.jpg": b"me"}
     (tmp_path / "file").write_bytes(b"old")
     with pytest.raises(ExportError, match="is a file"):
         export(table.folder, table.metadata(kind), tmp_path / "file", target)
     with pytest.raises(ExportError, match="folder does not exist"):
         export(table.folder, table.metadata(kind), tmp_path / "nowhere" / "out", target)
-
-
-@pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-def test_a_flipped_bit_is_noticed(tmp_path: Path, kind: Kind, target: Target) -> None:
-    table = filled(tmp_path / "job", kind, 2000)
-
-    flipped: set[Path] = set()
-
-    def flip(done: int, total: int) -> None:
-        for file in tmp_path.glob("*.part/**/*"):
-            if done >= total // 2 and file not in flipped and file.is_file() and file.stat().st_size > 20_000:
-                flipped.add(file)
-                data = bytearray(file.read_bytes())
-                data[100] ^= 1
-                with file.open("r+b") as stream:
-                    stream.write(data)
-
-    with pytest.raises(ExportError, match="did not read back"):
-        export(table.folder, table.metadata(kind), tmp_path / "out", target, progress=flip)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
@@ -105,7 +59,7 @@ def test_a_folder_through_a_link_stays_one(tmp_path: Path) -> None:
     with atomic_folder(tmp_path / "link", lambda _name: True) as folder:
         (folder / "a").write_bytes(b"a")
     assert (tmp_path / "link").is_symlink()
-    assert contents(tmp_path / "real") == {"a": b"a"}
+    assert content(tmp_path / "real") == {"a": b"a"}
 
 
 def test_vectorize_gets_files_that_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,14 @@
 """Excel, JSON Lines and NumPy files, read by independent libraries."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import openpyxl
 import pytest
 import python_calamine
+from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -109,26 +111,34 @@ def embedded(tmp_path: Path) -> Table:
 THERE = [index for index in range(len(NASTY)) if index not in (1, 3)]
 
 
-def test_json_lines_of_vectors(embedded: Table, tmp_path: Path) -> None:
-    path = tmp_path / "vectors.jsonl"
-    export(embedded.folder, embedded.metadata(Kind.EMBED), path)
+def in_lines(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     found = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
+    assert [line["text"] for line in found] == [line["columns"]["mine"] for line in found]
     assert [line["text"] for line in found] == [NASTY[index] for index in THERE]
-    assert [line["columns"]["mine"] for line in found] == [NASTY[index] for index in THERE]
-    vectors = np.array([line["embedding"] for line in found], dtype=np.float32)
-    assert vectors.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
+    return [line["id"] for line in found], np.array([line["embedding"] for line in found], dtype=np.float32)
 
 
-def test_npy_and_its_ids(embedded: Table, tmp_path: Path) -> None:
-    path = tmp_path / "vectors.npy"
+def in_an_array(path: Path) -> tuple[list[str], NDArray[np.float32]]:
+    return path.with_suffix(".ids.txt").read_text("utf-8").split("\n")[:-1], np.load(path, allow_pickle=False)
+
+
+def in_an_archive(path: Path) -> tuple[list[str], NDArray[np.float32]]:
+    with np.load(path, allow_pickle=False) as found:
+        assert sorted(found.files) == ["ids", "vectors"]
+        return found["ids"].tolist(), found["vectors"]
+
+
+@pytest.mark.parametrize(("suffix", "read"), [(".jsonl", in_lines), (".npy", in_an_array), (".npz", in_an_archive)])
+def test_vectors_and_their_ids_bit_for_bit(
+    embedded: Table, tmp_path: Path, suffix: str, read: Callable[[Path], tuple[list[str], NDArray[np.float32]]]
+) -> None:
+    path = tmp_path / f"vectors{suffix}"
     exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path)
-    found = np.load(path, allow_pickle=False)
-    assert (found.dtype.str, found.flags.c_contiguous) == ("<f4", True)
-    assert found.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
-    ids = tmp_path / "vectors.ids.txt"
-    assert ids.read_text("utf-8").split("\n") == [*(f"id {index} 東" for index in THERE), ""]
-    assert exported.files == (path, ids)
-    assert not exported.complete
+    ids, vectors = read(path)
+    assert ids == [f"id {index} 東" for index in THERE]
+    assert (vectors.dtype.str, vectors.flags.c_contiguous) == ("<f4", True)
+    assert vectors.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
+    assert (exported.rows, exported.complete, exported.files[0]) == (len(THERE), False, path)
 
 
 def test_npy_refuses_an_id_of_two_lines(tmp_path: Path) -> None:
@@ -138,17 +148,6 @@ def test_npy_refuses_an_id_of_two_lines(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
     export(table.folder, table.metadata(Kind.EMBED), tmp_path / "vectors.npz")
     assert np.load(tmp_path / "vectors.npz")["ids"].tolist() == ["a\nb"]
-
-
-def test_npz_without_pickles(embedded: Table, tmp_path: Path) -> None:
-    path = tmp_path / "vectors.npz"
-    exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path)
-    with np.load(path, allow_pickle=False) as found:
-        assert sorted(found.files) == ["ids", "vectors"]
-        assert found["vectors"].tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
-        assert found["vectors"].dtype.str == "<f4"
-        assert found["ids"].tolist() == [f"id {index} 東" for index in THERE]
-    assert exported.rows == len(THERE)
 
 
 def test_a_vector_with_a_nan_is_never_written(tmp_path: Path) -> None:

@@ -12,10 +12,8 @@ from cfbatch_gui.core.results.exports import TARGETS, Target, export, target_for
 from cfbatch_gui.core.results.exports.writing import manifest_path
 from tests.core.results.folders import FAILED, WAITING, Pair, Table, room_for, unit_vectors
 
-# The targets that write one file of results; test_exports_folders.py has the others.
-CASES = [
-    (kind, target) for kind in Kind for target in targets_for(kind) if not target.is_folder and target.needs_results
-]
+# The targets that write results; test_exports_folders.py has what is about folders alone.
+CASES = [(kind, target) for kind in Kind for target in targets_for(kind) if target.needs_results]
 NAMES = [f"{kind.value}-{target.name}" for kind, target in CASES]
 
 
@@ -37,12 +35,25 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[Kind, Table]:
     return {kind: filled(tmp_path_factory.mktemp("jobs") / "job", kind) for kind in Kind}
 
 
+def content(folder: Path) -> dict[str, bytes]:
+    """The content of all files except the manifest, by name."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "manifest" not in path.name
+    }
+
+
+def out(folder: Path, target: Target) -> Path:
+    return folder / (f"out{target.suffixes[0]}" if target.suffixes else "out")
+
+
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
 def test_progress_goes_up_to_the_end(tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target) -> None:
     table = tables[kind]
     steps: list[tuple[int, int]] = []
     export(
-        table.folder, table.metadata(kind), tmp_path / f"out{target.suffixes[0]}", target,
+        table.folder, table.metadata(kind), out(tmp_path, target), target,
         progress=lambda done, total: steps.append((done, total)),
     )  # fmt: skip
     assert steps == sorted(steps)
@@ -51,53 +62,52 @@ def test_progress_goes_up_to_the_end(tmp_path: Path, tables: dict[Kind, Table], 
     assert any(0 < done < 2 * ROWS for done, _ in steps)
 
 
+class Cancelled(Exception):
+    pass
+
+
+@pytest.mark.parametrize("at", [1, ROWS + 1])
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
 def test_a_cancel_leaves_everything_as_it_was(
-    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target
+    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target, at: int
 ) -> None:
-    table = tables[kind]
-    path = tmp_path / f"out{target.suffixes[0]}"
-    path.write_bytes(b"old")
-
-    class Cancelled(Exception):
-        pass
+    table, small = tables[kind], filled(tmp_path / "small", kind, 20)
+    export(small.folder, small.metadata(kind), out(tmp_path, target), target)
+    before = content(tmp_path)
 
     def stop(done: int, total: int) -> None:
-        if done > ROWS:
+        if done >= at:
             raise Cancelled
 
-    with pytest.raises(Cancelled):
-        export(table.folder, table.metadata(kind), path, target, progress=stop)
-    assert path.read_bytes() == b"old"
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    for folder in (tmp_path, tmp_path / "small"):
+        with pytest.raises(Cancelled):
+            export(table.folder, table.metadata(kind), out(folder, target), target, progress=stop)
+    assert content(tmp_path) == before
 
 
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
 def test_a_disk_that_flips_a_bit_is_noticed(
     tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target
 ) -> None:
-    table = tables[kind]
-    path = tmp_path / f"out{target.suffixes[0]}"
-    path.write_bytes(b"old")
-    flipped: list[int] = []
+    table, flipped = tables[kind], set[Path]()
 
     def flip(done: int, total: int) -> None:
-        size, part = max(((found.stat().st_size, found) for found in tmp_path.glob("*.part")), default=(0, path))
+        parts = [found for found in tmp_path.rglob("*") if ".part" in str(found) and found.is_file()]
         # A workbook is written to the disk when it is closed, the other formats block by block.
-        if done >= total // 2 and size > 4_000 and not flipped:
-            flipped.append(size)
-            with part.open("r+b") as file:
-                file.seek(size // 2)
-                (byte,) = file.read(1)
-                file.seek(size // 2)
-                file.write(bytes([byte ^ 0x80]))
+        for part in parts if done >= total // 2 else ():
+            if (size := part.stat().st_size) > 4_000 and part not in flipped:
+                flipped.add(part)
+                with part.open("r+b") as file:
+                    file.seek(size // 2)
+                    (byte,) = file.read(1)
+                    file.seek(size // 2)
+                    file.write(bytes([byte ^ 0x80]))
 
     with pytest.raises(ExportError, match="did not read back") as caught:
-        export(table.folder, table.metadata(kind), path, target, progress=flip)
+        export(table.folder, table.metadata(kind), out(tmp_path, target), target, progress=flip)
     assert caught.value.detail
     assert flipped
-    assert path.read_bytes() == b"old"
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_back_yet_is_said(tmp_path: Path) -> None:
@@ -161,15 +171,6 @@ def filled_with_failures(path: Path, kind: Kind, count: int) -> Table:
         pairs = [Pair(f"query {row % 9}", f"text {row}", each, label="1") for row, each in enumerate(outcomes)]
         return table.rank(pairs)
     return table.embed([("", f"text {row}", each) for row, each in enumerate(outcomes)], unit_vectors(count, 8))
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    """The content of all files except the manifest, by name."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and "manifest" not in path.name
-    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are POSIX")

@@ -22,10 +22,6 @@ TEXTS = (
     "100% _sure_", "back\\slash", "a\0nul and more", "東京 VPN 設定", "счёт", "СЧЁТ", "", " ", "Ꭰꭰ", "ŉ", "ss",
     "ᾳ", "αι", "große ﬁſh", "ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς", "ΰδωρ", "Größe", "GRÖSSE", "😀 Ärger", "𐐀", "𐐨", "a\x1fb", "ÿ",
 )  # fmt: skip
-NEEDLES = (
-    *TEXTS, "rass", "ASSE", "k", "k ", "fi", "%", "_", "\\", "NUL", "and", "vpn 設", "設定", "ün", "чё", "i̇", "\0",
-    "x" * 5_000, "ö", "Ö", "rÖß", "öss", "σεύς", "σ", "ς", "😀 ä", "strasse", "b", "\x1f", "s", "STRAS", "\udcff",
-)  # fmt: skip
 
 
 def filled_texts(path: Path, texts: Sequence[str], *, each: int = 1, identifier: str = "") -> JobFolder:
@@ -64,20 +60,9 @@ def many_texts() -> list[str]:
     return [f"{TEXTS[number % len(TEXTS)]} {number:05} {'and so on ' * 90}" for number in range(1_000)]
 
 
-@pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> CasefoldIndex:
-    return CasefoldIndex(filled_texts(tmp_path_factory.mktemp("odd"), TEXTS), IN_ORDER)
-
-
-def test_the_same_texts_as_python_finds(odd: CasefoldIndex) -> None:
-    assert {needle: odd.find(needle).tolist() for needle in NEEDLES} == {
-        needle: found_by_python(needle, TEXTS) for needle in NEEDLES
-    }
-
-
 @given(
-    st.text(alphabet="sSßſkKKfFﬁiİıιΙΐéÉ東ÿ%_\\ \0", max_size=4),
-    st.lists(st.text(alphabet="sßſkKfﬁiİιΙΐéÉ東ÿ%_\\ \0a"), min_size=1, max_size=7),
+    st.text(alphabet="sSßſkKKfFﬁiİıιΙΐéÉ東ÿ%_\\ \0", max_size=4) | st.sampled_from(TEXTS),
+    st.lists(st.text(alphabet="sßſkKfﬁiİιΙΐéÉ東ÿ%_\\ \0a") | st.sampled_from(TEXTS), min_size=1, max_size=7),
     st.integers(1, 3),
 )
 def test_any_text_in_any_others(

@@ -25,7 +25,8 @@ def write(work: Work) -> Written:
         raise ExportError(
             message("The Embedding Projector takes vectors of two numbers and more. Nothing was written.")
         )
-    header = [_cell(name) or f"column {index}" for index, name in enumerate(("id", "text", *table.columns), 1)]
+    names = ("id", "text", *table.columns)
+    header = [name.translate(_BREAKS) or f"column {index}" for index, name in enumerate(names, 1)]
     done = changed = 0
     with atomic_folder(work.path, _NAMES.__contains__) as folder:
         with (
@@ -39,7 +40,7 @@ def write(work: Work) -> Written:
                 vectors_file.write(b"\n".join(rows) + b"\n")
                 for text in texts:
                     cells = (table.id_of(text), text.text, *table.cells(text))
-                    clean = [_cell(cell) for cell in cells]
+                    clean = [cell.translate(_BREAKS) for cell in cells]
                     changed += sum(before != after for before, after in zip(cells, clean, strict=True))
                     # The reader would skip a line whose cells are all blank; so the first cell gets the row number.
                     clean[0] = clean[0] if clean[0].strip("\ufeff \u00a0\u3000") else str(text.row)
@@ -60,10 +61,6 @@ def _config(work: Work, table: VectorRows) -> dict[str, object]:
         "metadataPath": _METADATA,
     }
     return {"embeddings": [embedding]}
-
-
-def _cell(text: str) -> str:
-    return text.translate(_BREAKS)
 
 
 def _line(cells: Iterable[str]) -> bytes:

@@ -72,17 +72,7 @@ def _lines(query: str, ranked: dict[str, RankedContext], tag: str) -> tuple[str,
     return "".join(lines), lowered
 
 
-BEIR_HEADER = "query-id\tcorpus-id\tscore\n"
-
-
-def write_trec_qrels(work: Work) -> Written:
-    """Write `query 0 document label`, separated by blanks, and read back. Raises ExportError without usable labels."""
-    return _write_qrels(work, "", "{} 0 {} {}\n")
-
-
-def write_beir_qrels(work: Work) -> Written:
-    """Write TSV with BEIR_HEADER and read back. Raises ExportError without usable labels."""
-    return _write_qrels(work, BEIR_HEADER, "{}\t{}\t{}\n")
+BEIR_HEADER, BEIR_LINE = "query-id\tcorpus-id\tscore\n", "{}\t{}\t{}\n"
 
 
 def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext], grades: LabelGrades) -> dict[str, int]:
@@ -138,7 +128,8 @@ def check_labels(work: Work) -> str:
     return ""
 
 
-def _write_qrels(work: Work, header: str, form: str) -> Written:
+def write_qrels(work: Work, *, header: str = "", form: str = "{} 0 {} {}\n") -> Written:
+    """Write a line for each judgement, by default trec_eval's; read back. Raises ExportError without usable labels."""
     if reason := check_labels(work):
         raise ExportError(message("{reason} Nothing was written.", reason=reason))
     ids = RetrievalIds(work.folder)
@@ -201,7 +192,7 @@ def write_beir_folder(work: Work) -> Written:
                 files[_TOP_RANKED].write(encode({"query-id": query, "corpus-ids": ranked}) + b"\n")
                 if not no_labels:
                     grades = judgements(ids, contexts, label_grades) | outside.get(query, {})
-                    lines = [f"{query}\t{name}\t{label}\n" for name, label in grades.items()]
+                    lines = [BEIR_LINE.format(query, *pair) for pair in grades.items()]
                     files[_QRELS].write("".join(lines).encode())
                     judged += len(lines)
                 queries, done = queries + 1, done + len(every)

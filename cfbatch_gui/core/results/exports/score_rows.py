@@ -105,27 +105,20 @@ class ScoreRows:
         self.asked: set[int] = set()
 
     def blocks(self) -> Iterator[Block]:
-        options = self._options
-        is_limited = not (options.top_k is None and options.threshold is None and options.items is None)
         for block in self._rankings.blocks():
-            kept = [context for context in block if keeps(context, self._options)] if is_limited else block
-            self.dropped += len(block) - len(kept)
-            self.asked.update(context.query_no for context in kept)
-            rows = self._chosen([self._row(context) for context in kept])
-            yield Block(len(block), rows, [context.rank is not None for context in kept])
-        for skipped in self._skipped() if options.items is None else ():
-            yield Block(len(skipped), self._chosen([each.row for each in skipped]), [False] * len(skipped))
+            yield self._block(len(block), self._placed(block))
+        for skipped in self._skipped():
+            yield self._block(len(skipped), skipped)
 
     def in_file_order(self) -> Iterator[Block]:
         """The rows of `blocks`, each where it is in the user's file."""
         kept: Iterable[_Placed] = chain.from_iterable(map(self._placed, self._rankings.blocks_in_file_order()))
-        skipped: Iterable[_Placed] = chain.from_iterable(self._skipped() if self._options.items is None else ())
+        skipped: Iterable[_Placed] = chain.from_iterable(self._skipped())
         with self._folder.open(read_only=True) as database:
             is_long = schema.metadata_value(database, "layout") == Layout.LONG
         rows = merge(kept, skipped, key=attrgetter("number")) if is_long else chain(kept, skipped)
         while block := list(islice(rows, _BLOCK)):
-            chosen = self._chosen([each.row for each in block])
-            yield Block(len(block), chosen, [each.is_scored for each in block])
+            yield self._block(len(block), block)
 
     def by_query(self) -> Iterator[tuple[Sequence[Cell], int, list[Sequence[Cell]]]]:
         """For each query with contexts: the row of the first one, the number of contexts, and the kept rows."""
@@ -134,6 +127,9 @@ class ScoreRows:
             kept = [self._row(context) for context in contexts if keeps(context, self._options)]
             self.dropped += len(contexts) - len(kept)
             yield first, len(contexts), self._chosen(kept)
+
+    def _block(self, items: int, rows: "Sequence[_Placed]") -> Block:
+        return Block(items, self._chosen([each.row for each in rows]), [each.is_scored for each in rows])
 
     def _chosen(self, rows: list[Sequence[Cell]]) -> list[Sequence[Cell]]:
         return rows if self._picked is None else [*map(self._picked, rows)]
@@ -154,7 +150,9 @@ class ScoreRows:
         return row + context.cells
 
     def _placed(self, block: Sequence[RankedContext]) -> "list[_Placed]":
-        kept = [context for context in block if keeps(context, self._options)]
+        options = self._options
+        is_limited = not (options.top_k is None and options.threshold is None and options.items is None)
+        kept = [context for context in block if keeps(context, options)] if is_limited else block
         self.dropped += len(block) - len(kept)
         self.asked.update(context.query_no for context in kept)
         return [_Placed(context.row, self._row(context), context.rank is not None) for context in kept]
@@ -162,7 +160,7 @@ class ScoreRows:
     def _skipped(self) -> "Iterator[list[_Placed]]":
         shape = _SkippedShape(self._folder, (*(None,) * self._has_part, *("",) * self._has_source))
         last = 0
-        while True:
+        while self._options.items is None:
             with self._folder.open(read_only=True) as database:
                 found = database.execute(_SKIPPED, (last, _BLOCK)).fetchall()
             if not found:

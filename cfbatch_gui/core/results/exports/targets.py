@@ -1,6 +1,7 @@
 """The table of export targets, in the order in which they are offered."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
@@ -32,6 +33,10 @@ def _for_excel(csv: Target, title: str, about: str) -> Target:
     return replace(csv, name=name, title=title, about=about, preset=Preset.EXCEL, is_for_people=True)
 
 
+def _of_vectors(scores: Target, about: str, bytes_per_number: int) -> Target:
+    return replace(scores, kind=Kind.EMBED, about=about, has_limits=False, bytes_per_number=bytes_per_number)
+
+
 _SCORES = Target(
     "csv",
     message("CSV for programs"),
@@ -54,6 +59,26 @@ _EXCEL = Target(
     has_columns=True,
     has_limits=True,
 )
+_PARQUET = Target(
+    "parquet",
+    message("Parquet"),
+    Kind.RANK,
+    (".parquet",),
+    parquet.write,
+    message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
+    has_columns=True,
+    has_limits=True,
+)
+_JSON_LINES = Target(
+    "jsonl",
+    message("JSON Lines"),
+    Kind.RANK,
+    (".jsonl", ".ndjson"),
+    json_lines.write,
+    message("One object per line, with all fields by name."),
+    has_columns=True,
+    has_limits=True,
+)
 _RANKINGS = (
     _SCORES,
     _for_excel(
@@ -69,26 +94,8 @@ _RANKINGS = (
         write=excel.write_in_file_order,
         about=message("All your columns and rows in their own order, with rank and score added at the end."),
     ),
-    Target(
-        "parquet",
-        message("Parquet"),
-        Kind.RANK,
-        (".parquet",),
-        parquet.write,
-        message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
-        has_columns=True,
-        has_limits=True,
-    ),
-    Target(
-        "jsonl",
-        message("JSON Lines"),
-        Kind.RANK,
-        (".jsonl", ".ndjson"),
-        json_lines.write,
-        message("One object per line, with all fields by name."),
-        has_columns=True,
-        has_limits=True,
-    ),
+    _PARQUET,
+    _JSON_LINES,
     Target(
         "trec",
         message("TREC run"),
@@ -104,7 +111,7 @@ _RANKINGS = (
         message("TREC qrels"),
         Kind.RANK,
         (".qrels",),
-        retrieval.write_trec_qrels,
+        retrieval.write_qrels,
         message("The labels of your file as judgements, as trec_eval reads them."),
         contents=_JUDGEMENTS,
     ),
@@ -113,7 +120,7 @@ _RANKINGS = (
         message("BEIR qrels"),
         Kind.RANK,
         (".qrels.tsv",),
-        retrieval.write_beir_qrels,
+        partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE),
         message("The same judgements as a table with a header, as BEIR reads them."),
         contents=_JUDGEMENTS,
     ),
@@ -162,16 +169,7 @@ _EMBEDDINGS = (
         is_for_people=True,
         has_columns=True,
     ),
-    Target(
-        "parquet",
-        message("Parquet"),
-        Kind.EMBED,
-        (".parquet",),
-        parquet.write,
-        message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."),
-        has_columns=True,
-        bytes_per_number=4,
-    ),
+    _of_vectors(_PARQUET, message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."), 4),
     _CELLS,
     _for_excel(_CELLS, message("CSV for Excel, each vector in one cell"), _SAME_FOR_EXCEL),
     Target(
@@ -192,16 +190,7 @@ _EMBEDDINGS = (
         message("Numbers and ids in one file; for Python."),
         bytes_per_number=4,
     ),
-    Target(
-        "jsonl",
-        message("JSON Lines"),
-        Kind.EMBED,
-        (".jsonl", ".ndjson"),
-        json_lines.write,
-        message("One object per line: text, id and vector."),
-        has_columns=True,
-        bytes_per_number=11,
-    ),
+    _of_vectors(_JSON_LINES, message("One object per line: text, id and vector."), 11),
     Target(
         "atlas",
         message("Embedding Atlas"),
