@@ -2,15 +2,12 @@
 
 import csv
 import io
-import os
+import secrets
 import sqlite3
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -34,20 +31,19 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.items import Item, TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.schema import MOST_ROWS, ROW_FORM, Inserts, WriteQueue, form_of, write_queue
+from cfbatch_gui.core.job_folder.text_lengths import LengthWriter
 from cfbatch_gui.core.system.files import (
     flush_folder,
     flush_to_disk,
     move_own_file,
     noted,
-    own_file_writer,
     write_own_file,
 )
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 
 _encode = msgspec.json.Encoder().encode
-_PACKED_CHARACTERS = 1_000_000  # characters of texts that are packed at a time
+_COUNTED_CHARACTERS = 1_000_000  # characters of texts whose lengths are counted at a time
 _MOST_KEPT = 2_000_000  # bytes of texts in blocks that may wait to be written with others
 _MOST_WITHOUT_ITEMS = 50_000  # texts
 _WHOLE = ((0, 0),)
@@ -105,8 +101,8 @@ def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> N
 class Loading:
     """One run over the items; the numbers that rows get are counted here, and rows are written in blocks."""
 
-    def __init__(self, writes: WriteQueue, packer: TextPacker, mapping: Mapping) -> None:
-        self._writes, self._packer = writes, packer
+    def __init__(self, writes: WriteQueue, lengths: LengthWriter, mapping: Mapping) -> None:
+        self._writes, self._lengths = writes, lengths
         self._layout, self._split = mapping.layout, mapping.split
         self._query_numbers: dict[str, int] = {}
         self._contexts_of = array("q", [0])  # by query number
@@ -118,8 +114,8 @@ class Loading:
         self._shared: list[int] = []  # numbers of the texts that every query gets
         self._shared_spans: dict[int, tuple[tuple[int, int], ...]] = {}
         self._hashes: dict[int, int] = {}  # of shared texts, by their number
-        self._unpacked: list[str] = []
-        self._unpacked_characters = 0
+        self._uncounted: list[str] = []
+        self._uncounted_characters = 0
         # What a template makes, or a part of a text, is no cell; with queries the rows are stored as they stand.
         is_plain = mapping.layout is Layout.TEXTS and not mapping.template and mapping.split is None
         self.form = form_of(mapping.roles) if is_plain else [None] * len(mapping.roles)
@@ -164,7 +160,7 @@ class Loading:
         self.rows += count
         self._keep_other_cells(found)
         self._is_in_blocks = True
-        size = self._packer.add(found.texts)
+        size = self._lengths.add(found.texts)
         columns = range(first, first + count), repeat("") if found.ids is None else found.ids, found.texts
         if found.labels is None:
             self._new_unlabelled.add_columns(*columns, found.block.numbers)
@@ -228,25 +224,25 @@ class Loading:
             self._new_raw_rows.add(problem.file, problem.row, problem.raw)
 
     def write(self) -> None:
-        self._pack()
+        self._count_lengths()
         self._kept_bytes = 0
         for new in self._all_new:
             new.write()
 
     def write_all(self) -> None:
-        self._pack()
+        self._count_lengths()
         self._kept_bytes = 0
-        self._packer.write_all()
+        self._lengths.write_all()
         for new in self._all_new:
             new.write_all()
         if self._is_in_blocks:
             self._add_items_of_texts()
 
-    def _pack(self) -> None:
-        if self._unpacked:
-            self._packer.add(self._unpacked)
-            self._unpacked.clear()
-            self._unpacked_characters = 0
+    def _count_lengths(self) -> None:
+        if self._uncounted:
+            self._lengths.add(self._uncounted)
+            self._uncounted.clear()
+            self._uncounted_characters = 0
 
     def _add_whole(self, text: Text) -> None:
         spans = self._spans(text.text)
@@ -284,9 +280,9 @@ class Loading:
     def _add_text(self, text: Text | Context, *, file: int) -> int:
         self._texts += 1
         self._new_texts.add(self._texts, text.id, text.text, text.label, file, text.row)
-        self._unpacked.append(text.text)
-        self._unpacked_characters += len(text.text)
-        if self._unpacked_characters >= _PACKED_CHARACTERS:
+        self._uncounted.append(text.text)
+        self._uncounted_characters += len(text.text)
+        if self._uncounted_characters >= _COUNTED_CHARACTERS:
             self.write_all()
         if file == 2 and self._split and len(spans := self._spans(text.text)) > 1:
             self._shared_spans[self._texts] = spans
@@ -307,8 +303,6 @@ class Loading:
         return split_text(text, self._split.tokens, self._split.overlap, tokens_upper)
 
 
-_FLUSHED_FROM = 64_000_000  # bytes of the first file; below there is nothing to gain
-_TEXTS_BUFFER = 1_048_576  # bytes; each write lets other threads have Python, and then waits to get it back
 _FAST = (
     "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8000;"
 )
@@ -343,58 +337,22 @@ def fill(
     with noted(fresh, fresh.with_name(f"{fresh.name}-journal")):
         schema.create(fresh, indexed=False, size=source.size + (second.size if second else 0))
         try:
-            texts = folder.new_texts()
-            with (
-                own_file_writer(texts, buffering=_TEXTS_BUFFER) as stream,
-                flushed_early(Path(stream.name), fresh) as written,
-                schema.opened(fresh, any_thread=True) as database,
-            ):
+            with schema.opened(fresh, any_thread=True) as database:
                 # The file is not in use until it is renamed: a crash costs nothing, so speed may win.
                 database.executescript(_FAST)
                 with schema.transaction(database):
                     with write_queue(database) as writes:
-                        packer = TextPacker(writes, stream, written)
-                        loading = Loading(writes, packer, mapping)
+                        loading = Loading(writes, LengthWriter(writes), mapping)
                         _read(loading, source, mapping, second, progress)
                         loading.write_all()
                     filled = _finish(database, loading, source, mapping, second)
-                    packer.note(database, texts.name)
             flush_to_disk(fresh)
-            try:
-                check()
-            except BaseException:
-                texts.unlink(missing_ok=True)
-                raise
+            check()
             move_own_file(fresh, folder.data)
-            flush_folder(folder.path)  # before the texts of the earlier data go
-            folder.remove_other_texts(texts)
+            flush_folder(folder.path)
         finally:
             fresh.unlink(missing_ok=True)
     return filled
-
-
-@contextmanager
-def flushed_early(*paths: Path) -> Iterator[Callable[[int], None]]:
-    """Flush these files while the block writes them, so that the last flush is short; yields a function for the number
-    of bytes written. Nothing is on the disk before the caller's own flush.
-    """
-    with ThreadPoolExecutor(1, "flush") as thread:
-        under_way: list[Future[None]] = []
-        last = 0
-
-        def written(position: int) -> None:
-            nonlocal last
-            if position - last >= _FLUSHED_FROM and (not under_way or under_way[-1].done()):
-                under_way[:] = [thread.submit(_flush, paths)]
-                last = position
-
-        yield written
-
-
-def _flush(paths: tuple[Path, ...]) -> None:
-    for path in paths:
-        with suppress(OSError), path.open("r+b") as stream:
-            os.fsync(stream.fileno())
 
 
 def _read(loading: Loading, source: Source, mapping: Mapping, second: Source | None, progress: Progress | None) -> None:
@@ -423,6 +381,7 @@ def _finish(
         "second_roles": mapping.second_roles,
         "layout": Layout.LONG if is_pairs else mapping.layout,
         "rows": filled.rows,
+        "filling": secrets.token_hex(8),  # by which what is kept beside the data knows whether it is of these rows
         "repeated_ids": filled.repeated_ids,
         schema.ITEMS_ARE_TEXTS: mapping.layout is Layout.TEXTS,
     }.items():

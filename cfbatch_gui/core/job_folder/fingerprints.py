@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.packed_texts import PackedTexts, open_texts
 from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value
 from cfbatch_gui.core.system.files import write_own_file
 
@@ -30,7 +29,7 @@ _encode = msgspec.json.Encoder().encode
 _TEXTS = "SELECT text_no, text FROM texts WHERE text_no >= ? ORDER BY text_no LIMIT ?"
 _PAIRS = "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL ORDER BY item_no"
 _OF_EACH = """
-SELECT (SELECT value FROM facts WHERE name = 'packed_texts'), (SELECT count(*) FROM items),
+SELECT (SELECT value FROM facts WHERE name = 'filling'), (SELECT count(*) FROM items),
     (SELECT coalesce(max(item_no), 0) FROM items), (SELECT count(*) FROM parts), (SELECT count(*) FROM queries),
     (SELECT count(*) FROM repeats)
 """
@@ -110,7 +109,7 @@ def hashes_of(texts: Iterable[str]) -> Hashes:
 
 def _hashes_of_items(folder: JobFolder, database: sqlite3.Connection) -> tuple[NDArray[np.int64], Hashes]:
     (last,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
-    queries, of_texts = _hashes_of_queries(database), _hashes_of_texts(folder, database, last)
+    queries, of_texts = _hashes_of_queries(database), _hashes_of_texts(database, last)
     item, query, text = _items(database)
     hashes = of_texts[text - 1]
     if len(query):
@@ -163,28 +162,13 @@ def _hashes_of_queries(database: sqlite3.Connection) -> Hashes:
     return hashes
 
 
-def _hashes_of_texts(folder: JobFolder, database: sqlite3.Connection, last: int) -> Hashes:
-    with open_texts(folder.path, database) as texts:
-        if isinstance(texts, PackedTexts) and (found := _hashes_of_file(texts, last)) is not None:
-            return found
+def _hashes_of_texts(database: sqlite3.Connection, last: int) -> Hashes:
     hashes = np.zeros((last, 2), np.uint64)
     first = 1
     while block := database.execute(_TEXTS, (first, _BLOCK)).fetchall():
         hashes[np.array([row[0] for row in block]) - 1] = _as_hashes(_digests([_encode(row[1]) for row in block]))
         first = block[-1][0] + 1
     return hashes
-
-
-def _hashes_of_file(texts: PackedTexts, last: int) -> Hashes | None:
-    digests = []
-    for first in range(1, last + 1, _BLOCK):
-        count = min(_BLOCK, last - first + 1)
-        texts.prepare(first, first + count, is_all=True)
-        joined = texts.joined(first, count)
-        if joined is None:
-            return None
-        digests.append(_digests(texts.cut(joined, first, count)))
-    return _as_hashes(b"".join(digests))
 
 
 _ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))

@@ -1,7 +1,6 @@
 """The paths within a job's folder, the draft that is stored there, and how the texts of a job are removed from it."""
 
 import gzip
-import secrets
 import shutil
 import sqlite3
 import zlib
@@ -65,16 +64,6 @@ class JobFolder:
     def reply(self, batch: int) -> Path:
         return self.path / "replies" / f"{batch:04}.json.gz"
 
-    def new_texts(self) -> Path:
-        """A new path for the texts of a `data.db` that is being made; each has its own file, see packed_texts.py."""
-        return self.path / f"texts-{secrets.token_hex(4)}.json"
-
-    def remove_other_texts(self, kept: Path) -> None:
-        for path in self.path.glob("texts-*.json"):
-            if path != kept:
-                with suppress(OSError):
-                    path.unlink()
-
     def create(self) -> None:
         is_new = not self.path.exists()
         missing = [path for path in (self.path / "bodies", self.path / "replies") if not path.exists()]
@@ -127,8 +116,7 @@ UPDATE texts SET text = CASE WHEN text_id <> '' THEN text_id ELSE 'Row ' || row 
 UPDATE queries SET text = CASE WHEN query_id <> '' THEN query_id ELSE 'Row ' || row END;
 DELETE FROM source_rows;
 DELETE FROM raw_rows;
-DELETE FROM packed;
-DELETE FROM facts WHERE name = 'packed_texts'
+DELETE FROM lengths
 """
 
 
@@ -139,8 +127,7 @@ def forget_texts(folder: JobFolder, now: float) -> None:
     """
     with folder.open() as database:
         database.execute("PRAGMA secure_delete = ON")
-        paths = (*(folder.path / "bodies").glob("*.json"), *folder.path.glob("texts-*.json"), folder.fingerprints)
-        for path in paths:
+        for path in (*(folder.path / "bodies").glob("*.json"), folder.fingerprints):
             remove_own_file(path)
         with transaction(database):
             for statement in _STATEMENTS.split(";"):

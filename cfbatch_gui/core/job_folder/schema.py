@@ -37,10 +37,9 @@ CREATE TABLE queries(query_no INTEGER PRIMARY KEY, query_id TEXT NOT NULL, text 
 CREATE TABLE texts(
     text_no INTEGER PRIMARY KEY, text_id TEXT NOT NULL, text TEXT NOT NULL, label TEXT NOT NULL,
     file INTEGER NOT NULL, row INTEGER NOT NULL);
--- The lengths of texts in blocks, in order: uint32 of each; see packed_texts.py.
-CREATE TABLE packed(
+-- The lengths of texts in blocks, in order: uint32 of each; see text_lengths.py.
+CREATE TABLE lengths(
     first INTEGER PRIMARY KEY,                    -- number of the first text
-    start INTEGER NOT NULL,                       -- its place in the file of texts
     sizes BLOB NOT NULL, upper BLOB NOT NULL, lower BLOB NOT NULL);
 CREATE TABLE items(
     item_no INTEGER PRIMARY KEY, query_no INTEGER, text_no INTEGER NOT NULL,
@@ -63,7 +62,7 @@ CREATE TABLE requests(
     position INTEGER NOT NULL,                    -- index in requests[], from 0
     state TEXT NOT NULL DEFAULT 'waiting',        -- waiting, done, failed
     error TEXT NOT NULL DEFAULT '');
--- Texts of a request that follow one another in `texts`. A request has all of its texts here, or none.
+-- Texts of a request that follow one another in `texts`, of vectors that were planned as a trial: items have no place.
 CREATE TABLE runs(
     request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_text INTEGER NOT NULL, texts INTEGER NOT NULL,
     PRIMARY KEY(request_no, position)) WITHOUT ROWID;

@@ -2,7 +2,6 @@
 
 import logging
 import secrets
-import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
@@ -228,9 +227,6 @@ class Drafts:
             with theirs.open(read_only=True) as original, closing(sqlite3.connect(ours.data)) as copied:
                 original.backup(copied)
             flush_to_disk(ours.data)
-            for texts in theirs.path.glob("texts-*.json"):
-                shutil.copyfile(texts, ours.path / texts.name)
-                flush_to_disk(ours.path / texts.name)  # only its length is looked at when it is used
             counts = _trim(ours, old.kind, first)
             flush_folder(ours.path)
         return self._ledger.save_job(

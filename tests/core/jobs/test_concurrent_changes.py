@@ -152,4 +152,3 @@ async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place
         await asyncio.to_thread(bench.drafts.load, job.id, source, again, progress=meanwhile)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
-    assert len(list(bench.store.folder(job.id).path.glob("texts-*.json"))) == 1

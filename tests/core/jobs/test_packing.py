@@ -1,6 +1,5 @@
 """Packing sends every item once and in order, and no batch or request exceeds a limit."""
 
-import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,8 +17,8 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.schema import write_queue
+from cfbatch_gui.core.job_folder.text_lengths import LengthWriter
 from cfbatch_gui.core.jobs.plan import packing, requests
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
@@ -57,9 +56,9 @@ def filled(path: Path, queries: list[tuple[str | None, list[str]]]) -> JobFolder
                     (item, number if query is not None else None, item, position),
                 )
         with write_queue(database) as writes:
-            packer = TextPacker(writes, io.BytesIO())
-            packer.add([text for _, texts in queries for text in texts])
-            packer.write_all()
+            lengths = LengthWriter(writes)
+            lengths.add([text for _, texts in queries for text in texts])
+            lengths.write_all()
     return folder
 
 

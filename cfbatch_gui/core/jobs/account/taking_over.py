@@ -243,7 +243,7 @@ def lay_out_file(folder: JobFolder, job: Job, layouts: Sequence[Layout], batches
             raise UsageError(_OTHER_FILE.filled(reason=message("its rows are others")))
         _write(database, layouts, items, {item[0]: item[0] for item in items})
         for batch in batches:
-            body = packing.body_of_tables(database, replace(job, batches=tuple(batches)), batch)
+            body = packing.body_of(database, replace(job, batches=tuple(batches)), batch)
             if hashlib.sha256(body).hexdigest() != batch.sha256:
                 raise UsageError(_OTHER_FILE.filled(reason=message("its texts are others")))
 

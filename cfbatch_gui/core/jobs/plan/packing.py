@@ -18,15 +18,12 @@ from cfbatch_gui.core.errors import Action, DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.packed_texts import open_texts
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.requests import (
     Group,
-    Pieces,
     Request,
     SequenceArrays,
     TextSequence,
-    copied_elements,
     cut_by_bytes,
     cut_by_tokens,
     cut_into_batches,
@@ -74,18 +71,14 @@ class LayoutWriter:
         number, start, stop = request.number, request.start, request.start + request.texts
         self.last = number
         self._requests.append((number, reference_of(self._job_id, number), batch, position))
-        pieces = self._arrays.pieces(start, stop)
-        has_parts = False
-        for first, last in pieces:
+        for first, last in self._arrays.pieces(start, stop):
             item_no, part = self._arrays.item[first], self._arrays.part[first]
             if part:
-                has_parts = True
                 self._parts.append((number, first - start, item_no, part))
             elif self._writes_positions:
                 self._items.append((number, item_no - (first - start), item_no, item_no + last - first - 1))
-        is_worth_it = len(pieces) <= max(1, (stop - start) // 4)
-        if not has_parts and (is_worth_it or not self._writes_positions):
-            self._runs.extend((number, first - start, self._arrays.text[first], last - first) for first, last in pieces)
+            else:
+                self._runs.append((number, first - start, self._arrays.text[first], last - first))
         if len(self._items) + len(self._parts) + len(self._runs) >= _BLOCK:
             self._write()
 
@@ -325,7 +318,7 @@ __all__ = [
     "Plan",
     "PlannedBatch",
     "bodies_of",
-    "body_of_tables",
+    "body_of",
     "listed_metadata",
     "may_run_synchronously",
     "plan",
@@ -378,34 +371,35 @@ def bodies_of(folder: JobFolder, job: Job, batches: Iterable[int]) -> Generator[
     the ledger knows: then nothing must be sent.
     """
     known = {batch.number: batch for batch in job.batches}
-    with folder.open(read_only=True) as database, open_texts(folder.path, database) as texts:
+    with folder.open(read_only=True) as database:
         for batch in batches:
-            elements = copied_elements(texts, database, job, batch)
-            yield _body(elements, database, job, (batch, known.get(batch)))
+            yield _body(database, job, batch, known.get(batch))
 
 
-def body_of_tables(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
-    """The same bytes from the tables alone, which are what answers are matched by. Raises DataError as `bodies_of`."""
-    return _body(None, database, job, (batch.number, batch))
+def body_of(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
+    """The bytes of one batch. Raises DataError as `bodies_of`."""
+    return _body(database, job, batch.number, batch)
 
 
-def _body(
-    elements: list[Pieces] | None, database: sqlite3.Connection, job: Job, wanted: tuple[int, Batch | None]
-) -> bytes:
-    number, known = wanted
-    if elements is None:
-        rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, at", {"batch": number})
-        elements = [[element] for element in _elements(rows, job.options)]
+def _body(database: sqlite3.Connection, job: Job, number: int, known: Batch | None) -> bytes:
+    rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, at", {"batch": number}).fetchall()
+    rows = rows or database.execute(_TEXTS_OF_TRIAL, (number,)).fetchall()
+    elements = list(_elements(iter(rows), job.options))
     if known is not None and len(elements) != known.requests:
         raise DataError(
             message("This job's requests are not laid out as they were. Duplicate the job to send it."),
             detail=f"batch {number}: {len(elements)} requests, not {known.requests}",
         )
     if known is not None and known.at_once:
-        return b"".join(elements[0])
-    for element in elements[1:]:
-        element.insert(0, b",")
-    return b"".join(chain((_OPENING,), chain.from_iterable(elements), (_CLOSING,)))
+        return elements[0]
+    return b"".join((_OPENING, b",".join(elements), _CLOSING))
+
+
+_TEXTS_OF_TRIAL = """
+SELECT r.request_no, r.reference, NULL, t.text FROM requests r JOIN runs USING(request_no)
+JOIN texts t ON t.text_no BETWEEN first_text AND first_text + runs.texts - 1
+WHERE r.batch = ? ORDER BY r.position, runs.position, t.text_no
+"""
 
 
 def _sent_texts(where: str) -> str:

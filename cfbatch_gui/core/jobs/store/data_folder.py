@@ -429,7 +429,6 @@ def read_manifest(folder: JobFolder) -> Job | None:
 
 _DATABASES = {".db"}
 _LEFT_BEHIND = {".part", ".db-journal"}
-_TEXT_FILES = "texts-*.json"  # a job's texts once more, for speed: without them the same bodies come from its data
 
 
 def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
@@ -440,9 +439,7 @@ def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] 
     folders = (paths.jobs, paths.judgements)
     found = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
     files = [paths.ledger, paths.submissions, *found]
-    files = [
-        path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND and not path.match(_TEXT_FILES)
-    ]
+    files = [path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND]
     with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, path in enumerate(files, 1):
             name = path.relative_to(paths.root).as_posix()

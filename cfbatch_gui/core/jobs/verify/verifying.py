@@ -27,7 +27,7 @@ from cfbatch_gui.core.job_folder.checksums import (
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
-from cfbatch_gui.core.jobs.plan.packing import body_of_tables
+from cfbatch_gui.core.jobs.plan.packing import body_of
 from cfbatch_gui.core.jobs.run.collecting import store
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.verify.job_check import Damage, Finding, JobCheck, Lost, Outcome
@@ -114,7 +114,7 @@ def inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> J
             return check
         for batch in done:
             try:
-                body = body_of_tables(database, job, batch)
+                body = body_of(database, job, batch)
             except DataError:
                 continue  # requests that failed are in another batch now
             if batch.sha256 and hashlib.sha256(body).hexdigest() != batch.sha256:

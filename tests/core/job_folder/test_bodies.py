@@ -1,4 +1,4 @@
-"""Request bodies copied from the file of packed texts equal those encoded from the table, byte for byte."""
+"""The bytes of request bodies: what was read, as large as planned, the same in a trial and when they are sent."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,6 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.job_folder import filling
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
@@ -55,11 +54,6 @@ def filled(tmp_path: Path, path: Path, kind: Kind, split: Split | None = None) -
     return folder
 
 
-def texts_file(folder: JobFolder) -> Path:
-    (found,) = folder.path.glob("texts-*.json")
-    return found
-
-
 def bodies(folder: JobFolder, kind: Kind) -> list[bytes]:
     plan = packing.plan(folder, job(kind))
     made = list(packing.bodies_of(folder, job(kind), (batch.number for batch in plan.batches)))
@@ -83,15 +77,13 @@ FILES: dict[str, tuple[Kind, str]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_copied_bodies_are_those_that_are_written_out(tmp_path: Path, write: Write, name: str) -> None:
+def test_a_trial_shows_the_bodies_that_will_be_sent(tmp_path: Path, write: Write, name: str) -> None:
     kind, content = FILES[name]
     folder = filled(tmp_path, write("a.jsonl", content), kind)
-    copied = bodies(folder, kind)
-    texts_file(folder).unlink()
-    assert [body_of(folder, job(kind), number) for number in range(1, len(copied) + 1)] == copied
-    with folder.open() as database:
-        database.executescript("DELETE FROM runs")
-    assert bodies(folder, kind) == copied
+    tried = packing.plan(folder, job(kind), is_trial=True)
+    shown = [body_of(folder, job(kind), batch.number) for batch in tried.batches]
+    assert packing.plan(folder, job(kind)) == tried
+    assert bodies(folder, kind) == shown
 
 
 def test_what_was_read_is_what_is_sent(tmp_path: Path, write: Write) -> None:
@@ -111,39 +103,6 @@ def test_parts_of_long_texts_go_out_as_planned(tmp_path: Path, write: Write) -> 
     ]
     assert len(sent) > len(rows)
     assert all(tokens_upper(text) <= 64 for text in sent)
-
-
-def test_a_file_of_texts_that_was_cut_short_is_not_used(tmp_path: Path, write: Write) -> None:
-    folder = filled(tmp_path, write("a.jsonl", FILES["texts"][1]), Kind.EMBED)
-    copied = bodies(folder, Kind.EMBED)
-    found = texts_file(folder)
-    found.write_bytes(found.read_bytes()[:-10])
-    assert bodies(folder, Kind.EMBED) == copied
-
-
-def test_what_is_flushed_while_it_is_written_is_whole(
-    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write("a.jsonl", FILES["texts"][1])
-    expected = bodies(filled(tmp_path, path, Kind.EMBED), Kind.EMBED)
-    monkeypatch.setattr(filling, "_FLUSHED_FROM", 1_000)
-    assert bodies(filled(tmp_path, path, Kind.EMBED), Kind.EMBED) == expected
-
-
-def test_a_trial_shows_the_bodies_that_will_be_sent(tmp_path: Path, write: Write) -> None:
-    folder = filled(tmp_path, write("a.jsonl", FILES["repeats"][1]), Kind.EMBED)
-    tried = packing.plan(folder, job(Kind.EMBED), is_trial=True)
-    shown = [body_of(folder, job(Kind.EMBED), batch.number) for batch in tried.batches]
-    texts_file(folder).unlink()
-    assert [body_of(folder, job(Kind.EMBED), batch.number) for batch in tried.batches] == shown
-    assert packing.plan(folder, job(Kind.EMBED)) == tried
-    assert bodies(folder, Kind.EMBED) == shown
-
-
-def test_a_second_reading_leaves_one_file_of_texts(tmp_path: Path, write: Write) -> None:
-    path = write("a.jsonl", FILES["texts"][1])
-    first = texts_file(filled(tmp_path, path, Kind.EMBED))
-    assert texts_file(filled(tmp_path, path, Kind.EMBED)) != first
 
 
 def test_a_reading_that_was_stopped_leaves_what_was_there(tmp_path: Path, write: Write) -> None:
