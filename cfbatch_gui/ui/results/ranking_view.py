@@ -384,10 +384,11 @@ class RankingView(ResultsPage[RankingRead]):
     def _show_context(self, index: int) -> None:
         context = self.contexts_model.row(index)
         self._item_no = context.item_no
+        label = self.tr("label {label}").format(label=context.label) if context.label else ""
         self.panel.show_text(
             self._heading(context),
             context.text,
-            about=" · ".join(filter(None, (context.id, self._label_words(context)))),
+            about=" · ".join(filter(None, (context.id, label))),
             problem=status_words(context.status, context.error),
             rest=self._other_columns(context),
         )
@@ -396,9 +397,6 @@ class RankingView(ResultsPage[RankingRead]):
         if context.score is None:
             return self.tr("Without a score")
         return self.tr("Rank {rank}, score {score}").format(rank=rank_text(context), score=score_text(context.score))
-
-    def _label_words(self, context: RankedContext) -> str:
-        return self.tr("label {label}").format(label=context.label) if context.label else ""
 
     def _other_columns(self, context: RankedContext) -> str:
         names = self._read.rankings.columns() if self._read else ()

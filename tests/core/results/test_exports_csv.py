@@ -42,8 +42,8 @@ line",0.25,1,3,1,,reference-1,request-1,done,,-3
 """
 
 
-def read(path: Path, separator: str = ",", encoding: str = "utf-8") -> list[list[str]]:
-    with path.open(encoding=encoding, newline="") as file:
+def read(path: Path, separator: str = ",") -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.reader(file, delimiter=separator, strict=True))
 
 
@@ -99,7 +99,7 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
     target = target_for(path, Kind.RANK, "csv" if preset == "programs" else "csv-excel")
     exported = export(table.folder, table.metadata(), path, target, options=options)
     assert exported.complete
-    rows = read(path, separator, "utf-8-sig")[1:]
+    rows = read(path, separator)[1:]
     assert len(rows) == len(NASTY)
     for index, (text, row) in enumerate(zip(NASTY, rows, strict=True)):
         assert number(row[5], separator) == 0.1 + index / 7
@@ -143,7 +143,7 @@ def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOpti
     path = tmp_path / "vectors.csv"
     exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path, options=options)
     excel = options.preset is Preset.EXCEL
-    header, *rows = read(path, options.separator, "utf-8-sig")
+    header, *rows = read(path, options.separator)
     assert header == ["id", "text", "dim_3 (original)", "id (original)", *(f"dim_{index}" for index in range(16))]
     assert (exported.format, exported.rows, exported.complete) == ("csv", len(NASTY) - 2, False)
     there = [index for index in range(len(NASTY)) if index not in (1, 2)]
@@ -161,7 +161,7 @@ def test_vectors_in_a_cell(embedded: Table, tmp_path: Path, preset: Preset) -> N
     path = tmp_path / "cells.csv"
     target = target_for(path, Kind.EMBED, "csv-cell")
     export(embedded.folder, embedded.metadata(Kind.EMBED), path, target, options=ExportOptions(preset))
-    header, *rows = read(path, encoding="utf-8-sig")
+    header, *rows = read(path)
     assert header == ["id", "text", "embedding"]
     found = np.array([json.loads(row[2]) for row in rows], dtype=np.float32)
     there = [index for index in range(len(NASTY)) if index not in (1, 2)]
