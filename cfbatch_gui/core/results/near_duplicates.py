@@ -21,8 +21,7 @@ UNASKED_TEXTS = 30_000  # up to so many texts are compared without the user aski
 _HEAD = 127  # directions; with the length of the remainder that makes 128 numbers for each text
 _SAMPLE = 3_000
 _SLACK = 1e-5
-_MOST_LOOKED_AT, _MOST_LEFT = 1 / 20, 1 / 150  # shares of all pairs after the first and the second bound
-_PAIRS = 4_096  # pairs whose second bound is computed together
+_MOST_NEAR = 1 / 100  # of all pairs: the share of those whose cosines are faster computed one by one
 
 
 class Keep(StrEnum):
@@ -193,19 +192,17 @@ class _Search:
 class SimilarityBounds:
     """Upper bounds of the cosines of vectors, by their index in `order`.
 
-    A vector is its coordinates in `_HEAD` directions and the length of the remainder, which is split again.
+    A vector is its coordinates in `_HEAD` directions and the length of the remainder.
     """
 
     def __init__(self, unit: UnitVectors, order: NDArray[np.int64]) -> None:
         directions = _directions(unit)
-        self._first = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
-        self._second = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
+        self._heads = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
         turned = np.argsort(order)
         for start, rows, factors in unit.blocks():
             found = (rows @ directions) * factors[:, None]
-            indices = turned[start : start + len(rows)]
-            self._first[indices] = _with_rest(found[:, :_HEAD], 1.0)
-            self._second[indices] = _with_rest(found[:, _HEAD:], self._first[indices, _HEAD] ** 2)
+            rest = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", found, found), 0.0))
+            self._heads[turned[start : start + len(rows)]] = np.column_stack((found, rest))
 
     @staticmethod
     def pays(unit: UnitVectors) -> bool:
@@ -218,41 +215,19 @@ class SimilarityBounds:
 
         None if there are so many of them that computing all cosines is faster.
         """
-        bound = self._first[lines] @ self._first[columns].T
+        bound = self._heads[lines] @ self._heads[columns].T
         near = np.flatnonzero(bound >= least - _SLACK)
-        if len(near) > bound.size * _MOST_LOOKED_AT:
-            return None
-        line, column = near // len(columns), near % len(columns)
-        left = np.empty(len(near), dtype=np.bool_)
-        for start in range(0, len(near), _PAIRS):
-            part = slice(start, start + _PAIRS)
-            one, other = lines[line[part]], columns[column[part]]
-            rest = self._first[one, _HEAD] * self._first[other, _HEAD]
-            more = np.einsum("ij,ij->i", self._second[one], self._second[other])
-            left[part] = bound[line[part], column[part]] - rest + more >= least - _SLACK
-        if np.count_nonzero(left) > bound.size * _MOST_LEFT:
-            return None
-        return line[left], column[left]
+        return None if len(near) > bound.size * _MOST_NEAR else (near // len(columns), near % len(columns))
 
 
 def _directions(unit: UnitVectors) -> NDArray[np.float32]:
-    """2 · `_HEAD` orthonormal directions, (d, 254), found on a sample."""
+    """`_HEAD` orthonormal directions, (d, 127), found on a sample."""
     sample = unit.rows(unit.sample(_SAMPLE))
     ones = np.ones(len(sample), dtype=np.float32)
 
     def passes() -> Iterator[Rows]:
         yield sample, ones
 
-    basis = main_subspace(passes, unit.dimension, 2 * _HEAD, centred=False, rounds=2)
-    found = sample @ basis.directions
-    axes = np.linalg.eigh(found.T @ found)[1][:, ::-1].astype(np.float64)
+    basis = main_subspace(passes, unit.dimension, _HEAD, centred=False, rounds=2)
     # The bounds are valid only if the directions are orthonormal in float32, too.
-    return orthonormal(basis.directions.astype(np.float64) @ axes)
-
-
-def _with_rest(head: NDArray[np.float32], squared: NDArray[np.float32] | float) -> NDArray[np.float32]:
-    """`head` with one more column: the length of the remainder of vectors whose squared lengths are `squared`."""
-    found = np.empty((len(head), head.shape[1] + 1), dtype=np.float32)
-    found[:, :-1] = head
-    found[:, -1] = np.sqrt(np.maximum(squared - np.einsum("ij,ij->i", head, head), 0.0))
-    return found
+    return orthonormal(basis.directions.astype(np.float64))

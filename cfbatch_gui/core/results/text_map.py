@@ -127,7 +127,7 @@ def _two(turned: NDArray[np.float32]) -> NDArray[np.float32]:
     return points.astype(np.float32)
 
 
-_VERSION = 1  # of the t-SNE code, raised whenever it gives other maps for the same vectors
+_VERSION = 2  # of the t-SNE code, raised whenever it gives other maps for the same vectors
 _SAMPLE = 512
 
 

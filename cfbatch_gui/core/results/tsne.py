@@ -13,15 +13,13 @@ from cfbatch_gui.core.results.unit_vectors import Progress
 
 _ALL_WITH_ALL = 4_096  # up to so many points there is one cell, and the search is exact
 _CELL = 48  # points in a cell; more of them for many points, as there are at most 3·√n cells
-_MOST_COMPARED = 3_000  # the approximate number of points that each point is compared with
-_FIRST = 256  # the least number of points in the cells around its own
+_MOST_COMPARED = 8_000  # the approximate number of points that each point is compared with
 _ROUNDS = 4
 _SAMPLE = 24  # points per cell in the sample for k-means
-_SLAB, _BLOCK = 32_768, 512  # points whose keys are sorted together (an owner has 16 bits), and compared together
-_ROUNDING = 1e-6
+_BLOCK = 512  # points compared together
 _LARGEST = 512  # points in a cell at most; a larger one is divided, as with many copies of a text
 _FINE = 2.0**18  # steps for a squared distance of 1; unit vectors have at most 4, so that a key needs 20 bits for it
-_OWNER, _DISTANCE = np.uint64(48), np.uint64(28)  # the lowest bits of these in a key; below is the neighbour
+_DISTANCE = np.uint64(28)  # the lowest bit of a distance in a key; below is the neighbour
 _WHO = np.uint64((1 << 28) - 1)
 _SEED = 20_250_403
 
@@ -46,25 +44,30 @@ class _Cells:
 
 
 def knn_graph(points: NDArray[np.float32], count: int, progress: Progress = lambda share: None) -> NDArray[np.int32]:
-    """The indices, int32 (n, count), of nearly the nearest of `points` (n, d), whose distances are at most 2."""
+    """The indices, int32 (n, count), of nearly the nearest of `points` (n, d), whose distances are at most 2.
+
+    A point is compared with those of the cells around its own. Among equal distances the least exclusive-or of both
+    indices wins, so that of many copies none is the neighbour of all.
+    """
     cells = _cells(points)
-    progress(0.2)
-    firsts, probes = _first_look(cells, count)
-    progress(0.4)
-    found = np.empty((len(points), count), dtype=np.int32)
-    for start in range(0, len(points), _SLAB):
-        stop = min(len(points), start + _SLAB)
-        progress_here = _part(progress, start, stop, len(points))
-        keys = _keys(cells, start, firsts[start:stop], probes[start:stop], progress_here)
-        begins = np.searchsorted(keys, np.arange(stop - start, dtype=np.uint64) << _OWNER)
-        who = (keys[begins[:, None] + np.arange(count)] & _WHO).astype(np.int64)
-        who ^= np.arange(start, stop)[:, None]
-        found[cells.order[start:stop]] = cells.order[who]
+    enough = min(len(points), _MOST_COMPARED)
+    found, halves = np.empty((len(points), count), dtype=np.int32), _halves(cells.centres)
+    for cell, centre in enumerate(cells.centres):
+        away = halves - cells.centres @ centre
+        away[cell] = -np.inf
+        by_distance = np.argsort(away, kind="stable")
+        candidates = cells.members(by_distance[: int(np.searchsorted(np.cumsum(cells.sizes[by_distance]), enough)) + 1])
+        first, stop = int(cells.starts[cell]), int(cells.starts[cell + 1])
+        for start in range(first, stop, _BLOCK):
+            own = np.arange(start, min(stop, start + _BLOCK))
+            likeness = cells.points[own] @ cells.points[candidates].T - cells.halves[candidates]
+            likeness[own - start, own - first] = -np.inf  # the point itself: its own cell is the first
+            keys = _steps(cells.halves[own][:, None], likeness) << _DISTANCE
+            keys |= (own[:, None] ^ candidates).astype(np.uint64)
+            keys = np.partition(keys, count - 1, axis=1)[:, :count]
+            found[cells.order[own]] = cells.order[(keys & _WHO).astype(np.int64) ^ own[:, None]]
+        progress((cell + 1) / len(cells.centres))
     return found
-
-
-def _part(progress: Progress, start: int, stop: int, total: int) -> Progress:
-    return lambda share: progress(0.4 + 0.6 * (start + share * (stop - start)) / total)
 
 
 def _cells(points: NDArray[np.float32]) -> _Cells:
@@ -112,67 +115,6 @@ def _nearest_centres(points: NDArray[np.float32], centres: NDArray[np.float32]) 
         block = points[start : start + _BLOCK]
         found[start : start + _BLOCK] = (block @ centres.T - halves).argmax(axis=1)
     return found
-
-
-def _first_look(cells: _Cells, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Sorted keys (n, count) of the nearest points around each one's cell, and the cells (n, wide) to search next."""
-    total, number = len(cells.points), len(cells.centres)
-    halves, around = _halves(cells.centres), []
-    for cell, centre in enumerate(cells.centres):
-        away = halves - cells.centres @ centre
-        away[cell] = -np.inf
-        by_distance = np.argsort(away, kind="stable")
-        enough = np.searchsorted(np.cumsum(cells.sizes[by_distance]), min(total, max(_FIRST, 4 * count)))
-        around.append(by_distance[: int(enough) + 1])
-    wide = min(number, -(-_MOST_COMPARED * number // total))
-    keys, probes = np.empty((total, count), dtype=np.uint64), np.empty((total, wide), dtype=np.int32)
-    for cell, near in enumerate(around):
-        candidates, first = cells.members(near), int(cells.starts[cell])
-        others, half = cells.points[candidates], cells.halves[candidates]
-        for start in range(first, int(cells.starts[cell + 1]), _BLOCK):
-            own = np.arange(start, min(int(cells.starts[cell + 1]), start + _BLOCK))
-            likeness = cells.points[own] @ others.T - half
-            likeness[own - start, own - first] = -np.inf  # the point itself: its own cell is the first of `near`
-            steps = _steps(cells.halves[own][:, None], likeness)
-            found = steps << _DISTANCE | (own[:, None] ^ candidates).astype(np.uint64)
-            keys[own] = np.sort(np.partition(found, count - 1, axis=1)[:, :count], axis=1)
-            liked = cells.points[own] @ cells.centres.T - halves
-            liked[:, near] = -np.inf  # searched already
-            probes[own] = np.argpartition(liked, -wide, axis=1)[:, -wide:]
-            probes[own] = np.where(np.take_along_axis(liked, probes[own], axis=1) > -np.inf, probes[own], number)
-    return keys, probes
-
-
-def _keys(
-    cells: _Cells, first: int, firsts: NDArray[np.uint64], probes: NDArray[np.int32], progress: Progress
-) -> NDArray[np.uint64]:
-    """Sorted keys of owner, squared distance in steps, and the neighbour exclusive-or the owner, which breaks ties."""
-    number, wide = len(cells.centres), probes.shape[1]
-    owners = np.arange(len(firsts), dtype=np.uint64)
-    found = [(owners[:, None] << _OWNER | firsts).ravel()]
-    farthest = (firsts[:, -1] >> _DISTANCE).astype(np.float32) / np.float32(2 * _FINE)
-    bounds = cells.halves[first : first + len(firsts)] - farthest + np.float32(_ROUNDING)
-    flat = probes.ravel()
-    asked = np.argsort(flat.astype(np.uint16), kind="stable")
-    ends = np.searchsorted(flat[asked], np.arange(number + 1))
-    for cell in range(number):
-        start, stop = int(cells.starts[cell]), int(cells.starts[cell + 1])
-        others, half = cells.points[start:stop], cells.halves[start:stop]
-        askers = asked[ends[cell] : ends[cell + 1]] // wide
-        rows = max(_BLOCK, 400_000 // (stop - start))
-        for begin in range(0, len(askers), rows):
-            who = askers[begin : begin + rows]
-            likeness = cells.points[first + who] @ others.T - half
-            near = np.flatnonzero(likeness > bounds[who, None])
-            row, column = np.divmod(near, stop - start)
-            owner, other = who[row], column + start
-            steps = _steps(cells.halves[first + owner], likeness.ravel()[near])
-            named = ((owner + first) ^ other).astype(np.uint64)
-            found.append(owner.astype(np.uint64) << _OWNER | steps << _DISTANCE | named)
-        progress((cell + 1) / number)
-    keys = np.concatenate(found)
-    keys.sort()
-    return keys
 
 
 def _steps(halves: NDArray[np.float32], likeness: NDArray[np.float32]) -> NDArray[np.uint64]:
