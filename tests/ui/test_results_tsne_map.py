@@ -18,11 +18,8 @@ from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.results.map_view import MapView
 from tests.ui.conftest import InMemory, Until
 from tests.ui.job_page_driver import JobPageDriver
+from tests.ui.test_results_vector_pages import TEXTS
 
-WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
-TEXTS = "id,text,category\n" + "".join(
-    f'{number:04},"{WORDS[number % 4]}, number {number}",{WORDS[number % 4].split()[0]}\n' for number in range(40)
-)
 Opened = Callable[[], MapView]
 
 
