@@ -27,6 +27,7 @@ from cfbatch_gui.ui.results.loaded_results import (
     Version,
     baseline_line,
     failed_batches,
+    named_cells,
     nothing_yet,
     original_columns,
     partial_line,
@@ -390,17 +391,13 @@ class RankingView(ResultsPage[RankingRead]):
             context.text,
             about=" · ".join(filter(None, (context.id, label))),
             problem=status_words(context.status, context.error),
-            rest=self._other_columns(context),
+            rest=named_cells(self._read.rankings.columns() if self._read else (), context.cells),
         )
 
     def _heading(self, context: RankedContext) -> str:
         if context.score is None:
             return self.tr("Without a score")
         return self.tr("Rank {rank}, score {score}").format(rank=rank_text(context), score=score_text(context.score))
-
-    def _other_columns(self, context: RankedContext) -> str:
-        names = self._read.rankings.columns() if self._read else ()
-        return " · ".join(f"{name}: {cell}" for name, cell in zip(names, context.cells, strict=True) if cell)
 
     def _show_foot(self) -> None:
         partial = partial_line(self._read.scored, self._read.contexts) if self._read is not None else ""
