@@ -82,6 +82,19 @@ def until() -> Until:
 Page = TypeVar("Page", bound=QWidget)
 
 
+class InMemory:
+    """What the window remembers of its tables and pages."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    def get(self, key: str) -> str:
+        return self.kept.get(key, "")
+
+    def set(self, key: str, value: str) -> None:
+        self.kept[key] = value
+
+
 @asynccontextmanager
 async def shown_page(root: Path, make: Callable[[Program, Notices], Page]) -> AsyncIterator[tuple[Program, Page]]:
     """A page with tasks on the screen, in a program of its own."""

@@ -16,32 +16,16 @@ from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
 from cfbatch_gui.core.results.unit_vectors import Progress
 from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.results.map_view import MapView
-from tests.ui.conftest import Until
+from tests.ui.conftest import InMemory, Until
 from tests.ui.job_page_driver import JobPageDriver
+from tests.ui.test_results_vector_pages import TEXTS
 
-WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
-TEXTS = "id,text,category\n" + "".join(
-    f'{number:04},"{WORDS[number % 4]}, number {number}",{WORDS[number % 4].split()[0]}\n' for number in range(40)
-)
 Opened = Callable[[], MapView]
 
 
-class Kept:
-    """What the window remembers."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-
-    def get(self, key: str) -> str:
-        return self.values.get(key, "")
-
-    def set(self, key: str, value: str) -> None:
-        self.values[key] = value
-
-
 @pytest.fixture
-def memory() -> Kept:
-    return Kept()
+def memory() -> InMemory:
+    return InMemory()
 
 
 @pytest.fixture
@@ -52,7 +36,7 @@ async def job(driver: JobPageDriver) -> Job:
 
 
 @pytest.fixture
-async def show(driver: JobPageDriver, job: Job, memory: Kept) -> AsyncIterator[Opened]:
+async def show(driver: JobPageDriver, job: Job, memory: InMemory) -> AsyncIterator[Opened]:
     pages: list[MapView] = []
 
     def opened() -> MapView:
@@ -126,7 +110,7 @@ async def test_nothing_moves_under_the_hand(show: Opened, begin: threading.Event
     assert page.list.isVisible()  # the neighbours of what was picked stay
 
 
-async def test_the_choice_is_remembered_and_the_map_is_there_at_once(show: Opened, memory: Kept, until: Until) -> None:
+async def test_the_choice_is_remembered_and_the_map_there_at_once(show: Opened, memory: InMemory, until: Until) -> None:
     page = show()
     await at_rest(page, until)
     made = page.map

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMenu
 from cfbatch_gui.ui.tables.table_rows import BAR_ROLE, Column, PagedRows, Rows, stable_order
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import keyboard
+from tests.ui.conftest import InMemory
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,6 @@ COLUMNS: tuple[Column[Hit], ...] = (
 TIED: Column[Hit] = Column("Rank", lambda hit: hit.number, text=lambda hit: f"{hit.number:,}=")
 SHARE: Column[Hit] = Column("Of", lambda hit: 1 / 9, text=lambda hit: "1 of 9", copies_text=True)
 HITS = (Hit(1, "beta", 0.5), Hit(2, "Alpha", None), Hit(3, "gamma\twith tab", 0.75), Hit(4, 'say "so"\nagain', 0.5))
-
-
-class InMemory:
-    def __init__(self) -> None:
-        self.kept: dict[str, str] = {}
-
-    def get(self, key: str) -> str:
-        return self.kept.get(key, "")
-
-    def set(self, key: str, value: str) -> None:
-        self.kept[key] = value
 
 
 def numbers(rows: Rows[Hit]) -> list[int]:

@@ -26,19 +26,12 @@ from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 from tests.screen.past import draft
 from tests.screen.stage import opened
-
-
-class Nowhere:
-    def get(self, key: str) -> str:
-        return ""
-
-    def set(self, key: str, value: str) -> None:
-        pass
+from tests.ui.conftest import InMemory
 
 
 @pytest.fixture
 def window(qtbot: Any) -> MainWindow:
-    window = MainWindow(Nowhere())
+    window = MainWindow(InMemory())
     Menus(window, Scheme.DARK)
     qtbot.addWidget(window, before_close_func=lambda each: each.finish())
     window.show()

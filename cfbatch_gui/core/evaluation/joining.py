@@ -89,10 +89,10 @@ def _keys(keys: Keys, by: MatchedBy) -> NDArray[np.uint64]:
     parts = {MatchedBy.ID_AND_TEXT: (keys.ids, keys.texts), MatchedBy.TEXT: (keys.texts,), MatchedBy.ID: (keys.ids,)}
     mixed = keys.groups.astype(np.uint64)
     for part in parts[by]:
-        mixed = _mixed(mixed, part.astype(np.uint64))
+        mixed = mixed_hash(mixed, part.astype(np.uint64))
     if by is MatchedBy.ID:
         return mixed
-    return _mixed(mixed, _occurrence(mixed))
+    return mixed_hash(mixed, _occurrence(mixed))
 
 
 def _usable(keys: Keys, by: MatchedBy) -> NDArray[np.bool_]:
@@ -124,7 +124,7 @@ def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return counted
 
 
-def _mixed(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed_hash(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A hash of two numbers, by the steps of splitmix64."""
     first, second, third = _MULTIPLIERS
     mixed: NDArray[np.uint64] = np.multiply(one, first, dtype=np.uint64)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Documents, Joined
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Documents, Joined, mixed_hash
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.tables import newest, verdicts
@@ -29,7 +29,6 @@ from cfbatch_gui.core.results.score_table import (
 
 Numbers = NDArray[np.int64]
 _NO_RANK = np.iinfo(np.int64).max
-_MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,9 +180,7 @@ class _Lookup:
 
 
 def _keys(queries: Numbers, hashes: Numbers) -> Numbers:
-    mixed = queries.astype(np.uint64) * np.uint64(_MIX[0]) ^ hashes.view(np.uint64) * np.uint64(_MIX[1])
-    mixed ^= mixed >> np.uint64(31)
-    return mixed.view(np.int64)
+    return mixed_hash(queries.astype(np.uint64), hashes.view(np.uint64)).view(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

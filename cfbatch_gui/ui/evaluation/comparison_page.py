@@ -219,8 +219,8 @@ class ComparisonPage(QWidget):
 
     async def _change_top(self) -> None:
         if self.compared is not None:
-            before = self.compared
-            found = await asyncio.to_thread(with_top, before.jobs, before.comparison, self._top_k(), before.book)
+            before, top_k = self.compared, int(str(self.tops.value()))
+            found = await asyncio.to_thread(with_top, before.jobs, before.comparison, top_k, before.book)
             if self.compared is before:
                 self._show(found, other=self.other())
 
@@ -311,10 +311,6 @@ class ComparisonPage(QWidget):
     def _open_query_number(self, number: int) -> None:
         self.tabs.choose(QUERIES)
         self.queries.choose_number(number)
-
-    def _top_k(self) -> int:
-        value = self.tops.value()
-        return value if isinstance(value, int) else 10
 
     # Saving
 

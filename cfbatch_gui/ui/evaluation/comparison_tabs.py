@@ -137,9 +137,6 @@ class AnswerTab(QWidget):
         self._source.setText(source_words(compared))
         self._show_answer()
 
-    def words(self) -> list[str]:
-        return [self.headline.text(), self.sentence.text(), self._more.text()]
-
     def _metric(self) -> str:
         value = self.measures.value()
         return value if isinstance(value, str) else ""

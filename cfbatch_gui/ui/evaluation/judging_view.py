@@ -203,23 +203,20 @@ class GradeCards(QWidget):
         super().__init__()
         self._row = Flow(gap=MEDIUM)
         self.setLayout(self._row)
-        self._cards: list[_GradeCard] = []
+        self.cards: list[_GradeCard] = []
 
     def show_scale(self, scale: Scale) -> None:
-        for card in self._cards:
+        for card in self.cards:
             self._row.removeWidget(card)
             card.deleteLater()
-        self._cards = [_GradeCard(grade) for grade in scale.grades]
-        for card in self._cards:
+        self.cards = [_GradeCard(grade) for grade in scale.grades]
+        for card in self.cards:
             card.clicked.connect(self.given)
             self._row.addWidget(card)
 
     def choose(self, value: int | None) -> None:
-        for card in self._cards:
+        for card in self.cards:
             card.set_chosen(card.grade.value == value)
-
-    def chosen(self) -> int | None:
-        return next((card.grade.value for card in self._cards if card.property("selected") == "true"), None)
 
 
 class _GradeCard(QFrame):

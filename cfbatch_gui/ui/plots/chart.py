@@ -133,10 +133,6 @@ class Chart(Plot):
             return ""
         highest = int(np.argmax(layer.heights))
         low, high, left, right = (score_text(layer.edges[at]) for at in (0, -1, highest, highest + 1))
-        if not name:
-            return self.tr("From {low} to {high}, most between {left} and {right}.").format(
-                low=low, high=high, left=left, right=right
-            )
         return self.tr("{name}: from {low} to {high}, most between {left} and {right}.").format(
             name=name, low=low, high=high, left=left, right=right
         )

@@ -139,6 +139,12 @@ def original_columns(
         yield Column(name, cell, key=f"original/{name}", width=width, hidden=True)
 
 
+def named_cells(names: Sequence[str], cells: Sequence[str], *without: str) -> str:
+    """The user's own cells, but for empty ones and those that are shown elsewhere."""
+    pairs = zip(names, cells, strict=True)
+    return " · ".join(f"{name}: {cell}" for name, cell in pairs if cell and cell not in without)
+
+
 def status_words(status: Status, why: str) -> str:
     word = {
         Status.DONE: "",

@@ -27,6 +27,7 @@ from cfbatch_gui.ui.results.loaded_results import (
     Version,
     baseline_line,
     failed_batches,
+    named_cells,
     nothing_yet,
     original_columns,
     partial_line,
@@ -384,25 +385,19 @@ class RankingView(ResultsPage[RankingRead]):
     def _show_context(self, index: int) -> None:
         context = self.contexts_model.row(index)
         self._item_no = context.item_no
+        label = self.tr("label {label}").format(label=context.label) if context.label else ""
         self.panel.show_text(
             self._heading(context),
             context.text,
-            about=" · ".join(filter(None, (context.id, self._label_words(context)))),
+            about=" · ".join(filter(None, (context.id, label))),
             problem=status_words(context.status, context.error),
-            rest=self._other_columns(context),
+            rest=named_cells(self._read.rankings.columns() if self._read else (), context.cells),
         )
 
     def _heading(self, context: RankedContext) -> str:
         if context.score is None:
             return self.tr("Without a score")
         return self.tr("Rank {rank}, score {score}").format(rank=rank_text(context), score=score_text(context.score))
-
-    def _label_words(self, context: RankedContext) -> str:
-        return self.tr("label {label}").format(label=context.label) if context.label else ""
-
-    def _other_columns(self, context: RankedContext) -> str:
-        names = self._read.rankings.columns() if self._read else ()
-        return " · ".join(f"{name}: {cell}" for name, cell in zip(names, context.cells, strict=True) if cell)
 
     def _show_foot(self) -> None:
         partial = partial_line(self._read.scored, self._read.contexts) if self._read is not None else ""

@@ -21,6 +21,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
     SearchBar,
+    named_cells,
     status_words,
 )
 from cfbatch_gui.ui.results.vector_page import (
@@ -90,17 +91,12 @@ class VectorPanel(QWidget):
 
     def show_row(self, chosen: VectorRow, embeddings: Embeddings) -> None:
         self._row, text = chosen, chosen.text
-        names = embeddings.columns()
         self.text_panel.show_text(
             self.tr("Row {n}").format(n=display.number(text.row)),
             text.text,
             about=" · ".join(filter(None, (text.id, text.label))),
             problem=status_words(text.status, text.error),
-            rest=" · ".join(
-                f"{name}: {cell}"
-                for name, cell in zip(names, text.cells, strict=True)
-                if cell and cell not in (text.text, text.label)
-            ),
+            rest=named_cells(embeddings.columns(), text.cells, text.text, text.label),
         )
         self._vector = embeddings.vector(text.item_no)
         self._show_values()

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Pair, Table
+from tests.core.results.folders import FAILED, LEFT_OUT, NASTY, WAITING, Pair, Table, unit_vectors
 
 
 @pytest.fixture
@@ -27,3 +27,12 @@ def mixed(table: Table) -> Table:
         ],
         skipped=[(Pair("lonely", "", "", id="I", kept=("i",)), "There is no text in “article”.")],
     )
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Table:
+    """Every nasty text with a vector of 16 numbers, but for two; with columns whose names are also ours."""
+    missing = {1: FAILED, 2: WAITING}
+    texts = [(f"id {index} 東", text, missing.get(index, 1.0)) for index, text in enumerate(NASTY)]
+    table = Table(tmp_path / "job", kept=("dim_3", "id"))
+    return table.embed(texts, unit_vectors(len(NASTY), 16), kept=[(text, "mine") for text in NASTY])

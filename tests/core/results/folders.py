@@ -21,6 +21,13 @@ FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
 Outcome = float | str  # a score, or one of the constants for a missing one
 
 
+NASTY = (
+    "=1+1", "+49 170", "-12.50", "@SUM(A1)", "\ttab", "\rreturn", "'=quoted", "'plain", "a\r\nb", 'say "hi", ok',
+    "bare \r return", "semi;colon", "  spaces  ", "😀 مرحبا 東京", "\ufeffmark", "nul\x00", "''", "=",
+)  # fmt: skip
+THERE = [index for index in range(len(NASTY)) if index not in (1, 2)]  # those of `embedded` with a vector
+
+
 @dataclass
 class Pair:
     """One row of a file: a query with a context, and the outcome of the pair."""

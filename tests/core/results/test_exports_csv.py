@@ -18,13 +18,8 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, export, target_for
 from cfbatch_gui.core.results.outcomes import JobMetadata
-from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
+from tests.core.results.folders import FAILED, NASTY, THERE, Outcome, Pair, Table, unit_vectors
 from tests.interop import libreoffice
-
-NASTY = (
-    "=1+1", "+49 170", "-12.50", "@SUM(A1)", "\ttab", "\rreturn", "'=quoted", "'plain", "a\r\nb", 'say "hi", ok',
-    "bare \r return", "semi;colon", "  spaces  ", "😀 مرحبا 東京", "\ufeffmark", "nul\x00", "''", "=",
-)  # fmt: skip
 
 MIXED = """\
 query_id,query,rank,doc_id,text,score,tie_group,initial_rank,rank_change,\
@@ -42,8 +37,8 @@ line",0.25,1,3,1,,reference-1,request-1,done,,-3
 """
 
 
-def read(path: Path, separator: str = ",", encoding: str = "utf-8") -> list[list[str]]:
-    with path.open(encoding=encoding, newline="") as file:
+def read(path: Path, separator: str = ",") -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.reader(file, delimiter=separator, strict=True))
 
 
@@ -99,7 +94,7 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
     target = target_for(path, Kind.RANK, "csv" if preset == "programs" else "csv-excel")
     exported = export(table.folder, table.metadata(), path, target, options=options)
     assert exported.complete
-    rows = read(path, separator, "utf-8-sig")[1:]
+    rows = read(path, separator)[1:]
     assert len(rows) == len(NASTY)
     for index, (text, row) in enumerate(zip(NASTY, rows, strict=True)):
         assert number(row[5], separator) == 0.1 + index / 7
@@ -129,30 +124,20 @@ def test_a_cell_longer_than_the_csv_modules_own_limit(table: Table, tmp_path: Pa
     assert export(table.folder, table.metadata(), tmp_path / "long.csv").rows == 1
 
 
-@pytest.fixture
-def embedded(tmp_path: Path) -> Table:
-    texts: list[tuple[str, str, Outcome]] = [(str(index), text, 1.0) for index, text in enumerate(NASTY)]
-    texts[1] = ("1", NASTY[1], FAILED)
-    texts[2] = ("2", NASTY[2], WAITING)
-    table = Table(tmp_path / "job", kept=("dim_3", "id"))
-    return table.embed(texts, unit_vectors(len(NASTY), 16), kept=[(text, "mine") for text in NASTY])
-
-
 @pytest.mark.parametrize("options", [ExportOptions(), ExportOptions(Preset.EXCEL, ";")])
 def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOptions) -> None:
     path = tmp_path / "vectors.csv"
     exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path, options=options)
     excel = options.preset is Preset.EXCEL
-    header, *rows = read(path, options.separator, "utf-8-sig")
+    header, *rows = read(path, options.separator)
     assert header == ["id", "text", "dim_3 (original)", "id (original)", *(f"dim_{index}" for index in range(16))]
     assert (exported.format, exported.rows, exported.complete) == ("csv", len(NASTY) - 2, False)
-    there = [index for index in range(len(NASTY)) if index not in (1, 2)]
-    assert [row[0] for row in rows] == [str(index) for index in there]
-    assert [row[3] for row in rows] == ["mine"] * len(there)
+    assert [row[0] for row in rows] == [f"id {index} 東" for index in THERE]
+    assert [row[3] for row in rows] == ["mine"] * len(THERE)
     if not excel:
-        assert [row[1] for row in rows] == [NASTY[index] for index in there]
+        assert [row[1] for row in rows] == [NASTY[index] for index in THERE]
     numbers = floats([row[4:] for row in rows], options.separator)
-    assert numbers.tobytes() == unit_vectors(len(NASTY), 16)[there].tobytes()
+    assert numbers.tobytes() == unit_vectors(len(NASTY), 16)[THERE].tobytes()
     assert path.read_bytes().endswith(b"\r\n" if excel else b"\n")
 
 
@@ -161,13 +146,12 @@ def test_vectors_in_a_cell(embedded: Table, tmp_path: Path, preset: Preset) -> N
     path = tmp_path / "cells.csv"
     target = target_for(path, Kind.EMBED, "csv-cell")
     export(embedded.folder, embedded.metadata(Kind.EMBED), path, target, options=ExportOptions(preset))
-    header, *rows = read(path, encoding="utf-8-sig")
+    header, *rows = read(path)
     assert header == ["id", "text", "embedding"]
     found = np.array([json.loads(row[2]) for row in rows], dtype=np.float32)
-    there = [index for index in range(len(NASTY)) if index not in (1, 2)]
-    assert found.tobytes() == unit_vectors(len(NASTY), 16)[there].tobytes()
+    assert found.tobytes() == unit_vectors(len(NASTY), 16)[THERE].tobytes()
     if preset is Preset.PROGRAMS:
-        assert [row[1] for row in rows] == [NASTY[index] for index in there]
+        assert [row[1] for row in rows] == [NASTY[index] for index in THERE]
 
 
 def test_without_ids_the_rows_numbers_stand_in(tmp_path: Path) -> None:

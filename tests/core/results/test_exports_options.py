@@ -1,6 +1,5 @@
 """Columns that the user chooses, and texts that were sent in parts."""
 
-import csv
 import io
 import json
 import re
@@ -22,6 +21,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of, export, target_for
 from cfbatch_gui.core.system.languages import Catalogue, CatalogueLanguage
 from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
+from tests.core.results.test_exports_csv import read
 
 CHOSEN = ExportOptions(columns=("mine", "text", "score"))
 
@@ -44,16 +44,11 @@ def split(table: Table) -> Table:
     return table
 
 
-def rows(path: Path) -> list[list[str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file))
-
-
 def test_a_ranking_with_the_columns_and_in_the_order_that_were_asked_for(tmp_path: Path) -> None:
     table = ranked(tmp_path / "job")
     assert columns_of(table.folder, Kind.RANK)[-2:] == ("error", "mine")
     export(table.folder, table.metadata(), tmp_path / "out.csv", options=CHOSEN)
-    assert rows(tmp_path / "out.csv") == [
+    assert read(tmp_path / "out.csv") == [
         ["mine", "text", "score"], ["a", "one\ntwo", "0.5"], ["b", "three", ""], ["c", "", ""],
     ]  # fmt: skip
     export(table.folder, table.metadata(), tmp_path / "out.xlsx", options=CHOSEN)
@@ -74,9 +69,9 @@ def test_vectors_with_the_columns_that_were_asked_for(tmp_path: Path) -> None:
     metadata = table.metadata(Kind.EMBED)
     assert columns_of(table.folder, Kind.EMBED) == ("text", "mine", "vector")
     export(table.folder, metadata, tmp_path / "out.csv", options=ExportOptions(columns=("mine",)))
-    assert rows(tmp_path / "out.csv")[0] == ["id", "mine", "dim_0", "dim_1", "dim_2"]
+    assert read(tmp_path / "out.csv")[0] == ["id", "mine", "dim_0", "dim_1", "dim_2"]
     export(table.folder, metadata, tmp_path / "none.csv", options=ExportOptions(columns=()))
-    assert rows(tmp_path / "none.csv")[0] == ["id", "dim_0", "dim_1", "dim_2"]
+    assert read(tmp_path / "none.csv")[0] == ["id", "dim_0", "dim_1", "dim_2"]
     # The text column of a format is always written. A column of the user's with a reserved name is renamed.
     path = tmp_path / "out.llm.db"
     export(
@@ -100,7 +95,7 @@ def test_a_column_that_is_not_there_is_refused_with_those_that_are(tmp_path: Pat
 def test_a_ranking_of_split_texts_says_which_part_scored_best(tmp_path: Path) -> None:
     table = split(ranked(tmp_path / "job"))
     export(table.folder, table.metadata(), tmp_path / "out.csv")
-    header, *found = rows(tmp_path / "out.csv")
+    header, *found = read(tmp_path / "out.csv")
     assert header[-2:] == ["part", "mine"]
     assert [row[-2:] for row in found] == [["1", "a"], ["", "b"], ["", "c"]]
 
@@ -109,7 +104,7 @@ def test_vectors_of_split_texts_say_which_part_they_are(tmp_path: Path) -> None:
     table = split(embedded(tmp_path / "job"))
     metadata = table.metadata(Kind.EMBED)
     export(table.folder, metadata, tmp_path / "out.csv")
-    assert [row[:2] for row in rows(tmp_path / "out.csv")] == [["id", "part"], ["k1", "1"], ["k1", "2"]]
+    assert [row[:2] for row in read(tmp_path / "out.csv")] == [["id", "part"], ["k1", "1"], ["k1", "2"]]
     folder = tmp_path / "vectorize"
     export(table.folder, metadata, folder, target_for(folder, Kind.EMBED, "vectorize"))
     lines = (folder / "vectors-0001.ndjson").read_text("utf-8").splitlines()
@@ -307,11 +302,6 @@ def german() -> CatalogueLanguage:
     return CatalogueLanguage("de", "Deutsch", ",", ".", catalogue=Catalogue(stream))
 
 
-def rows_for_people(path: Path) -> list[list[str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.reader(file))
-
-
 def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
     mixed: Table, tmp_path: Path, german: CatalogueLanguage
 ) -> None:
@@ -330,7 +320,7 @@ def test_csv_for_excel_too_and_csv_for_programs_not(mixed: Table, tmp_path: Path
     for name in ("csv", "csv-excel"):
         target = target_for(tmp_path / "out.csv", Kind.RANK, name)
         export(mixed.folder, mixed.metadata(), tmp_path / f"{name}.csv", target, say=german.said)
-    people, programs = rows_for_people(tmp_path / "csv-excel.csv"), rows_for_people(tmp_path / "csv.csv")
+    people, programs = read(tmp_path / "csv-excel.csv"), read(tmp_path / "csv.csv")
     assert (people[0][2], people[0][-2]) == ("rang", "fehler")
     assert people[-1][-2] == "Zeile 10: In “article” steht kein Text."
     assert (programs[0][2], programs[0][-2]) == ("rank", "error")

@@ -14,8 +14,8 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, export
 from cfbatch_gui.core.results.exports import workbooks as excel_target
-from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
-from tests.core.results.test_exports_csv import NASTY, manifest
+from tests.core.results.folders import NASTY, THERE, Pair, Table, unit_vectors
+from tests.core.results.test_exports_csv import manifest
 
 
 def test_excel_has_four_sheets_of_plain_cells(mixed: Table, tmp_path: Path) -> None:
@@ -98,22 +98,9 @@ def test_json_lines_of_rankings(mixed: Table, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.fixture
-def embedded(tmp_path: Path) -> Table:
-    outcomes: list[Outcome] = [1.0, FAILED, 1.0, WAITING, *(1.0 for _ in NASTY[4:])]
-    texts = [
-        (f"id {index} 東", text, outcome) for index, (text, outcome) in enumerate(zip(NASTY, outcomes, strict=True))
-    ]
-    table = Table(tmp_path / "job", kept=("mine",))
-    return table.embed(texts, unit_vectors(len(NASTY), 32), kept=[(text,) for text in NASTY])
-
-
-THERE = [index for index in range(len(NASTY)) if index not in (1, 3)]
-
-
 def in_lines(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     found = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
-    assert [line["text"] for line in found] == [line["columns"]["mine"] for line in found]
+    assert [line["text"] for line in found] == [line["columns"]["dim_3"] for line in found]
     assert [line["text"] for line in found] == [NASTY[index] for index in THERE]
     return [line["id"] for line in found], np.array([line["embedding"] for line in found], dtype=np.float32)
 
@@ -137,7 +124,7 @@ def test_vectors_and_their_ids_bit_for_bit(
     ids, vectors = read(path)
     assert ids == [f"id {index} 東" for index in THERE]
     assert (vectors.dtype.str, vectors.flags.c_contiguous) == ("<f4", True)
-    assert vectors.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
+    assert vectors.tobytes() == unit_vectors(len(NASTY), 16)[THERE].tobytes()
     assert (exported.rows, exported.complete, exported.files[0]) == (len(THERE), False, path)
 
 
@@ -173,12 +160,12 @@ def test_the_manifest_says_where_it_came_from(embedded: Table, tmp_path: Path) -
     assert said["source"] == {
         "name": "articles.csv",
         "sha256": "ab" * 32,
-        "columns": {"file 1": {"key": "id", "text": "text", "mine": "keep"}},
+        "columns": {"file 1": {"key": "id", "text": "text", "dim_3": "keep", "id": "keep"}},
     }
     job = said["job"]
     assert isinstance(job, dict)
     assert job["request_ids"] == ["request-1", "request-2"]
     assert job["truncate_inputs"] is True
-    wanted = {"format": "npy", "dimension": 32, "dtype": "float32", "rows": len(THERE), "complete": False}
+    wanted = {"format": "npy", "dimension": 16, "dtype": "float32", "rows": len(THERE), "complete": False}
     assert isinstance(said["export"], dict)
     assert wanted.items() <= said["export"].items()

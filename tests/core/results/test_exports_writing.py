@@ -20,13 +20,15 @@ NAMES = [f"{kind.value}-{target.name}" for kind, target in CASES]
 ROWS = 1_000
 
 
-def filled(path: Path, kind: Kind, count: int = ROWS) -> Table:
+def filled(path: Path, kind: Kind, count: int = ROWS, *, fails: int = 0) -> Table:
+    """With `fails`, one row in so many has failed, so that every target has something to write."""
     table = Table(path)
+    outcomes = [FAILED if fails and row % fails == fails - 1 else row / count for row in range(count)]
     if kind is Kind.RANK:
         return table.rank(
-            [Pair(f"query {row % 50}", f"text {row}", row / count, label=str(row % 3)) for row in range(count)]
+            [Pair(f"query {row % 50}", f"text {row}", each, label=str(row % 3)) for row, each in enumerate(outcomes)]
         )
-    return table.embed([("", f"text {row}", 1.0) for row in range(count)], unit_vectors(count, 8))
+    return table.embed([("", f"text {row}", each) for row, each in enumerate(outcomes)], unit_vectors(count, 8))
 
 
 @pytest.fixture(scope="module")
@@ -163,26 +165,16 @@ EVERY_NAME = [f"{kind.value}-{target.name}" for kind, target in EVERY]
 SHARES = (0.0, 0.4, 0.999)
 
 
-def filled_with_failures(path: Path, kind: Kind, count: int) -> Table:
-    """Results and failed rows, so that every target has something to write."""
-    table = Table(path)
-    outcomes = [FAILED if row % 3 == 2 else row / count for row in range(count)]
-    if kind is Kind.RANK:
-        pairs = [Pair(f"query {row % 9}", f"text {row}", each, label="1") for row, each in enumerate(outcomes)]
-        return table.rank(pairs)
-    return table.embed([("", f"text {row}", each) for row, each in enumerate(outcomes)], unit_vectors(count, 8))
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are POSIX")
 @pytest.mark.parametrize(("kind", "target"), EVERY, ids=EVERY_NAME)
 def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, kind: Kind, target: Target) -> None:
     out = tmp_path / "out"
     out.mkdir()
     path = out / (target.suffixes[0].removeprefix(".") if target.suffixes else "folder")
-    older = filled_with_failures(tmp_path / "older", kind, 40)
+    older = filled(tmp_path / "older", kind, 40, fails=3)
     export(older.folder, older.metadata(kind), path, target)
     before = content(out)
-    table = filled_with_failures(tmp_path / "newer", kind, 250)
+    table = filled(tmp_path / "newer", kind, 250, fails=3)
     exported = export(table.folder, table.metadata(kind), tmp_path / path.name, target)
     largest = max(found.stat().st_size for found in exported.files)
     for share in SHARES:

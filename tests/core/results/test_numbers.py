@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -30,16 +30,13 @@ def check(numbers: NDArray[np.float32]) -> None:
             assert digits(decimal) <= digits(expected)
 
 
-def test_edges() -> None:
-    check(np.array(EDGES, dtype=np.float32))
-
-
 def test_half_precision_values_as_the_service_sends_them() -> None:
     every_half = np.arange(65536, dtype=np.uint16).view(np.float16)
     numbers = every_half[np.isfinite(every_half)].astype(np.float32)
     assert shortest(numbers).astype(np.float32).tobytes() == numbers.tobytes()
 
 
+@example(EDGES)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
 def test_any_float32(numbers: list[float]) -> None:
     check(np.array(numbers, dtype=np.float32))

@@ -115,12 +115,9 @@ def test_ticks_are_round_and_their_labels_exact() -> None:
     assert ticks(-0.31, 0.27, 3) == pytest.approx((-0.2, 0.0, 0.2))
     assert labels((-0.0, 0.5)) == ("0.0", "0.5")
     assert Scale(0, 2, 10, 110).pixel(1) == 60
-
-
-@pytest.mark.parametrize("value", [0.0, 3.0, -2.5])
-def test_a_range_of_one_value_is_widened(value: float) -> None:
-    low, high = padded(value, value)
-    assert low < value < high
+    for value in (0.0, 3.0, -2.5):
+        low, high = padded(value, value)
+        assert low < value < high, "a range of one value is widened"
 
 
 def test_differences_are_bars_from_the_best_to_the_worst_over_their_interval(qtbot: QtBot) -> None:

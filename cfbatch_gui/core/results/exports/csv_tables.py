@@ -21,14 +21,11 @@ from cfbatch_gui.core.results.near_duplicates import Duplicates
 from cfbatch_gui.core.system.files import atomic_writer
 
 # The names of our columns where people read them; programs get them as they are in every language.
-_WORDS: dict[str, str] = {
-    each: each
-    for each in (
-        *(message("query_id"), message("query"), message("rank"), message("doc_id"), message("text")),
-        *(message("score"), message("tie_group"), message("initial_rank"), message("rank_change"), message("label")),
-        *(message("external_reference"), message("request_id"), message("status"), message("error"), message("part")),
-    )
-}
+_WORDS = (
+    *(message("query_id"), message("query"), message("rank"), message("doc_id"), message("text")),
+    *(message("score"), message("tie_group"), message("initial_rank"), message("rank_change"), message("label")),
+    *(message("external_reference"), message("request_id"), message("status"), message("error"), message("part")),
+)
 
 
 def write_scores(work: Work) -> Written:
@@ -51,7 +48,7 @@ def write_scores(work: Work) -> Written:
 
 def _headers(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
     """Our names in the user's language, unless a column of the user's own is called so."""
-    words = [say(_WORDS[name]) if name in _WORDS else name for name in names]
+    words = [say(name) if name in _WORDS else name for name in names]
     return [word if word not in names else name for name, word in zip(names, words, strict=True)]
 
 

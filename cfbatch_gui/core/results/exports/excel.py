@@ -41,11 +41,6 @@ _BY_ROLE: dict[str, tuple[tuple[Role, ...], str]] = {
     "label": ((Role.LABEL,), message("Label")),
 }
 _OTHERS = {
-    "query": message("Query"),
-    "text": message("Text"),
-    "doc_id": message("Doc id"),
-    "query_id": message("Query id"),
-    "label": message("Label"),
     "tie_group": message("Tie group"),
     "initial_rank": message("Initial rank"),
     "rank_change": message("Rank change"),
@@ -198,7 +193,8 @@ def _width(cell: Cell) -> int:
 def _headers(folder: JobFolder, table: ScoreRows, say: Callable[[str], str]) -> dict[str, str]:
     with folder.open(read_only=True) as database:
         files = column_mapping(database)
-    headers = {name: table.own_names.get(name) or say(_OTHERS[name]) for name in table.columns if name not in _OURS}
+    others = [name for name in table.columns if name not in _OURS and name not in _BY_ROLE]
+    headers = {name: table.own_names.get(name) or say(_OTHERS[name]) for name in others}
     headers |= {name: say(words) for name, words in _OURS.items()}
     for name, (roles, usual) in _BY_ROLE.items():
         of_query = name in ("query", "query_id")
