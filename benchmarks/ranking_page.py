@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QTableView, QTableWidget, QTableWidgetItem
 
 from benchmarks.limits import Figure, Figures, apart, peak_memory, seconds
 from cfbatch_gui.core.evaluation.comparison import Comparison, compare, query_moves
-from cfbatch_gui.core.evaluation.runs import Run, read_run
+from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema

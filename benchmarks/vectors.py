@@ -19,9 +19,8 @@ from benchmarks.heartbeat import Heartbeat, add_beats, measured
 from benchmarks.limits import Figures, best_of, seconds
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.clusters import find_clusters
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.near_duplicates import find_duplicates
+from cfbatch_gui.core.results.groups import find_clusters, find_duplicates
 from cfbatch_gui.core.results.text_map import make_map, make_tsne_map
 from cfbatch_gui.core.results.tsne import NEIGHBOURS
 from cfbatch_gui.core.results.unit_vectors import unit_vectors

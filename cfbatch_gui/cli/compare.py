@@ -40,10 +40,9 @@ from cfbatch_gui.core.evaluation.comparison import (
     summary,
 )
 from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
-from cfbatch_gui.core.evaluation.joining import MatchedBy
+from cfbatch_gui.core.evaluation.joining import MatchedBy, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
-from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder

@@ -18,8 +18,8 @@ from cfbatch_gui.cli.quality_report import unusable_words
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.job_judgements import disagreements
-from cfbatch_gui.core.evaluation.runs import label_judgements, read_run
+from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
+from cfbatch_gui.core.evaluation.judged import disagreements
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job

@@ -7,9 +7,9 @@ from contextlib import closing
 
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
+from cfbatch_gui.core.evaluation.joining import Run
 from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
-from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import TOLD_APART, Paired
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
 from cfbatch_gui.core.results.labels import UnusableLabels

@@ -23,10 +23,9 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.clusters import Clusters
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
-from cfbatch_gui.core.results.near_duplicates import Duplicates
+from cfbatch_gui.core.results.groups import Clusters, Duplicates
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text

@@ -11,18 +11,17 @@ from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.quality_report import add_judgements_argument, read_judgements
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
-from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Clusters, find_clusters
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.near_duplicates import Duplicates, find_duplicates
+from cfbatch_gui.core.results.groups import MOST_CLUSTERS, Clusters, Duplicates, find_clusters, find_duplicates
 from cfbatch_gui.core.results.score_table import read_score_table
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings

@@ -32,7 +32,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 # before numpy, httpx and the readers of files are.
 if TYPE_CHECKING:
     from cfbatch_gui.core.connections.user_connections import Connections
-    from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
+    from cfbatch_gui.core.evaluation.judged import JobJudgements
     from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.account.taking_over import AccountJobs
     from cfbatch_gui.core.jobs.drafts import Drafts
@@ -143,7 +143,7 @@ class Program:
 
     @made_once
     def judgements(self) -> "JobJudgements":
-        from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
+        from cfbatch_gui.core.evaluation.judged import JobJudgements
         from cfbatch_gui.core.judgements.book import Shelf
 
         shelf = Shelf(self.paths.judgements, clock=self.clock)
@@ -227,7 +227,7 @@ class Program:
 
     def keep_labels(self, job_id: str) -> None:
         """Put a job's labels into the book of judgements; blocking. Raises DataError, DiskFull."""
-        from cfbatch_gui.core.evaluation.runs import read_run
+        from cfbatch_gui.core.evaluation.joining import read_run
         from cfbatch_gui.core.export_metadata import metadata_of
         from cfbatch_gui.core.job_folder.folder import texts_forgotten
 

@@ -21,9 +21,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.book import CANNOT_TELL, Book, newest
 from cfbatch_gui.core.judgements.session import Session, Shown
-from cfbatch_gui.core.judgements.tables import CANNOT_TELL, newest
 from cfbatch_gui.core.judgements.values import Subject
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport

@@ -12,8 +12,15 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog, candidates
-from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES, ComparisonPage
+from cfbatch_gui.ui.evaluation.comparison_page import (
+    ANSWER,
+    JOBS,
+    QUERIES,
+    SCORES,
+    ChooseJobsDialog,
+    ComparisonPage,
+    candidates,
+)
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.widgets import Label

@@ -11,10 +11,9 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.book import Book, newest, verdicts
 from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session
-from cfbatch_gui.core.judgements.tables import newest, verdicts
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 from tests.core.results.folders import Pair

@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog
+from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.results.folders import Pair
 from tests.screen.stage import opened

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, join
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, Run, join
 from cfbatch_gui.core.evaluation.judged import Evaluation
-from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.messages import enumerated, message
-from cfbatch_gui.core.results.ranks import Ranks, ranks_of
+from cfbatch_gui.core.results.rankings import Ranks, ranks_of
 from cfbatch_gui.core.results.score_table import QueryText, read_queries
 
 P = 0.9

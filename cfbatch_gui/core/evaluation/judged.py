@@ -1,17 +1,29 @@
 """Measures of rankings by labels and judgements, in the order of the exported run, each document once."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, documents_of, join, ranked_documents
-from cfbatch_gui.core.evaluation.judged_documents import BookGrades, BookMatch, JudgedDocuments, judge
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.evaluation.joining import (
+    NOT_THERE,
+    Joined,
+    Run,
+    documents_of,
+    has_label,
+    join,
+    label_judgements,
+    ranked_documents,
+)
+from cfbatch_gui.core.evaluation.judged_documents import BookGrades, BookMatch, JudgedDocuments, judge, read_book_grades
 from cfbatch_gui.core.evaluation.metrics import usual_metrics
-from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
+from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, disagreeing, newest
+from cfbatch_gui.core.judgements.session import Shown
+from cfbatch_gui.core.judgements.values import USUAL, Scale, Source, Subject
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.score_table import QueryText, read_queries
@@ -169,3 +181,193 @@ def _extremes(grades: Numbers, scores: NDArray[np.float64]) -> tuple[Numbers, Nu
         return grades, grades
     run = np.concatenate(([0], np.cumsum(~tied)))
     return grades[np.lexsort((grades, run))], grades[np.lexsort((-grades, run))]
+
+
+SECOND_SHARE = 0.2  # of what another judge has judged
+AGAIN_EACH = 10  # after so many texts one of them comes again
+_LEAST_AGAIN = 20  # texts; in a smaller pool nothing comes again
+_APART = 6  # texts between the first time and the second, at least
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolItem:
+    """One text to judge. `query_number` counts the queries of the pool from 1 in the order in which they are shown."""
+
+    shown: Shown
+    query_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """`items` in the order in which they are shown. `texts` are all texts of the pool, `judged` of them are already."""
+
+    items: tuple[PoolItem, ...]
+    queries: int
+    texts: int
+    judged: int
+
+    @property
+    def fresh(self) -> int:
+        """How many texts are to be judged, those that come again counted once."""
+        return sum(not item.shown.again for item in self.items)
+
+
+def make_pool(
+    runs: Sequence[Run], joined: Sequence[Joined], book: Book | None, *, judge: str, k: int = 10, seed: int = 1
+) -> Pool:
+    """The pool of these runs, the same for one seed and book; None is an empty book. Blocking. Raises DataError."""
+    documents = documents_of(runs, joined)
+    first: dict[int, tuple[int, int]] = {}  # the run and the pair that a document's text is read from
+    labelled: set[int] = set()
+    for number, (run, each, numbers) in enumerate(zip(runs, joined, documents.of_run, strict=True)):
+        for pair in _top_pairs(run, each, numbers, k).tolist():
+            first.setdefault(int(numbers[pair]), (number, pair))
+        labelled.update(numbers[has_label(run) & (numbers != NOT_THERE)].tolist())
+    draw = np.random.default_rng(seed)
+    known = sorted(first)
+    shuffled = [known[at] for at in draw.permutation(len(known)).tolist()]
+    query_of = {document: int(joined[first[document][0]].query_of[first[document][1]]) for document in shuffled}
+    turn = {query: at for at, query in enumerate(dict.fromkeys(query_of[document] for document in shuffled))}
+    shuffled.sort(key=lambda document: turn[query_of[document]])  # stable: the texts of a query stay shuffled
+    items = _items(runs, first, shuffled, query_of, turn)
+    said = _said(book, judge) if book is not None else {}
+    fresh: list[PoolItem] = []
+    second: list[PoolItem] = []
+    judged = 0
+    texts: set[tuple[_Key, _Key]] = set()
+    for document, item in zip(shuffled, items, strict=True):
+        key = item.shown.query.key, item.shown.document.key
+        if key in texts:  # the same text under another id
+            continue
+        texts.add(key)
+        by_judge, by_others = said.get(key, (False, False))
+        judged += by_judge or by_others or document in labelled
+        if not by_judge and by_others:
+            second.append(item)
+        elif not by_judge and document not in labelled:
+            fresh.append(item)
+    chosen = set(draw.choice(len(second), size=round(len(second) * SECOND_SHARE), replace=False).tolist())
+    wanted = fresh + [item for at, item in enumerate(second) if at in chosen]
+    return Pool(tuple(_with_some_again(wanted, draw)), len(turn), len(texts), judged)
+
+
+def _top_pairs(run: Run, joined: Joined, numbers: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """The indices of the first k pairs of each query that all runs have, a document listed twice counted once."""
+    ordered = ranked_documents(run, joined, numbers, run.table.has_score & (numbers != NOT_THERE))
+    query = joined.query_of[ordered]
+    place = np.arange(len(ordered)) - np.searchsorted(query, query)
+    return ordered[place < k]
+
+
+def _items(
+    runs: Sequence[Run],
+    first: dict[int, tuple[int, int]],
+    documents: Sequence[int],
+    query_of: dict[int, int],
+    turn: dict[int, int],
+) -> list[PoolItem]:
+    texts = [run.texts(pair for number, pair in first.values() if runs[number] is run) for run in runs]
+    asked = read_queries(runs[0].folder, runs[0].table.asked)
+    items = []
+    for document in documents:
+        number, pair = first[document]
+        text = texts[number][pair]
+        query = asked[query_of[document]]
+        items.append(
+            PoolItem(Shown(Subject(query.id, query.text), Subject(text.id, text.text)), turn[query_of[document]] + 1)
+        )
+    return items
+
+
+def _said(book: Book, judge: str) -> dict[tuple[_Key, _Key], tuple[bool, bool]]:
+    """Whether this judge and whether others have judged a pair, by the keys of its query and its document."""
+    records, subjects = book.contents()
+    names = book.judges()
+    keys = {number: subject.key for number, subject in subjects.items()}
+    said: dict[tuple[_Key, _Key], tuple[bool, bool]] = {}
+    for record in newest(records):
+        key = keys[record["query"]], keys[record["document"]]
+        by_judge, by_others = said.get(key, (False, False))
+        is_own = names[int(record["judge"])] == judge and record["source"] >= Source.PERSON
+        said[key] = by_judge or is_own, by_others or not is_own
+    return said
+
+
+def _with_some_again(items: list[PoolItem], draw: np.random.Generator) -> list[PoolItem]:
+    if len(items) < _LEAST_AGAIN:
+        return items
+    shown: list[PoolItem] = []
+    for end in range(AGAIN_EACH, len(items) + AGAIN_EACH, AGAIN_EACH):
+        block = items[end - AGAIN_EACH : end]
+        shown += block
+        before = items[max(0, end - 2 * AGAIN_EACH) : max(0, end - _APART)]
+        if len(block) == AGAIN_EACH and before:
+            seen = before[int(draw.integers(len(before)))]
+            shown.append(PoolItem(replace(seen.shown, again=True), seen.query_number))
+    return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A pair to which judges gave different grades; `grades` are those of each judge."""
+
+    shown: Shown
+    grades: tuple[tuple[str, int], ...]
+
+
+class JobJudgements:
+    """`used_name` returns the name of the book in use, "" for the usual one. For any thread; blocking."""
+
+    def __init__(self, shelf: Shelf, used_name: Callable[[], str], *, clock: Callable[[], float]) -> None:
+        self.shelf, self._used_name, self._clock = shelf, used_name, clock
+
+    def used_name(self) -> str:
+        """The name of the book in use, which may not exist yet."""
+        return self._used_name() or USUAL_NAME
+
+    def book_in_use(self) -> Book | None:
+        """The book in use, None if there is none. Raises DataError."""
+        name = self.used_name()
+        return self.shelf.book(name) if self.shelf.has(name) else None
+
+    def check(self) -> tuple[str, ...]:
+        """Open the book in use; sentences about what was found damaged, and could not be opened."""
+        try:
+            book = self.book_in_use()
+        except UserError as error:
+            return (error.message,)
+        return book.damage if book is not None else ()
+
+    def grades(self) -> BookGrades | None:
+        """The judged pairs of the book in use, None if there is none. Raises DataError."""
+        book = self.book_in_use()
+        return read_book_grades(book) if book is not None else None
+
+    def book_for(self, name: str, scale: Scale = USUAL) -> Book:
+        """The book with this name, made if there is none. Raises UsageError, DataError."""
+        return self.shelf.book_or_new(name or self.used_name(), scale)
+
+    def keep_labels(self, run: Run) -> int:
+        """Put the labels of a job into the book in use; how many were new. Raises DataError, DiskFull."""
+        if not has_label(run).any() and not run.outside:
+            return 0
+        return self.book_for("").add_new(label_judgements(run, time=self._clock()))
+
+    def pool(self, runs: Sequence[Run], book: Book | None, *, judge: str, k: int, seed: int = 1) -> Pool:
+        """What this judge has to judge in the first k of these runs. Raises DataError."""
+        return make_pool(runs, join(runs), book, judge=judge, k=k, seed=seed)
+
+
+def disagreements(book: Book) -> tuple[Disagreement, ...]:
+    """The pairs about which people disagree and that nobody settled. Raises DataError."""
+    records, subjects = book.contents()
+    names = book.judges()
+    found: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    for record in disagreeing(newest(records)):
+        grade = (names[int(record["judge"])], int(record["grade"]))
+        found.setdefault((int(record["query"]), int(record["document"])), []).append(grade)
+    return tuple(
+        Disagreement(Shown(subjects[query], subjects[document]), tuple(grades))
+        for (query, document), grades in found.items()
+    )

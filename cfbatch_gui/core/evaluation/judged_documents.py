@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Documents, Joined, mixed_hash
-from cfbatch_gui.core.evaluation.runs import Run
-from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.tables import newest, verdicts
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Documents, Joined, Run, mixed_hash
+from cfbatch_gui.core.judgements.book import Book, newest, verdicts
 from cfbatch_gui.core.judgements.values import Source, Subject
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import distinct

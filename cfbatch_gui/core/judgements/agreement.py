@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.judgements.tables import AGAIN, CANNOT_TELL, TAKEN_BACK, Records, newest
+from cfbatch_gui.core.judgements.book import AGAIN, CANNOT_TELL, TAKEN_BACK, Records, newest
 from cfbatch_gui.core.judgements.values import Source
 from cfbatch_gui.core.messages import message
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from cfbatch_gui.core.errors import ExportError, InputError
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.judgements.book import Book
-from cfbatch_gui.core.judgements.tables import newest, verdicts
+from cfbatch_gui.core.judgements.book import Book, newest, verdicts
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.labels import grade
-from cfbatch_gui.core.results.ranks import RetrievalIds
+from cfbatch_gui.core.results.rankings import RetrievalIds
 from cfbatch_gui.core.system.files import atomic_writer
 
 TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note", "marked")

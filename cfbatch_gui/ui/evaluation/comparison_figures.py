@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfbatch_gui.core.evaluation.comparison import Comparison, MoveSummary, QueryMoves, compare, query_moves, summary
-from cfbatch_gui.core.evaluation.joining import Joined, MatchedBy
+from cfbatch_gui.core.evaluation.joining import Joined, MatchedBy, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, answers, evaluate
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
-from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job

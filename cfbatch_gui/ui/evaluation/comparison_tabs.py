@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.comparison import QueryChange, QueryMoves, query_changes
+from cfbatch_gui.core.evaluation.joining import RunText
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
-from cfbatch_gui.core.evaluation.runs import RunText
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.score_table import QueryText

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.evaluation.job_judgements import Disagreement, Pool, disagreements
-from cfbatch_gui.core.evaluation.runs import Run, label_judgements, read_run
+from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run
+from cfbatch_gui.core.evaluation.judged import Disagreement, Pool, disagreements
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves

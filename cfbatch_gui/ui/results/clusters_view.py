@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSpinBox
 
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
 from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.groups import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
 from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr

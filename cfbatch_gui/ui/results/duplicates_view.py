@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.exports.csv_tables import write_keep_list
-from cfbatch_gui.core.results.near_duplicates import (
+from cfbatch_gui.core.results.groups import (
     UNASKED_TEXTS,
     USUAL_THRESHOLD,
     Duplicates,

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.clusters import find_clusters, usual_number
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
+from cfbatch_gui.core.results.groups import find_clusters, usual_number
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, tsne_map
 from cfbatch_gui.core.system.languages import said

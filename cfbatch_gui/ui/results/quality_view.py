@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
+from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, measure
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades
-from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job

@@ -1,25 +1,35 @@
 """What the menus start beside pages: export, adding a job, backing up, the dialog About, and closing."""
 
 import asyncio
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.errors import InputError, UserError
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.file_names import path_of
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.result_view import RowChoice, imported
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.widgets import NoticeBar
 from cfbatch_gui.ui.window.job_changes import AT_WORK
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.results.exports.base import ExportOptions
+    from cfbatch_gui.ui.inputs.draft_page import DraftPage
 
 
 class Commands(QObject):
@@ -107,3 +117,196 @@ class Commands(QObject):
             with suppress(UserError):  # closing must work with a full disk, too
                 await self._program.keep_settings(seen_close_note=True)
         return True
+
+
+_ANSWERS = (FolderAnswer.COPIED, FolderAnswer.MOVED)
+
+
+class DataFolder:
+    def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
+        self._program, self._window, self._tasks = program, window, tasks
+        self._reminder: NoticeBar | None = None
+
+    async def tell(self) -> None:
+        """Check what was stored last, show what was found, and ask what only the user knows."""
+        notices = self._window.notices
+        for sentence in (*self._program.damage, *await self._program.check_last_written()):
+            notices.show_notice(said(sentence), "attention")
+        if self._program.recovered:
+            notices.show_notice(
+                tr(
+                    "Jobs were put together again from their own folders, because their record was missing or damaged."
+                    " Open one and carry on to collect what is at the service."
+                ),
+                "attention",
+            )
+        if self._program.doubt is not None:
+            self._ask_later()
+            self._ask()
+
+    def _ask(self) -> None:
+        self._tasks.start("data folder", self._question())
+
+    def _ask_later(self) -> None:
+        self._reminder = self._window.notices.show_notice(
+            tr("Nothing is sent until you have said whether this data folder was copied or restored."),
+            "attention",
+            button=tr("Say what happened"),
+            on_button=self._ask,
+            stays=True,
+        )
+
+    async def _question(self) -> None:
+        chosen = await dialogs.choose(
+            self._window,
+            tr("Was this folder copied or restored?"),
+            tr(
+                "The folder with your jobs is not where it was, or is older than it was. What waits in it to be sent"
+                " may have been sent already, from the other copy or after the backup was made, and sending it again"
+                " costs again.\n\nIf it is a copy or a restored backup, those jobs wait until you open each and carry"
+                " on. If it was only moved, they go on now."
+            ),
+            (tr("Copied or restored"), tr("Only moved")),
+            cancel=tr("Not now"),
+        )
+        if chosen is None:
+            self._ask_later()
+            return
+        try:
+            paused = await self._program.settle_doubt(_ANSWERS[chosen])
+        except UserError:  # a full disk: nothing is sent, and the question stays
+            self._ask_later()
+            raise
+        if self._reminder is not None:
+            self._window.notices.dismiss(self._reminder)
+        if paused:
+            waiting = display.plural(
+                len(paused),
+                "{n} job waits for your word. Open it and carry on to send the rest of it.",
+                "{n} jobs wait for your word. Open one and carry on to send the rest of it.",
+            )
+            self._window.notices.show_notice(waiting)
+
+
+_PAGE = "cfbatch_gui.ui.inputs.draft_page"
+MOST_AT_ONCE = 20  # files; more are hardly meant to be a job each
+
+
+class NewJobs(QObject):
+    """`token_pasted`: what was pasted belongs in the settings. `draft` returns the page, made when first needed."""
+
+    token_pasted = Signal()
+
+    def __init__(
+        self,
+        program: Program,
+        window: MainWindow,
+        tasks: Tasks,
+        draft: "Callable[[], DraftPage]",
+        *,
+        open_job: Callable[[str], None],
+    ) -> None:
+        super().__init__(window)
+        self._program, self._window, self._tasks, self._page = program, window, tasks, draft
+        self._open_job = open_job
+        self._waiting: deque[str] = deque()
+
+    def start(self, *files: Path) -> None:
+        """A new job with these files; two are queries and contexts."""
+        self._tasks.start("new job", self.begin(*files))
+
+    def open_each(self, files: Sequence[str]) -> None:
+        """A new job for each file or folder; one that cannot be opened is said in a notice."""
+        if len(files) > MOST_AT_ONCE:
+            self._window.notices.show_error(_too_many(len(files)))
+            return
+        self._waiting.extend(files)
+        if self._waiting and not self._tasks.is_running("open each"):
+            self._tasks.start("open each", self._open_waiting())
+
+    def paste(self) -> None:
+        self._tasks.start("new job", self._begin_pasted())
+
+    def try_example(self) -> None:
+        self._tasks.start("new job", self.begin_example())
+
+    def choose_file(self) -> None:
+        self._tasks.start("open file", self._choose_file())
+
+    async def begin(self, *files: Path) -> asyncio.Future[None] | None:
+        """Show a draft and open the files in it; the result is done when they are recognised, None without files."""
+        await self._prepare()
+        from cfbatch_gui.ui.inputs.input_labels import new_job_name
+
+        job = self._empty_draft()
+        if job is None:
+            drafts, settings = self._program.drafts, self._program.settings
+            connection = settings.connection or "practice"
+            job = await self._program.store.on_disk(
+                drafts.create, Kind.RANK, new_job_name(), settings.model, connection
+            )
+        self._open_job(job.id)
+        return self._page().open_paths(files)
+
+    async def _open_waiting(self) -> None:
+        while self._waiting:
+            opening = self._tasks.start("open one", self._open_one(self._waiting.popleft()))
+            await asyncio.wait({opening})  # what went wrong, the task has said
+
+    async def _open_one(self, file: str) -> None:
+        recognised = await self.begin(path_of(file))
+        if recognised is not None:
+            await asyncio.wait({recognised})
+
+    async def begin_example(self) -> None:
+        await self.begin()
+        self._page().use_example()
+
+    async def _begin_pasted(self) -> None:
+        """A token goes to the settings instead: it must not be written to a job's files. Raises InputError."""
+        await self._prepare()
+        from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
+        from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
+
+        pasted = clipboard_content()
+        if not isinstance(pasted, str):
+            await self.begin(*pasted)
+        elif not pasted.strip():
+            raise InputError(NOTHING_TO_PASTE)
+        elif len(pasted.splitlines()) == 1 and read_pasted(pasted).token:
+            self.token_pasted.emit()
+        else:
+            await self.begin()
+            self._page().paste_text(pasted)
+
+    async def _choose_file(self) -> None:
+        await self._prepare()
+        path = await dialogs.open_file(
+            self._window,
+            self.tr("Open a file"),
+            filters=dialogs.input_filters(),
+            folder=self._program.remembered_folder(FolderUse.INPUTS),
+        )
+        if path is not None:
+            self.start(path)
+
+    async def _prepare(self) -> None:
+        await imported(_PAGE)
+        await self._program.prepare("drafts", "recipes", "connections")
+
+    def _empty_draft(self) -> Job | None:
+        from cfbatch_gui.ui.inputs.input_labels import new_job_name
+
+        drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
+        return next((job for job in drafts if job.name == new_job_name() and not self._page().is_taken(job.id)), None)
+
+
+def _too_many(count: int) -> InputError:
+    return InputError(
+        message(
+            "{n:,} files are too many to open at once, with a job for each; at most {most} are. Choose fewer, or open"
+            " the folder that they are in as one job.",
+            n=count,
+            most=MOST_AT_ONCE,
+        )
+    )

@@ -18,15 +18,12 @@ from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
-from cfbatch_gui.ui.window.commands import Commands
+from cfbatch_gui.ui.window.commands import Commands, DataFolder, NewJobs
 from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
-from cfbatch_gui.ui.window.data_folder import DataFolder
 from cfbatch_gui.ui.window.job_changes import JobChanges, SettingsMemory
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
-from cfbatch_gui.ui.window.new_jobs import NewJobs
-from cfbatch_gui.ui.window.result_views import Evaluating, ResultViews
-from cfbatch_gui.ui.window.settings_pages import SettingsPages
+from cfbatch_gui.ui.window.pages import Evaluating, ResultViews, SettingsPages
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.inputs.draft_page import DraftPage

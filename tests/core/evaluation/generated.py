@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cfbatch_gui.core.evaluation.runs import Run, read_run
+from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import export, target_for
 from tests.core.results.folders import FAILED, Outcome, Pair, Table

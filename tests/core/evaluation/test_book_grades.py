@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.evaluation.joining import join
+from cfbatch_gui.core.evaluation.joining import Run, join, label_judgements
 from cfbatch_gui.core.evaluation.judged import evaluate, measure
 from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
-from cfbatch_gui.core.evaluation.runs import Run, label_judgements
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from tests.core.evaluation.generated import generated_table, run_of, run_of_table

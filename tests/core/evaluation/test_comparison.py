@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import Comparison, Overlaps, compare, overlaps, query_moves, summary
 from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
-from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, Matches, match
-from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, Matches, match, read_run
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
-from cfbatch_gui.core.results.ranks import ranks_of
+from cfbatch_gui.core.results.rankings import ranks_of
 from cfbatch_gui.core.results.score_table import hashed_id
 from tests.core.evaluation.generated import run_of, scored
 from tests.core.results.folders import FAILED, WAITING, Pair, Table

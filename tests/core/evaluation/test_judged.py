@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation import metrics
-from cfbatch_gui.core.evaluation.joining import join
+from cfbatch_gui.core.evaluation.joining import Run, join
 from cfbatch_gui.core.evaluation.judged import Evaluation, evaluate
-from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.results.labels import NO_LABEL
 from tests.core.evaluation.generated import run_of, scored
 from tests.core.results.folders import FAILED, Outcome, Pair

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.evaluation.joining import join
+from cfbatch_gui.core.evaluation.joining import Run, join, read_run
 from cfbatch_gui.core.evaluation.judged import evaluate, measure
-from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.evaluation.job_judgements import Pool, make_pool
-from cfbatch_gui.core.evaluation.joining import join
-from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.evaluation.joining import Run, join
+from cfbatch_gui.core.evaluation.judged import Pool, make_pool
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session
 from tests.core.evaluation.generated import run_of

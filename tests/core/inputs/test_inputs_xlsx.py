@@ -18,7 +18,7 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ProblemKind, ReadOptions, Row
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.results.exports import workbooks
+from cfbatch_gui.core.results.exports import excel
 
 Table = list[list[str]]
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -297,8 +297,8 @@ def test_a_text_is_what_stands_in_the_file(tmp_path: Path, xml: str, text: str, 
 def exported(path: Path, texts: list[str]) -> list[str]:
     """The texts as they come back from a workbook of this program's export."""
     stream = io.BytesIO()
-    with workbooks.workbook(stream) as book:
-        exporting = workbooks.Sheet(book, "Data", ("id", "text"))
+    with excel.workbook(stream) as book:
+        exporting = excel.Sheet(book, "Data", ("id", "text"))
         for number, text in enumerate(texts):
             exporting.add((str(number), text))
     path.write_bytes(stream.getvalue())

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
-from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
+from cfbatch_gui.core.evaluation.judged import JobJudgements
 from cfbatch_gui.core.jobs.store.data_folder import back_up
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.judgements.book import Book, Shelf
-from cfbatch_gui.core.judgements.tables import disagreeing, newest, verdicts
+from cfbatch_gui.core.judgements.book import Book, Shelf, disagreeing, newest, verdicts
 from cfbatch_gui.core.judgements.values import THREE, Judgement, Source, Subject, own_scale
 from cfbatch_gui.core.system.paths import Paths
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import ExportError, InputError
+from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
 from cfbatch_gui.core.evaluation.judged import measure
 from cfbatch_gui.core.evaluation.judged_documents import read_book_grades
-from cfbatch_gui.core.evaluation.runs import label_judgements, read_run
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.book import Book, newest, verdicts
 from cfbatch_gui.core.judgements.files import (
     Form,
     Imported,
@@ -26,7 +26,6 @@ from cfbatch_gui.core.judgements.files import (
     read_judgements,
     write_judgements,
 )
-from cfbatch_gui.core.judgements.tables import newest, verdicts
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from tests.core.evaluation.generated import exported, generated_table
 from tests.core.evaluation.test_as_exported import trec_eval

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.judgements.agreement import between_judges, with_themselves
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.book import Book, newest, verdicts
 from cfbatch_gui.core.judgements.session import Session, Shown
-from cfbatch_gui.core.judgements.tables import newest, verdicts
 from cfbatch_gui.core.judgements.values import Subject
 
 

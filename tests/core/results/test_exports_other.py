@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, export
-from cfbatch_gui.core.results.exports import workbooks as excel_target
+from cfbatch_gui.core.results.exports import excel as excel_target
 from tests.core.results.folders import NASTY, THERE, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import manifest
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.evaluation.joining import read_run
 from cfbatch_gui.core.evaluation.judged import measure
-from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.results.labels import keep_grades, parse_grades, propose_grades
 from tests.core.evaluation.generated import exported
 from tests.core.results.folders import Pair, Table

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.clusters import find_clusters
 from cfbatch_gui.core.results.exports.csv_tables import KEEP_LIST, write_keep_list
-from cfbatch_gui.core.results.near_duplicates import (
+from cfbatch_gui.core.results.groups import (
     TOLERANCE,
     Duplicates,
     Keep,
     SimilarityBounds,
+    find_clusters,
     find_duplicates,
 )
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure

@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.clusters import find_clusters
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.near_duplicates import find_duplicates
+from cfbatch_gui.core.results.groups import find_clusters, find_duplicates
 from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, make_tsne_map, tsne_map
 from cfbatch_gui.core.results.tsne import Repulsion, knn_graph, tsne_layout
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure

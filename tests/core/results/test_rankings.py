@@ -12,8 +12,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, has_parts
-from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.ranks import RetrievalIds
+from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, RetrievalIds, rank_text
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table, note_sums
 
 

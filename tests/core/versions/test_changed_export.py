@@ -11,14 +11,14 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder, forget_texts
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.versions.changed_export import (
+from cfbatch_gui.core.versions.differences import (
     ChangedSince,
     changed_since,
     changed_since_predecessor,
+    choose_predecessor,
     removed_list,
     removed_path,
 )
-from cfbatch_gui.core.versions.differences import choose_predecessor
 from tests.core.versions.test_differences import filled, table
 
 

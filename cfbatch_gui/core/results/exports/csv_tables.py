@@ -17,7 +17,7 @@ from cfbatch_gui.core.results.exports.base import (
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows, write_vector_lines
-from cfbatch_gui.core.results.near_duplicates import Duplicates
+from cfbatch_gui.core.results.groups import Duplicates
 from cfbatch_gui.core.system.files import atomic_writer
 
 # The names of our columns where people read them; programs get them as they are in every language.

@@ -18,8 +18,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written, checked_export, checked_file, slug
 from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, keeps, query_id
 from cfbatch_gui.core.results.labels import NO_LABEL, LabelGrades, read_outside_grades
-from cfbatch_gui.core.results.rankings import RankedContext, Rankings
-from cfbatch_gui.core.results.ranks import RetrievalIds
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings, RetrievalIds
 from cfbatch_gui.core.system.files import atomic_folder
 
 _LOWEST = np.float32(-np.inf)

@@ -16,8 +16,7 @@ from cfbatch_gui.core.messages import message, stored_message
 from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, ExportOptions, Work, indices_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_rankings
 from cfbatch_gui.core.results.outcomes import Status, has_origins, has_parts, origins_by_reference
-from cfbatch_gui.core.results.rankings import RankedContext, Rankings
-from cfbatch_gui.core.results.ranks import RetrievalIds
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings, RetrievalIds
 
 COLUMNS = (
     "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",

@@ -1,5 +1,6 @@
-"""The views of a job's results, comparing and judging: made when they are first shown."""
+"""The pages and the views of results, made when they are first shown."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.results.exports.base import ExportOptions
+    from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+    from cfbatch_gui.ui.connections.traffic_page import TrafficPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.results.loaded_results import FigureReader
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.results.quality_view import QualityView
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.results.vectors_view import VectorsView
+    from cfbatch_gui.ui.settings import SettingsPage
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
     from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
 
@@ -91,7 +95,7 @@ class Evaluating(QObject):
         self._tasks.start("compare", self._choose(job_id))
 
     async def _choose(self, job_id: str) -> None:
-        from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog
+        from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
 
         ledger = self._program.ledger
         dialog = ChooseJobsDialog(ledger.job(job_id), ledger.jobs(), parent=self._window)
@@ -101,7 +105,7 @@ class Evaluating(QObject):
             self.compare((job_id, *others))
 
     def compare_these(self, job_ids: Sequence[str]) -> None:
-        from cfbatch_gui.ui.evaluation.choose_jobs import MOST
+        from cfbatch_gui.ui.evaluation.comparison_page import MOST
 
         if len(job_ids) > MOST:
             text = self.tr("At most {n} jobs can be compared at once.").format(n=display.number(MOST))
@@ -241,3 +245,118 @@ class ResultViews(QObject):
         page: VectorizePage = module.VectorizePage(self._program, self._notices, self._pushes, memory=self._memory)
         page.rows_wanted.connect(self.about_vectors.show_rows)
         return page
+
+
+_MODULES = (
+    "cfbatch_gui.ui.connections.connection_page",
+    "cfbatch_gui.ui.settings",
+    "cfbatch_gui.ui.connections.traffic_page",
+)
+
+
+class SettingsPages(QObject):
+    """`changed`: a connection, or which one new jobs use; `state_shown`: its state was read; `done`: the user left."""
+
+    changed = Signal()
+    state_shown = Signal()
+    done = Signal()
+    account_wanted = Signal(str)  # the list of what is in the account behind a connection
+    scheme_chosen = Signal(str)
+    back_up_wanted = Signal()
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        tasks: Tasks,
+        *,
+        memory: Memory,
+        show: Callable[[QWidget], None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices, self._tasks, self._memory, self._show = program, notices, tasks, memory, show
+
+    @made_once
+    def connection(self) -> "ConnectionPage":
+        from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+
+        page = ConnectionPage(self._program, self._notices)
+        page.changed.connect(self.changed)
+        page.state_shown.connect(self.state_shown)
+        page.account_wanted.connect(self.account_wanted)
+        return page
+
+    @made_once
+    def page(self) -> "SettingsPage":
+        from cfbatch_gui.ui.settings import SettingsPage
+
+        page = SettingsPage(self._program, self.connection)
+        page.done.connect(self.done)
+        page.scheme_chosen.connect(self.scheme_chosen)
+        page.traffic_wanted.connect(self.show_traffic)
+        page.back_up_wanted.connect(self.back_up_wanted)
+        return page
+
+    @made_once
+    def traffic(self) -> "TrafficPage":
+        from cfbatch_gui.ui.connections.traffic_page import TrafficPage
+
+        page = TrafficPage(self._program, self._notices, memory=self._memory)
+        page.done.connect(lambda: self._show(self.page))
+        return page
+
+    def show_connections(self) -> None:
+        self._once_made(self._show_connections)
+
+    def show_traffic(self) -> None:
+        self._once_made(lambda: self._show(self.traffic), "traffic")
+
+    def paste_token(self) -> None:
+        def show_and_paste() -> None:
+            self._show_connections()
+            self.connection.paste()
+
+        self._once_made(show_and_paste)
+
+    def paste_into(self, page: QWidget | None) -> bool:
+        if not is_made(self, "page") or page is not self.page or not self.page.shows_connections():
+            return False
+        self.connection.paste()
+        return True
+
+    def refresh(self) -> None:
+        if is_made(self, "connection") and self.connection.isVisible():
+            self.connection.refresh()
+
+    def has_failed(self) -> bool:
+        return is_made(self, "connection") and self.connection.has_failed()
+
+    def has_worked(self, connection_id: str) -> None:
+        if is_made(self, "connection"):
+            self.connection.has_worked(connection_id)
+
+    async def close_work(self) -> None:
+        for name in ("connection", "traffic"):
+            if is_made(self, name):
+                await getattr(self, name).tasks.close()
+
+    def _show_connections(self) -> None:
+        self.page.choose_connections()
+        self._show(self.page)
+
+    def _once_made(self, show: Callable[[], object], *more: str) -> None:
+        names = ("connection", "page", *more)
+        if is_made(self, *names):
+            show()
+            return
+
+        async def make_and_show() -> None:
+            await imported(*_MODULES)
+            await self._program.prepare("connections")
+            for name in names:  # each in a turn of the loop, so that the window answers in between
+                getattr(self, name)
+                await asyncio.sleep(0)
+            show()
+
+        self._tasks.start("open", make_and_show())
