@@ -30,11 +30,6 @@ _Form = TypeVar("_Form")
 
 _BLOCK: Final = 2_000  # vectors that are compared at once
 _ALL: Final = 1 << 62  # more than any change's number
-_OPERATORS: Final = {
-    **{"$eq": "= ?", "$ne": "<> ?", "$lt": "< ?", "$lte": "<= ?", "$gt": "> ?", "$gte": ">= ?"},
-    **{"$in": "IN (SELECT value FROM json_each(?))", "$nin": "NOT IN (SELECT value FROM json_each(?))"},
-}
-_TYPES: Final = {"string": "text", "number": "integer real", "boolean": "true false"}  # SQLite's names for JSON's
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS indexes (
     key INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT, name TEXT, shown TEXT, is_deleted INTEGER DEFAULT 0
@@ -47,9 +42,6 @@ CREATE TABLE IF NOT EXISTS vectors (
     index_key INTEGER, id TEXT, change INTEGER, is_deleted INTEGER, namespace TEXT, metadata TEXT, numbers BLOB
 );
 CREATE UNIQUE INDEX IF NOT EXISTS versions ON vectors (index_key, id, change, is_deleted);
-CREATE TABLE IF NOT EXISTS metadata_indexes (
-    index_key INTEGER, property TEXT, type TEXT, created INTEGER, deleted INTEGER
-);
 """
 
 
@@ -84,14 +76,6 @@ class _Query(msgspec.Struct, frozen=True, rename="camel"):
     namespace: str | UnsetType = UNSET
 
 
-class _OldMetadataIndex(msgspec.Struct, frozen=True, rename="camel"):
-    property_name: str
-
-
-class _NewMetadataIndex(_OldMetadataIndex, frozen=True, rename="camel"):
-    index_type: Literal["string", "number", "boolean"]
-
-
 class _Index(NamedTuple):
     """One index within a transaction. `done` is the number of its last change that counts."""
 
@@ -108,16 +92,6 @@ class _Index(NamedTuple):
             f"SELECT {columns} FROM ({latest}) WHERE NOT is_deleted {where} ORDER BY id",  # noqa: S608
             (self.key, self.done if until is None else until, *values),
         )
-
-    def metadata_indexes(self, until: int | None = None) -> dict[str, tuple[str, int]]:
-        """The type of each property, and the change since which vectors are indexed by it."""
-        number = self.done if until is None else until
-        rows = self.database.execute(
-            "SELECT property, type, created FROM metadata_indexes WHERE index_key = ? AND created <= ?"
-            " AND coalesce(deleted > ?, TRUE) ORDER BY created",
-            (self.key, number, number),
-        )
-        return {name: (kind, created) for name, kind, created in rows}
 
 
 class VectorizeIndexes:
@@ -139,9 +113,6 @@ class VectorizeIndexes:
             ("POST", f"{index}/delete_by_ids", self._on_index(self._forget)),
             ("GET", f"{index}/list", self._on_index(self._page)),
             ("POST", f"{index}/query", self._on_index(_query)),
-            ("POST", f"{index}/metadata_index/create", self._on_index(self._index_metadata)),
-            ("GET", f"{index}/metadata_index/list", self._on_index(_metadata_indexes)),
-            ("POST", f"{index}/metadata_index/delete", self._on_index(self._unindex_metadata)),
         ]
 
     def _on_index(self, do: Callable[[_Index, Request], object]) -> Operation:
@@ -252,33 +223,10 @@ class VectorizeIndexes:
             page["cursorExpirationTimestamp"] = _time(self._clock() + 3_600)
         return {**page, "vectors": [{"id": each} for each in rest[:size]]}
 
-    def _index_metadata(self, index: _Index, request: Request) -> Json:
-        new, there = _read(request, _NewMetadataIndex), index.metadata_indexes(until=_ALL)
-        number, result = self._accept(index)
-        if new.property_name not in there:
-            _limit(len(there) + 1, limits.MAX_METADATA_INDEXES, "metadata index count")
-            row = (index.key, new.property_name, new.index_type, number)
-            index.database.execute("INSERT INTO metadata_indexes VALUES (?, ?, ?, ?, NULL)", row)
-        return result
-
-    def _unindex_metadata(self, index: _Index, request: Request) -> Json:
-        name = _read(request, _OldMetadataIndex).property_name
-        number, result = self._accept(index)
-        index.database.execute(
-            "UPDATE metadata_indexes SET deleted = ? WHERE index_key = ? AND property = ? AND deleted IS NULL",
-            (number, index.key, name),
-        )
-        return result
-
 
 def _delete(index: _Index, _: Request) -> None:
     index.database.execute("UPDATE indexes SET is_deleted = 1 WHERE key = ?", (index.key,))
     index.database.execute("DELETE FROM vectors WHERE index_key = ?", (index.key,))
-
-
-def _metadata_indexes(index: _Index, _: Request) -> Json:
-    found = index.metadata_indexes()
-    return {"metadataIndexes": [{"propertyName": name, "indexType": kind} for name, (kind, _) in found.items()]}
 
 
 def _get(index: _Index, request: Request) -> list[Json]:
@@ -301,23 +249,19 @@ def _query(index: _Index, request: Request) -> Json:
     most = limits.MAX_MATCHES if brings_little else limits.MAX_MATCHES_WITH_VALUES
     if query.top_k > most:
         raise RefusalError(400, (40025, f"max top K is {most}, but got {int(query.top_k)}"))
-    indexed = index.metadata_indexes()
-    where, values = _conditions(query.filter, indexed)
-    if isinstance(query.namespace, str):
-        where, values = f"{where} AND namespace = ?", [*values, query.namespace]
+    if query.filter:
+        raise _unreadable("the practice service has no metadata indexes, which a filter needs")
+    where = ("AND namespace = ?", query.namespace) if isinstance(query.namespace, str) else ("",)
     wanted = np.asarray(query.vector, dtype=np.float32).astype(np.float64)
     sign = -1.0 if metric == "cosine" else 1.0
-    rows = index.versions("id, namespace, metadata, numbers, change", where, *values)
+    rows = index.versions("id, namespace, metadata, numbers", *where)
     best: list[tuple[float, tuple[Any, ...]]] = []
     while block := list(islice(rows, _BLOCK)):
         scores = _scores(b"".join(row[3] for row in block), wanted, metric)
         best = sorted((*best, *zip(scores, block, strict=True)), key=lambda each: sign * each[0])[: int(query.top_k)]
     matches = []
-    for score, (key, namespace, metadata, numbers, change) in best:
+    for score, (key, namespace, metadata, numbers) in best:
         shown = _decoded(metadata) if query.return_metadata == "all" else None
-        if query.return_metadata == "indexed":
-            known = {name for name, (_, created) in indexed.items() if created < change}
-            shown = {name: value for name, value in (_decoded(metadata) or {}).items() if name in known}
         brought = array("f", numbers).tolist() if query.return_values else None
         matches.append(_present(id=key, score=score, namespace=namespace, values=brought, metadata=shown))
     return {"count": len(matches), "matches": matches}
@@ -331,25 +275,6 @@ def _scores(numbers: bytes, query: Any, metric: str) -> list[float]:
         found = np.divide(-found, lengths, out=np.zeros_like(found), where=lengths > 0)
     scores: list[float] = found.tolist()
     return scores
-
-
-def _conditions(asked: Json, indexed: dict[str, tuple[str, int]]) -> tuple[str, list[object]]:
-    """SQL for the conditions of a filter, which all have to hold, with its values.
-
-    A vector without an indexed value fulfils no condition on it, not even $ne: assumed, no page says it.
-    """
-    where, values = "", list[object]()
-    for name, value in asked.items():
-        kind, created = indexed.get(name, ("", _ALL))
-        path = "$" + "".join(f'."{key}"' for key in name.split("."))
-        for key, operand in (value if isinstance(value, dict) else {"$eq": value}).items():
-            if '"' in name or key not in _OPERATORS or isinstance(operand, list) != (key in ("$in", "$nin")):
-                raise _unreadable(f"filter: {name!r} cannot have {key!r} with {operand!r}")
-            where += " AND change > ? AND instr(?, json_type(metadata, ?)) AND json_extract(metadata, ?) "
-            where += _OPERATORS[key]
-            given = msgspec.json.encode(operand).decode() if isinstance(operand, list) else operand
-            values += [created, _TYPES.get(kind, ""), path, path, given]
-    return where, values
 
 
 def _vectors(request: Request, dimensions: int, verb: str) -> Iterator[_Vector]:

@@ -100,9 +100,6 @@ MAX_LISTED_VECTORS: Final = 1_000
 MAX_MATCHES: Final = 100
 MAX_MATCHES_WITH_VALUES: Final = 50
 
-# Indexed metadata properties of an index.
-MAX_METADATA_INDEXES: Final = 10
-
 # --- Calls ---
 
 # A token has 1,200 calls, the dashboard's included, in a window of CALL_WINDOW_SECONDS; beyond that every call is
