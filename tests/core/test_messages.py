@@ -34,7 +34,7 @@ EXPECTED_ERRORS = frozenset(
 FOR_PROGRAMS = (
     "results/exports/delimited.py",
     "results/exports/writing.py",
-    "results/ranks.py",
+    "results/rankings.py",
     "workers_ai/probe.py",
 )
 SAID = frozenset({"message", "counted_message", "debug", "info", "warning", "error"})

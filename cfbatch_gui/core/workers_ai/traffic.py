@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -32,20 +31,6 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     status: int
     count: int = 1
     until: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class HostTraffic:
-    """All exchanges of one kind with one host through one connection: bytes, and seconds since 1970."""
-
-    host: str
-    connection: str
-    what: str
-    exchanges: int
-    sent: int
-    received: int
-    first: float
-    last: float
 
 
 class TrafficLog:
@@ -79,21 +64,7 @@ class TrafficLog:
     def _fold(self) -> None:
         found = entries(self._path)
         older, kept = found[:-_KEPT_LINES], found[-_KEPT_LINES:]
-        folded = [
-            Entry(
-                each.first,
-                each.host,
-                each.connection,
-                each.what,
-                each.sent,
-                each.received,
-                0,
-                each.exchanges,
-                each.last,
-            )
-            for each in _summed(older)
-        ]
-        data = b"".join(msgspec.json.encode(each) + b"\n" for each in (*folded, *kept))
+        data = b"".join(msgspec.json.encode(each) + b"\n" for each in (*_summed(older), *kept))
         write_own_file(self._path, data)
         self._size = len(data)
 
@@ -112,26 +83,23 @@ def entries(path: Path) -> list[Entry]:
     return found
 
 
-def traffic(path: Path) -> tuple[HostTraffic, ...]:
+def traffic(path: Path) -> tuple[Entry, ...]:
     """The sums by host, connection and kind, the latest first."""
-    return tuple(sorted(_summed(entries(path)), key=lambda each: each.last, reverse=True))
+    return tuple(sorted(_summed(entries(path)), key=lambda each: each.until, reverse=True))
 
 
-def _summed(found: Iterable[Entry]) -> list[HostTraffic]:
-    sums: dict[tuple[str, str, str], HostTraffic] = {}
+def _summed(found: Iterable[Entry]) -> list[Entry]:
+    sums: dict[tuple[str, str, str], Entry] = {}
     for entry in found:
         key = entry.host, entry.connection, entry.what
-        last = entry.until or entry.time
-        before = sums.get(key)
-        if before is None:
-            sums[key] = HostTraffic(*key, entry.count, entry.sent, entry.received, entry.time, last)
-            continue
-        sums[key] = HostTraffic(
+        before = sums.get(key, Entry(entry.time, *key, sent=0, received=0, status=0, count=0))
+        sums[key] = Entry(
+            min(before.time, entry.time),
             *key,
-            before.exchanges + entry.count,
             before.sent + entry.sent,
             before.received + entry.received,
-            min(before.first, entry.time),
-            max(before.last, last),
+            0,
+            before.count + entry.count,
+            max(before.until, entry.until or entry.time),
         )
     return list(sums.values())

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
@@ -9,11 +10,12 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.workers_ai.traffic import HostTraffic, traffic
+from cfbatch_gui.core.workers_ai.traffic import Entry, traffic
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import title_words
-from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
+from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, PageHeader, Roomy, boxed, column
@@ -36,7 +38,7 @@ class TrafficPage(QWidget):
         leave = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
         leave.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         leave.activated.connect(self.done)
-        self.rows: Rows[HostTraffic] = Rows(
+        self.rows: Rows[Entry] = Rows(
             self._columns(), key=lambda each: (each.host, each.connection, each.what), parent=self
         )
         self.table = TableView("traffic", memory=memory, inset=True)
@@ -70,7 +72,7 @@ class TrafficPage(QWidget):
     async def _read(self) -> None:
         self._show(await asyncio.to_thread(traffic, self._program.paths.traffic))
 
-    def _show(self, found: tuple[HostTraffic, ...]) -> None:
+    def _show(self, found: tuple[Entry, ...]) -> None:
         self.rows.set_rows(found)
         self._card.setVisible(bool(found))
         self.empty.set_line(self.tr("Nothing has left this computer."), "circle-check", "done")
@@ -93,7 +95,8 @@ class TrafficPage(QWidget):
             "setup": self.tr("Setting up your Worker"),
         }.get(what, what)
 
-    def _columns(self) -> tuple[Column[HostTraffic], ...]:
+    def _columns(self) -> tuple[Column[Entry], ...]:
+        moment: dict[str, Any] = {"width": 112, "gives_way": True, "copies_text": True}
         return (
             Column(self.tr("Host"), lambda each: each.host, key="host", stretch=True),
             Column(
@@ -104,37 +107,11 @@ class TrafficPage(QWidget):
                 gives_way=True,
             ),
             Column(self.tr("What"), lambda each: self._what_words(each.what), key="what", width=176),
-            Column(
-                self.tr("Times"),
-                lambda each: each.exchanges,
-                display.number,
-                key="times",
-                align="right",
-                width=70,
-                gives_way=True,
-            ),
-            Column(self.tr("Sent"), lambda each: each.sent, display.size, key="sent", align="right", width=84),
-            Column(
-                self.tr("Received"), lambda each: each.received, display.size, key="received", align="right", width=90
-            ),
-            Column(
-                self.tr("First"),
-                lambda each: each.first,
-                _moment,
-                key="first",
-                width=112,
-                gives_way=True,
-                copies_text=True,
-            ),
-            Column(
-                self.tr("Last"),
-                lambda each: each.last,
-                _moment,
-                key="last",
-                width=112,
-                gives_way=True,
-                copies_text=True,
-            ),
+            NumberColumn(self.tr("Times"), lambda each: each.count, key="times", width=70, gives_way=True),
+            NumberColumn(self.tr("Sent"), lambda each: each.sent, display.size, key="sent", width=84),
+            NumberColumn(self.tr("Received"), lambda each: each.received, display.size, key="received", width=90),
+            Column(self.tr("First"), lambda each: each.time, _moment, key="first", **moment),
+            Column(self.tr("Last"), lambda each: each.until, _moment, key="last", **moment),
         )
 
     def _show_error(self, error: UserError) -> None:

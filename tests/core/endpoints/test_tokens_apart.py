@@ -191,6 +191,6 @@ async def test_what_left_is_in_the_log_without_a_word_of_it(world: World) -> Non
     await world.program.runner.wait(job.id)
     (submits,) = [each for each in traffic(world.program.paths.traffic) if each.what == "submit"]
     assert submits.host == world.one.url.split("/")[2] and submits.connection == first
-    assert submits.sent == world.program.ledger.job(job.id).batches[0].bytes and submits.exchanges == 1
+    assert submits.sent == world.program.ledger.job(job.id).batches[0].bytes and submits.count == 1
     log = world.program.paths.traffic.read_text()
     assert "llama" not in log and ONE not in log and ACCOUNT not in log

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from cfbatch_gui.core.workers_ai.limits import RateBudget
-from cfbatch_gui.core.workers_ai.traffic import MAX_BYTES, HostTraffic, TrafficLog, entries, traffic
+from cfbatch_gui.core.workers_ai.traffic import MAX_BYTES, Entry, TrafficLog, entries, traffic
 from cfbatch_gui.core.workers_ai.transport import Exchange
 
 
@@ -81,9 +81,9 @@ def test_hosts_are_told_apart_and_summed(tmp_path: Path) -> None:
     TrafficLog(path).note("c", Exchange("api.example.com", "submit", 500, 0, 0), now=30.0)  # after a restart
     log.note("w", Exchange("mine.example.dev", "run", 70, 90, 200), now=25.0)
     assert traffic(path) == (
-        HostTraffic("api.example.com", "c", "submit", 2, 1_500, 200, 10.0, 30.0),
-        HostTraffic("mine.example.dev", "w", "run", 1, 70, 90, 25.0, 25.0),
-        HostTraffic("api.example.com", "c", "ask", 1, 60, 5_000, 20.0, 20.0),
+        Entry(10.0, "api.example.com", "c", "submit", 1_500, 200, 0, 2, 30.0),
+        Entry(25.0, "mine.example.dev", "w", "run", 70, 90, 0, 1, 25.0),
+        Entry(20.0, "api.example.com", "c", "ask", 60, 5_000, 0, 1, 20.0),
     )
 
 
@@ -94,9 +94,9 @@ def test_it_stays_small_and_its_sums_stay_right(tmp_path: Path) -> None:
         log.note("c", Exchange("api.example.com", "ask", 60, number % 7, 200), now=float(number))
     assert path.stat().st_size <= MAX_BYTES and len(entries(path)) < 12_000
     (summed,) = traffic(path)
-    assert summed.exchanges == 12_000 and summed.sent == 720_000
+    assert summed.count == 12_000 and summed.sent == 720_000
     assert summed.received == sum(number % 7 for number in range(12_000))
-    assert (summed.first, summed.last) == (0.0, 11_999.0)
+    assert (summed.time, summed.until) == (0.0, 11_999.0)
 
 
 def test_a_torn_line_and_a_folder_that_is_gone_stop_nothing(tmp_path: Path) -> None:
