@@ -506,7 +506,7 @@ def write_vectors(work: Work) -> Written:
         of_numbers = {at: count for at, count in enumerate(decimals) if count is not None}
         sheets.append(Sheet(book, work.say(_EMBEDDINGS), [*columns, *numbers], widths, of_numbers))
         for texts, vectors in table.blocks():
-            for text, shown in zip(texts, shortest(vectors).tolist(), strict=True):
+            for text, shown in zip(texts, shortest(vectors), strict=True):
                 cells = _vector_cells(table, text)
                 named = [as_number(cells[index], count) for index, count in zip(kept, decimals, strict=True)]
                 sheets[0].add([*named, *shown])
