@@ -11,8 +11,17 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.groups import find_clusters, find_duplicates
-from cfbatch_gui.core.results.text_map import Layout, TextMap, cached_map, make_map, make_tsne_map, tsne_map
-from cfbatch_gui.core.results.tsne import Repulsion, knn_graph, tsne_layout
+from cfbatch_gui.core.results.text_map import (
+    Layout,
+    Repulsion,
+    TextMap,
+    cached_map,
+    knn_graph,
+    make_map,
+    make_tsne_map,
+    tsne_layout,
+    tsne_map,
+)
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import WAITING, Outcome, Table, stored, unit_vectors
 
