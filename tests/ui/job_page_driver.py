@@ -16,6 +16,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.job_page import OVERVIEW, RANKING, VECTORS, JobPage
+from cfbatch_gui.ui.jobs.library import JobActions
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import FigureReader
@@ -75,7 +76,7 @@ class JobPageDriver:
             self.overview = OverviewView(self.program, self.notices, figures=figures)
             self.vectors = VectorsView(self.program, self.notices)
             results: dict[str, ResultView] = {RANKING: self.ranking, OVERVIEW: self.overview, VECTORS: self.vectors}
-            self.page = JobPage(self.program, self.notices, results)
+            self.page = JobPage(self.program, self.notices, results, JobActions())
             self.window = QWidget()
             self.window.setLayout(column(self.notices, self.page, gap=0))
         self.window.resize(1004, 820)

@@ -98,7 +98,7 @@ def test_an_update_touches_only_what_changed(library: Library) -> None:
 
 
 def test_f2_renames_in_place(qtbot: Any, library: Library) -> None:
-    renamed = QSignalSpy(library.renamed)
+    renamed = QSignalSpy(library.job_actions.renamed)
     click(qtbot, library, "3")
     qtbot.keyClick(library.list, Qt.Key.Key_F2)
     editor = library.list.findChild(QLineEdit)
@@ -111,7 +111,8 @@ def test_f2_renames_in_place(qtbot: Any, library: Library) -> None:
 
 def test_the_menu_offers_what_can_be_done(qtbot: Any, library: Library) -> None:
     duplicated, archived, deleted = (
-        QSignalSpy(signal) for signal in (library.duplicated, library.archived, library.deleted)
+        QSignalSpy(signal)
+        for signal in (library.job_actions.duplicated, library.job_actions.archived, library.job_actions.deleted)
     )
     library._menu("4", QPoint(0, 0))
     menu = library.findChild(QMenu)
@@ -203,10 +204,9 @@ def test_the_menu_counts_the_jobs_that_each_entry_concerns(qtbot: Any, library: 
     click(qtbot, library, "2")
     for other in ("3", "4"):
         click(qtbot, library, other, CTRL)
-    compared, tagged, archived, deleted = (
-        QSignalSpy(signal)
-        for signal in (library.comparison_wanted, library.tags_wanted, library.archived, library.deleted)
-    )
+    wanted = library.job_actions
+    signals = (wanted.comparison_wanted, wanted.tags_wanted, wanted.archived, wanted.deleted)
+    compared, tagged, archived, deleted = map(QSignalSpy, signals)
     found = entries(library, "3")
     assert list(found) == ["Compare these 2…", "Tag 3 jobs…", "Archive 2 jobs", "Delete 3 jobs"]
     for action in found.values():

@@ -28,6 +28,7 @@ from cfbatch_gui.ui.jobs.job_summary import (
     request_ids,
     summary_words,
 )
+from cfbatch_gui.ui.jobs.library import JobActions
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.state_names import connection_of, words_of_job
@@ -50,15 +51,6 @@ VECTORIZE = "vectorize"
 class JobPage(QWidget):
     """`results` are the views of results by the keys of their tabs, in their order."""
 
-    renamed = Signal(str, str)
-    duplicated = Signal(str)
-    tags_wanted = Signal(str)
-    archived = Signal(str)
-    deleted = Signal(str)
-    export_wanted = Signal(str)
-    forget_wanted = Signal(str)
-    compare_wanted = Signal(str)
-    judge_wanted = Signal(str)
     connection_wanted = Signal()
 
     def __init__(
@@ -66,6 +58,7 @@ class JobPage(QWidget):
         program: Program,
         notices: Notices,
         results: Mapping[str, ResultView],
+        job_actions: JobActions,
         *,
         memory: Memory | None = None,
         clock: Callable[[], float] = time.time,
@@ -77,7 +70,7 @@ class JobPage(QWidget):
         self._planned: dict[str, Planned] = {}
         self._is_choosing_tab = False
         self.tasks = Tasks(self, self._say)
-        self.results = results
+        self.results, self._job_actions = results, job_actions
         self._make_header()
         self._make_tabs()
         content = column(self.header, 6, self.tabs, gap=0)
@@ -135,28 +128,28 @@ class JobPage(QWidget):
     # The header
 
     def _make_header(self) -> None:
-        self.header = PageHeader(renamable=True)
-        self.header.renamed.connect(lambda name: self._with_job(lambda job_id: self.renamed.emit(job_id, name)))
+        self.header, wanted = PageHeader(renamable=True), self._job_actions
+        self.header.renamed.connect(lambda name: self._with_job(lambda job_id: wanted.renamed.emit(job_id, name)))
         runner, actions, of_job = self._program.runner, self._program.actions, self._of_job
         self.check_button = Button(self.tr("Check now"), "refresh-cw", of_job(runner.check_now))
         stop = of_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
         self.stop_button = Button(self.tr("Stop watching"), "pause", stop)
         self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
-        self.compare_button = Button(self.tr("Compare"), "git-compare", of_job(self.compare_wanted.emit))
-        self.export_button = PrimaryButton(self.tr("Export…"), "download", of_job(self.export_wanted.emit))
+        self.compare_button = Button(self.tr("Compare"), "git-compare", of_job(wanted.compare_wanted.emit))
+        self.export_button = PrimaryButton(self.tr("Export…"), "download", of_job(wanted.export_wanted.emit))
         buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
         for button in buttons:
             self.header.add_button(button)
         more = self.header.more
         more.add(self.tr("Rename") + "\tF2", self.header.rename, "pencil")
-        self._duplicate = more.add(self.tr("Duplicate"), of_job(self.duplicated.emit), "copy")
+        self._duplicate = more.add(self.tr("Duplicate"), of_job(wanted.duplicated.emit), "copy")
         compare, judge = (key_name(each) for each in ("Ctrl+Shift+C", "Ctrl+J"))
         text = self.tr("Compare with…") + "\t" + compare
-        self._compare = more.add(text, of_job(self.compare_wanted.emit), "git-compare")
+        self._compare = more.add(text, of_job(wanted.compare_wanted.emit), "git-compare")
         text = self.tr("Judge its texts…") + "\t" + judge
-        self._judge = more.add(text, of_job(self.judge_wanted.emit), "list-ordered")
+        self._judge = more.add(text, of_job(wanted.judge_wanted.emit), "list-ordered")
         self._to_vectorize = more.add(self.tr("Send to Vectorize…"), self.show_vectorize, "send")
-        export = of_job(self.export_wanted.emit)
+        export = of_job(wanted.export_wanted.emit)
         self._export_so_far = more.add(self.tr("Export what is here…"), export, "download")
         collect = of_job(lambda job_id: self.tasks.start("account", actions.collect_in_account(job_id)))
         self._to_account = more.add(self.tr("Collect in my account"), collect, "inbox")
@@ -173,11 +166,11 @@ class JobPage(QWidget):
                 (self.tr("Copy as Worker code"), "worker"),
             )
         ]
-        self._forget = more.add(self.tr("Remove its texts…"), of_job(self.forget_wanted.emit), "eye-off")
-        more.add(self.tr("Tags…"), of_job(self.tags_wanted.emit), "tag")
-        self._archive = more.add(self.tr("Archive"), of_job(self.archived.emit), "archive")
+        self._forget = more.add(self.tr("Remove its texts…"), of_job(wanted.forget_wanted.emit), "eye-off")
+        more.add(self.tr("Tags…"), of_job(lambda job_id: wanted.tags_wanted.emit([job_id])), "tag")
+        self._archive = more.add(self.tr("Archive"), of_job(lambda job_id: wanted.archived.emit([job_id])), "archive")
         more.menu().addSeparator()
-        more.add(self.tr("Delete"), of_job(self.deleted.emit), "trash-2")
+        more.add(self.tr("Delete"), of_job(lambda job_id: wanted.deleted.emit([job_id])), "trash-2")
         more.show()
 
     def _show_header(self, job: Job) -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QMenu, QWidget
 
@@ -50,12 +50,10 @@ _CONNECTION_ICONS: dict[ConnectionState, tuple[str, str]] = {
 }
 
 
-class Library(QFrame):
-    """Its signals about jobs carry a job's id, and `renamed` the new name too; some carry several ids."""
+class JobActions(QObject):
+    """What the user wants of jobs, in the list and on a page: by a job's id, or a list of ids."""
 
-    opened = Signal(str)
-    new_job = Signal()
-    renamed = Signal(str, str)
+    renamed = Signal(str, str)  # with the new name
     duplicated = Signal(str)
     compare_wanted = Signal(str)
     judge_wanted = Signal(str)
@@ -63,6 +61,13 @@ class Library(QFrame):
     tags_wanted = Signal(list)
     archived = Signal(list)
     deleted = Signal(list)
+    export_wanted = Signal(str)
+    forget_wanted = Signal(str)
+
+
+class Library(QFrame):
+    opened = Signal(str)
+    new_job = Signal()
     connection_opened = Signal()
     notices_wanted = Signal()
     unlock_wanted = Signal()  # of the keyring
@@ -71,15 +76,18 @@ class Library(QFrame):
         super().__init__()
         self.setProperty("kind", "sidebar")
         self._opened_id = ""
+        self.job_actions = JobActions(self)
         self.new_button = PrimaryButton(self.tr("New job"), "plus", self.new_job.emit)
         self.new_button.setProperty("large", "true")
         self.find_field = SearchField(self.tr("Find a job"))
         self.rows = LibraryRows(self)
-        self.rows.renamed.connect(self.renamed)
+        self.rows.renamed.connect(self.job_actions.renamed)
         self.list = JobList(self.rows, clock)
         self.list.chosen.connect(self._chosen)
         self.list.menu_wanted.connect(self._menu)
-        self.list.delete_wanted.connect(lambda: self.deleted.emit([job.id for job in self.list.selected_jobs()]))
+        self.list.delete_wanted.connect(
+            lambda: self.job_actions.deleted.emit([job.id for job in self.list.selected_jobs()])
+        )
         self.find_field.searched.connect(self._find)
         self._nothing = Label(self.tr("No job has such a name or tag."), "small", wrap=True)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -149,19 +157,19 @@ class Library(QFrame):
         rankings = [job.id for job in jobs if can_be_compared(job)]
         if len(rankings) > 1:
             text = self.tr("Compare these {n}…").format(n=display.number(len(rankings)))
-            add_action(menu, text, lambda: self.comparison_wanted.emit(rankings), "git-compare")
+            add_action(menu, text, lambda: self.job_actions.comparison_wanted.emit(rankings), "git-compare")
         text = display.plural(len(everything), "Tag {n} job…", "Tag {n} jobs…")
-        add_action(menu, text, lambda: self.tags_wanted.emit(everything), "tag")
+        add_action(menu, text, lambda: self.job_actions.tags_wanted.emit(everything), "tag")
         put_away = [job.id for job in jobs if job.is_sent and not job.archived]
         archived = put_away or [job.id for job in jobs if job.archived]
         if archived:
             text = display.plural(len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive")
             if put_away:
                 text = display.plural(len(put_away), "Archive {n} job", "Archive {n} jobs")
-            add_action(menu, text, lambda: self.archived.emit(archived), "archive")
+            add_action(menu, text, lambda: self.job_actions.archived.emit(archived), "archive")
         menu.addSeparator()
         text = display.plural(len(everything), "Delete {n} job", "Delete {n} jobs")
-        delete = add_action(menu, text, lambda: self.deleted.emit(everything), "trash-2")
+        delete = add_action(menu, text, lambda: self.job_actions.deleted.emit(everything), "trash-2")
         delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
 
     def toggle_archive(self) -> None:
@@ -214,19 +222,19 @@ class Library(QFrame):
         menu.popup(position)
 
     def _fill_for_one(self, menu: QMenu, job_id: str) -> None:
-        index = self.rows.index_of(job_id)
+        index, wanted = self.rows.index_of(job_id), self.job_actions
         add_action(menu, self.tr("Rename"), lambda: self.list.edit(index), "pencil").setShortcut(QKeySequence("F2"))
-        add_action(menu, self.tr("Duplicate"), lambda: self.duplicated.emit(job_id), "copy")
+        add_action(menu, self.tr("Duplicate"), lambda: wanted.duplicated.emit(job_id), "copy")
         job = index.data(ENTRY_ROLE)
         if isinstance(job, Job) and can_be_compared(job):
-            add_action(menu, self.tr("Compare with…"), lambda: self.compare_wanted.emit(job_id), "git-compare")
-            add_action(menu, self.tr("Judge its texts…"), lambda: self.judge_wanted.emit(job_id), "list-ordered")
-        add_action(menu, self.tr("Tags…"), lambda: self.tags_wanted.emit([job_id]), "tag")
+            add_action(menu, self.tr("Compare with…"), lambda: wanted.compare_wanted.emit(job_id), "git-compare")
+            add_action(menu, self.tr("Judge its texts…"), lambda: wanted.judge_wanted.emit(job_id), "list-ordered")
+        add_action(menu, self.tr("Tags…"), lambda: wanted.tags_wanted.emit([job_id]), "tag")
         if isinstance(job, Job) and job.is_sent:
             text = self.tr("Take out of the archive") if job.archived else self.tr("Archive")
-            add_action(menu, text, lambda: self.archived.emit([job_id]), "archive")
+            add_action(menu, text, lambda: wanted.archived.emit([job_id]), "archive")
         menu.addSeparator()
-        delete = add_action(menu, self.tr("Delete"), lambda: self.deleted.emit([job_id]), "trash-2")
+        delete = add_action(menu, self.tr("Delete"), lambda: wanted.deleted.emit([job_id]), "trash-2")
         delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
 
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -12,12 +11,9 @@ from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.jobs.library import Library, TagDialog
+from cfbatch_gui.ui.jobs.library import JobActions, TagDialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
-
-if TYPE_CHECKING:
-    from cfbatch_gui.ui.jobs.job_page import JobPage
 
 
 class SettingsMemory:
@@ -48,6 +44,7 @@ class JobChanges:
         tasks: Tasks,
         notices: Notices,
         window: QWidget,
+        actions: JobActions,
         *,
         show_jobs: Callable[[], None],
         open_job: Callable[[str], None],
@@ -55,21 +52,12 @@ class JobChanges:
     ) -> None:
         self._program, self._tasks, self._notices, self._window = program, tasks, notices, window
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
-
-    def listen_to_list(self, library: Library) -> None:
-        library.renamed.connect(self.rename)
-        library.duplicated.connect(self.duplicate)
-        library.archived.connect(self.archive)
-        library.deleted.connect(self.delete)
-        library.tags_wanted.connect(self.tag)
-
-    def listen_to_page(self, page: "JobPage") -> None:
-        page.renamed.connect(self.rename)
-        page.duplicated.connect(self.duplicate)
-        page.archived.connect(lambda job_id: self.archive([job_id]))
-        page.deleted.connect(lambda job_id: self.delete([job_id]))
-        page.tags_wanted.connect(lambda job_id: self.tag([job_id]))
-        page.forget_wanted.connect(self.forget_texts)
+        actions.renamed.connect(self.rename)
+        actions.duplicated.connect(self.duplicate)
+        actions.archived.connect(self.archive)
+        actions.deleted.connect(self.delete)
+        actions.tags_wanted.connect(self.tag)
+        actions.forget_wanted.connect(self.forget_texts)
 
     def duplicate(self, job_id: str) -> None:
         async def duplicate() -> None:

@@ -64,6 +64,7 @@ class Workspace:
             self._tasks,
             self._notices,
             self.window,
+            self.window.library.job_actions,
             show_jobs=self._show_jobs,
             open_job=self._open,
             changed=self._show_changed,
@@ -176,16 +177,13 @@ class Workspace:
                 **self._results.about_vectors.pages,
                 VECTORIZE: self._results.vectorize,
             },
+            self.window.library.job_actions,
             memory=self._memory,
         )
         self.window.add_page(page)
         self._results.about_vectors.table_wanted.connect(page.show_vectors)
         self._evaluating.quality_wanted.connect(page.show_quality)
-        page.judge_wanted.connect(self._evaluating.judge_one)
-        page.compare_wanted.connect(self._evaluating.choose)
-        page.export_wanted.connect(self._export)
         page.connection_wanted.connect(self.window.connection)
-        self._changes.listen_to_page(page)
         self._paste_on(page)
         return page
 
@@ -355,10 +353,10 @@ class Workspace:
         window.scheme_chosen.connect(self._choose_scheme)
         window.close_requested.connect(self._close)
         library.opened.connect(self._open)
-        library.compare_wanted.connect(self._evaluating.choose)
-        library.comparison_wanted.connect(self._evaluating.compare_these)
-        library.judge_wanted.connect(self._evaluating.judge_one)
-        self._changes.listen_to_list(library)
+        library.job_actions.compare_wanted.connect(self._evaluating.choose)
+        library.job_actions.comparison_wanted.connect(self._evaluating.compare_these)
+        library.job_actions.judge_wanted.connect(self._evaluating.judge_one)
+        library.job_actions.export_wanted.connect(self._export)
         self._commands.exported_all.connect(self._changes.exported_all)
         self._commands.attached.connect(self._open_attached)
         self._commands.wanted.connect(self._open_attached)
