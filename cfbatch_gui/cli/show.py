@@ -4,11 +4,11 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from cfbatch_gui.cli import quality_report, report
+from cfbatch_gui.cli import report
+from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
 from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
-from cfbatch_gui.cli.quality_report import add_judgements_argument, read_judgements
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import Run, read_run
@@ -58,7 +58,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     embeddings, duplicates, clusters = await asyncio.to_thread(_vectors, job, folder, arguments)
     quality = await asyncio.to_thread(_quality, job, folder, paths, arguments.judgements)
     if arguments.json:
-        more: dict[str, object] = {"quality": quality_report.json_of_quality(*quality) if quality else None}
+        more: dict[str, object] = {"quality": json_of_quality(*quality) if quality else None}
         if embeddings is not None and duplicates is not None:
             more["duplicates"] = report.json_of_duplicates(embeddings, duplicates)
         if embeddings is not None and clusters is not None:
@@ -67,7 +67,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         return ExitStatus.DONE
     title = title_of(Settings.load(paths.settings).connections, job.connection)
     console.print_result(report.lines_of_job(job, folder, console.width, title))
-    if quality is not None and (lines := list(labelled(quality_report.lines_of_quality(*quality), 11))):
+    if quality is not None and (lines := list(labelled(lines_of_quality(*quality), 11))):
         console.print_result(["", *lines])
     if embeddings is not None and duplicates is not None:
         console.print_result(report.lines_of_duplicates(embeddings, duplicates, console.width))
