@@ -24,8 +24,8 @@ class BudgetFields(QWidget):
 
     budget_chosen = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._budget = Budget()
         self.setAccessibleName(self.tr("Ask before spending more than"))
         self.a_job = _Amount(self.tr("no limit"), self.tr("Budget for a job"))

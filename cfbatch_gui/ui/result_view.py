@@ -72,9 +72,8 @@ class LateView(ResultView, Generic[V]):
         *,
         may_begin: Callable[[], Awaitable[object]] | None = None,
         has_something: Callable[[Job], bool] = lambda job: True,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._module, self._make, self._may_begin, self._has_something = module, make, may_begin, has_something
         self._view: V | None = None
         self._job: Job | None = None

@@ -40,8 +40,8 @@ class SettingsPage(QWidget):
     traffic_wanted = Signal()
     back_up_wanted = Signal()
 
-    def __init__(self, program: Program, connections: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, program: Program, connections: QWidget) -> None:
+        super().__init__()
         self._program = program
         self.header = PageHeader(self.tr("Settings"))
         self.done_button = self.header.add_button(Button(self.tr("Done")))
@@ -205,8 +205,8 @@ class AppearanceCard(Card):
 
     chosen = Signal(str)  # a `Scheme`
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.choices = {
             Scheme.SYSTEM: QRadioButton(self.tr("Match system")),
             Scheme.LIGHT: QRadioButton(self.tr("Light")),
@@ -240,8 +240,8 @@ class LanguageCard(Card):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.choice = Choice(self.tr("Language"))
         self.choice.add(self.tr("Match system"), "")
         for language in languages():

@@ -198,8 +198,8 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(self, scheme: Scheme = Scheme.SYSTEM, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, scheme: Scheme = Scheme.SYSTEM) -> None:
+        super().__init__()
         self._scheme = scheme
         self._app: QApplication | None = None
         self._applying = False

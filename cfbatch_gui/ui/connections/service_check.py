@@ -246,8 +246,8 @@ class ServiceCheck(QDialog):
 
 
 class FindingRow(QWidget):
-    def __init__(self, finding: Finding, word: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, finding: Finding, word: str) -> None:
+        super().__init__()
         self.finding = finding
         icon, role = _icon_of(finding.outcome)
         sentence, seen = _quoted(said(finding.assumption.sentence)), said(finding.observation)

@@ -44,8 +44,8 @@ _NOTEWORTHY = 0.01  # share of the free neurons of a day; less than this spent t
 class FiguresRow(QWidget):
     """Five figures in columns of fixed proportions, so that changing numbers do not move them."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.first, self.second, self.batches, self.tokens, self.price = (Figure(wrap=True) for _ in range(5))
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 2, 0, 0)
@@ -164,8 +164,8 @@ class CheckSection(SectionCard):
     doubtful_wanted = Signal(bool)  # whether doubtful rows are sent
     cure_wanted = Signal(object)  # a Cure
 
-    def __init__(self, program: Program, clock: Callable[[], float], parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("Check and send"), foldable=False, parent=parent)
+    def __init__(self, program: Program, clock: Callable[[], float]) -> None:
+        super().__init__(self.tr("Check and send"), foldable=False)
         self._program, self._clock = program, clock
         self._is_sending = False
         self._why_not = ""

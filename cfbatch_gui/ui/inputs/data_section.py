@@ -46,8 +46,8 @@ from cfbatch_gui.ui.widgets import (
 
 
 class WhatSection(SectionCard):
-    def __init__(self, choices: DraftChoices, parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("What do you want to do?"), parent=parent)
+    def __init__(self, choices: DraftChoices) -> None:
+        super().__init__(self.tr("What do you want to do?"))
         self.rank = ChoiceCard(
             "list-ordered", kind_words(Kind.RANK), self.tr("Best matches first, with a score for each")
         )
@@ -69,15 +69,8 @@ class WhatSection(SectionCard):
 class DataSection(SectionCard):
     """What the user does changes the `DraftState`, which comes back by `show_state`."""
 
-    def __init__(
-        self,
-        recipes: RecipesButton,
-        choices: DraftChoices,
-        files: DraftFiles,
-        intake: Intake,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(self.tr("Your data"), parent=parent)
+    def __init__(self, recipes: RecipesButton, choices: DraftChoices, files: DraftFiles, intake: Intake) -> None:
+        super().__init__(self.tr("Your data"))
         self._state = DraftState()
         self.recipes, self._choices, self._files, self._intake = recipes, choices, files, intake
         self.open_button = Button(self.tr("Open another…"), "folder-open")

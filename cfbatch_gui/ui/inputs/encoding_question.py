@@ -48,8 +48,8 @@ class EncodingChooser(QWidget):
     answered = Signal(str)
     refused = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._question: EncodingQuestion | None = None
         self._sentence = IconLine("", "info", "body", icon_role="accent")
         self._rows: Rows[_Offer] = Rows(_offer_columns(), parent=self)

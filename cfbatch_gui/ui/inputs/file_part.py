@@ -36,10 +36,8 @@ class FilePart(QWidget):
 
     join_wanted = Signal(int)
 
-    def __init__(
-        self, files: DraftFiles, choices: DraftChoices, *, is_second: bool = False, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, files: DraftFiles, choices: DraftChoices, *, is_second: bool = False) -> None:
+        super().__init__()
         self._files, self._is_second = files, is_second
         self._file: OpenFile | None = None
         self.name = ElidedLabel("", "strong")

@@ -139,8 +139,8 @@ class DropTarget(QObject):
 
 
 class DropPlace(QWidget):
-    def __init__(self, intake: Intake, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, intake: Intake) -> None:
+        super().__init__()
         self._is_target = False
         self._icon = IconLabel("file-up", "quiet", 28)
         self._title = Label("", "strong")

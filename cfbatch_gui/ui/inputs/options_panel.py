@@ -30,8 +30,8 @@ class OptionsPanel(Card):
     connection_chosen = Signal(str)
     options_chosen = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self) -> None:
+        super().__init__(inset=True)
         self._options = JobOptions()
         self._model = ""
         self.model = _Narrowing(self.tr("Model"))

@@ -231,8 +231,8 @@ _LONGEST = 120  # characters that are measured
 
 
 class PreviewTable(TableView):
-    def __init__(self, *, fewest_rows: int = 2, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self, *, fewest_rows: int = 2) -> None:
+        super().__init__(inset=True)
         self._fewest = fewest_rows
         self._shown: OpenFile | None = None
         self._widths: list[int] = []

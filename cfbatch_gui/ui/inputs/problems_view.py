@@ -58,8 +58,8 @@ class RowPanel(QWidget):
     Its height depends on the number of columns only.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._shown: tuple[StoredProblem, Sequence[str]] | None = None
         self._reason = Label("", "body", wrap=True)
         self._raw = PlainText(self.tr("In the file"))
@@ -188,8 +188,8 @@ class ProblemBars(QWidget):
     doubtful_wanted = Signal(bool)  # whether rows are sent that may have been misread
     changed = Signal()  # other bars: rows that are shown are those of before
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._shown: tuple[object, ...] = ()
         self._kinds: tuple[str, ...] = ()
         self._bars = QVBoxLayout()
@@ -334,8 +334,8 @@ class ProblemsView(Card):
     closed = Signal()
     doubtful_wanted = Signal(bool)  # whether the rows that are shown are sent
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self) -> None:
+        super().__init__(inset=True)
         self._kind = ""
         self._names: tuple[str, ...] = ()
         self.heading = ElidedLabel("", "strong")

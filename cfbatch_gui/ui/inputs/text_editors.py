@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
-from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox
 
 from cfbatch_gui.core.inputs.cell_texts import read_template, split_contexts, split_text
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Mapping, Role, Split
@@ -26,8 +26,8 @@ class TemplateEditor(Card):
 
     template_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self) -> None:
+        super().__init__(inset=True)
         self._file: OpenFile | None = None
         self._used = ""
         self.field = QLineEdit()
@@ -148,8 +148,8 @@ class SplitEditor(Card):
 
     split_chosen = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self) -> None:
+        super().__init__(inset=True)
         self._rows: Sequence[Sequence[str]] = ()
         self._kind = Kind.RANK
         self._used: Split | None = None
@@ -260,8 +260,8 @@ _LEAST_SHOWN = 0.001  # dollars; for less it is said that it is less
 class CandidateChoice(Card):
     rule_chosen = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self) -> None:
+        super().__init__(inset=True)
         self._rules: dict[CandidatePool, CandidateRule] = {}
         self.question = Label(
             self.tr("No file says which texts are the candidates of each query. Take:"), "strong", wrap=True

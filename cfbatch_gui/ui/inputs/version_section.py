@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
@@ -107,8 +106,8 @@ _LONGEST_NAME = 60  # characters of a job's name
 class VersionSection(SectionCard):
     """Hidden while there is neither a version before nor a result to take."""
 
-    def __init__(self, versions: "DraftVersions", parent: QWidget | None = None) -> None:
-        super().__init__("", foldable=True, parent=parent)
+    def __init__(self, versions: "DraftVersions") -> None:
+        super().__init__("", foldable=True)
         self._versions = versions
         self._version: DraftVersion | None = None
         self._items: np.ndarray[tuple[int], np.dtype[np.int64]] = np.zeros(0, np.int64)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.numbers import score_text
@@ -22,8 +21,8 @@ class Chart(Plot):
 
     picked = Signal(int)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(name, parent)
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.layers: tuple[Layer, ...] = ()
         self._titles = ("", "")
 

@@ -20,7 +20,6 @@ from PySide6.QtGui import (
     QWheelEvent,
 )
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, plain, to_colour
@@ -226,8 +225,8 @@ class DotMap(Plot):
     lassoed = Signal(object)
     view_changed = Signal()
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(name, parent)
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._points = np.zeros((0, 2), dtype=np.float32)
         self._order = np.zeros(0, dtype=np.int64)
         self._colours = plain(0)

@@ -28,7 +28,7 @@ from PySide6.QtGui import (
     QPainter,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView
 
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.notices import Notices
@@ -164,9 +164,8 @@ class TableView(QTableView):
         inset: bool = False,
         on_picked: Callable[[int], object] | None = None,
         on_opened: Callable[[int], object] | None = None,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._name, self._memory = name, memory
         self._restoring = False
         self._narrowed: dict[int, int] = {}  # the usual widths of columns that are narrower for want of room
@@ -444,8 +443,8 @@ class TableView(QTableView):
 
 
 class ColumnsButton(QuietButton):
-    def __init__(self, table: TableView, parent: QWidget | None = None) -> None:
-        super().__init__("", "columns-3", parent=parent)
+    def __init__(self, table: TableView) -> None:
+        super().__init__("", "columns-3")
         self.setText(self.tr("Columns"))
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)

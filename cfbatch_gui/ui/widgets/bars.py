@@ -108,8 +108,8 @@ class ThinProgress(QWidget):
 
     accessible_role = QAccessible.Role.ProgressBar
 
-    def __init__(self, *, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._share = 0.0
         self.setFixedHeight(4)
 
@@ -133,10 +133,8 @@ class NoticeBar(QFrame):
 
     dismissed = Signal()
 
-    def __init__(
-        self, text: str = "", level: Level = "info", *, dismissable: bool = False, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "", level: Level = "info", *, dismissable: bool = False) -> None:
+        super().__init__()
         self.setProperty("kind", "notice")
         self._icon = IconLabel("info", "accent", 16)
         self._text = Label("", "body", wrap=True)
@@ -206,8 +204,8 @@ class PageHeader(QWidget):
 
     renamed = Signal(str)
 
-    def __init__(self, title: str = "", *, renamable: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str = "", *, renamable: bool = False) -> None:
+        super().__init__()
         self._title = _Title(title, "title")
         self._title.setContentsMargins(0, 1, 0, 0)
         self._title.setVisible(bool(title) or renamable)
@@ -340,8 +338,8 @@ class Tabs(KeyboardRing, QTabBar):
 
     chosen = Signal(str)
 
-    def __init__(self, *, margin: int = WIDE, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, margin: int = WIDE) -> None:
+        super().__init__()
         self._margin = margin
         self._titles: dict[str, str] = {}  # by key, in the order of the tabs, of those that are not shown too
         self._keys: list[str] = []  # of the tabs that are shown

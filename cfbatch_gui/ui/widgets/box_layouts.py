@@ -247,8 +247,8 @@ def _fill(layout: BoxT, items: tuple[Item, ...], gap: int, margins: tuple[int, i
 class Roomy(QScrollArea):
     """Gives its content all the room there is, and scrolls only what cannot get smaller; a stack, by its open page."""
 
-    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, content: QWidget) -> None:
+        super().__init__()
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         content.setProperty("kind", "page")

@@ -37,15 +37,9 @@ class Button(KeyboardRing, QPushButton):
     icon_size = 16
 
     def __init__(
-        self,
-        text: str = "",
-        icon: str = "",
-        on_click: Callable[[], object] | None = None,
-        *,
-        tip: str = "",
-        parent: QWidget | None = None,
+        self, text: str = "", icon: str = "", on_click: Callable[[], object] | None = None, *, tip: str = ""
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         if on_click is not None:
             self.clicked.connect(lambda _checked=False: on_click())
         self.setText(text)
@@ -102,15 +96,9 @@ class LinkButton(Button):
     icon_role = "accent"
 
     def __init__(
-        self,
-        text: str = "",
-        icon: str = "",
-        on_click: Callable[[], object] | None = None,
-        *,
-        tip: str = "",
-        parent: QWidget | None = None,
+        self, text: str = "", icon: str = "", on_click: Callable[[], object] | None = None, *, tip: str = ""
     ) -> None:
-        super().__init__(text, icon, on_click, tip=tip, parent=parent)
+        super().__init__(text, icon, on_click, tip=tip)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
 
@@ -120,16 +108,14 @@ class IconButton(Button):
     kind = "icon"
     icon_role = "quiet"
 
-    def __init__(
-        self, icon: str, name: str, on_click: Callable[[], object] | None = None, *, parent: QWidget | None = None
-    ) -> None:
-        super().__init__("", icon, on_click, tip=name, parent=parent)
+    def __init__(self, icon: str, name: str, on_click: Callable[[], object] | None = None) -> None:
+        super().__init__("", icon, on_click, tip=name)
         self.setAccessibleName(name)
 
 
 class MenuButton(Button):
-    def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, icon, tip=tip, parent=parent)
+    def __init__(self, text: str = "", icon: str = "", *, tip: str = "") -> None:
+        super().__init__(text, icon, tip=tip)
         self.setMenu(QMenu(self))
         self.setProperty("menu", "true")
 
@@ -144,8 +130,8 @@ class MenuButton(Button):
 
 
 class MoreButton(IconButton):
-    def __init__(self, name: str, *, parent: QWidget | None = None) -> None:
-        super().__init__("ellipsis", name, parent=parent)
+    def __init__(self, name: str) -> None:
+        super().__init__("ellipsis", name)
         self.setMenu(QMenu(self))
 
     def add(self, text: str, on_chosen: Callable[[], object], icon: str = "") -> QAction:
@@ -181,8 +167,8 @@ class SearchField(QLineEdit):
 
     searched = Signal(str)
 
-    def __init__(self, hint: str, *, shortcut: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, hint: str, *, shortcut: bool = False) -> None:
+        super().__init__()
         self.setPlaceholderText(hint)
         self.setAccessibleName(hint)
         self.setClearButtonEnabled(False)
@@ -235,14 +221,9 @@ class Choice(QComboBox):
     picked = Signal(object)
 
     def __init__(
-        self,
-        name: str,
-        choices: Iterable[tuple[str, object]] = (),
-        on_picked: Callable[[Any], object] | None = None,
-        *,
-        parent: QWidget | None = None,
+        self, name: str, choices: Iterable[tuple[str, object]] = (), on_picked: Callable[[Any], object] | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         for text, value in choices:
             self.addItem(text, value)
         if on_picked is not None:

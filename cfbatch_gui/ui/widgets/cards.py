@@ -25,14 +25,9 @@ CARD_MARGINS = (20, LARGE, 20, 18)
 
 class Card(QFrame):
     def __init__(
-        self,
-        *items: Item,
-        inset: bool = False,
-        gap: int = SMALL,
-        margins: tuple[int, int, int, int] = CARD_MARGINS,
-        parent: QWidget | None = None,
+        self, *items: Item, inset: bool = False, gap: int = SMALL, margins: tuple[int, int, int, int] = CARD_MARGINS
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("kind", "inset" if inset else "card")
         self.body = column(*items, gap=gap, margins=margins)
         self.setLayout(self.body)
@@ -43,8 +38,8 @@ class SectionCard(Card):
 
     folded_changed = Signal(bool)
 
-    def __init__(self, title: str, *, foldable: bool = True, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, title: str, *, foldable: bool = True) -> None:
+        super().__init__()
         self._foldable = foldable
         self._tick = IconLabel("circle", "quiet", 18)
         self._title = Label(title, "part")
@@ -115,8 +110,8 @@ class ChoiceCard(KeyboardRing, QRadioButton):
 
     chosen = Signal()
 
-    def __init__(self, icon: str, title: str, subtitle: str, *, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, icon: str, title: str, subtitle: str) -> None:
+        super().__init__()
         self.setProperty("kind", "choice")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(title)
@@ -189,10 +184,8 @@ class ChoiceCard(KeyboardRing, QRadioButton):
 class EmptyPlace(QWidget):
     pressed = Signal()
 
-    def __init__(
-        self, icon: str, sentence: str, button: str = "", button_icon: str = "", *, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, icon: str, sentence: str, button: str = "", button_icon: str = "") -> None:
+        super().__init__()
         self._sentence = Label(sentence, "quiet", wrap=True)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._sentence.setMaximumWidth(scaled(420))
@@ -218,8 +211,8 @@ class EmptyPlace(QWidget):
 
 
 class MaybeEmpty(QStackedWidget):
-    def __init__(self, icon: str, content: QWidget | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, icon: str, content: QWidget | None = None) -> None:
+        super().__init__()
         self._empty = EmptyPlace(icon, "")
         self.addWidget(self._empty)
         if content is not None:

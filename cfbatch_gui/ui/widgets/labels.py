@@ -18,10 +18,8 @@ Role = Literal[
 class Label(QLabel):
     """Plain text in a role of the visual system; Qt never interprets it as markup."""
 
-    def __init__(
-        self, text: str = "", role: Role = "body", *, wrap: bool = False, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "", role: Role = "body", *, wrap: bool = False) -> None:
+        super().__init__()
         self._unbroken = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
@@ -55,8 +53,8 @@ class Label(QLabel):
 class Sentence(Label):
     """A text on one line where there is room for it, else on as many as it needs; for the lines of a `Flow`."""
 
-    def __init__(self, text: str = "", role: Role = "body", *, parent: QWidget | None = None) -> None:
-        super().__init__(text, role, wrap=True, parent=parent)
+    def __init__(self, text: str = "", role: Role = "body") -> None:
+        super().__init__(text, role, wrap=True)
 
     def sizeHint(self) -> QSize:
         line = self.fontMetrics().horizontalAdvance(self.text()) + 2
@@ -66,9 +64,9 @@ class Sentence(Label):
 class ElidedLabel(Label):
     """One line of text, cut with "…" where the width ends; the tooltip then shows the whole text."""
 
-    def __init__(self, text: str = "", role: Role = "body", *, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str = "", role: Role = "body") -> None:
         self._whole = ""
-        super().__init__("", role, parent=parent)
+        super().__init__("", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setText(text)
 
@@ -108,8 +106,8 @@ class ElidedLabel(Label):
 class IconLabel(QWidget):
     """An icon; decoration, unless it is given an accessible name."""
 
-    def __init__(self, name: str, colour_role: str = "text", size: int = 16, *, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, colour_role: str = "text", size: int = 16) -> None:
+        super().__init__()
         self._name, self._role, self._size = name, colour_role, size
         self.setFixedSize(size, size)
 
@@ -126,10 +124,8 @@ class IconLabel(QWidget):
 class StateLabel(QWidget):
     """A state as an icon with a word, so that it does not depend on the colour alone."""
 
-    def __init__(
-        self, text: str = "", icon: str = "circle", colour_role: Role = "quiet", *, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "", icon: str = "circle", colour_role: Role = "quiet") -> None:
+        super().__init__()
         self._icon = IconLabel(icon, colour_role, 15)
         self._word = Sentence(text, colour_role)
         self._word.setProperty("state", "true")
@@ -151,10 +147,8 @@ class StateLabel(QWidget):
 
 
 class Figure(QWidget):
-    def __init__(
-        self, number: str = "", caption: str = "", *, wrap: bool = False, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, number: str = "", caption: str = "", *, wrap: bool = False) -> None:
+        super().__init__()
         self._number = Label(number, "figure")
         self._caption = Label(caption, "small", wrap=wrap)
         column = QVBoxLayout(self)
@@ -177,16 +171,9 @@ class Figure(QWidget):
 
 class IconLine(QWidget):
     def __init__(
-        self,
-        text: str = "",
-        icon: str = "info",
-        role: Role = "small",
-        *,
-        icon_role: str = "quiet",
-        wrap: bool = True,
-        parent: QWidget | None = None,
+        self, text: str = "", icon: str = "info", role: Role = "small", *, icon_role: str = "quiet", wrap: bool = True
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._icon = IconLabel(icon, icon_role, 15)
         self._label = Label(text, role, wrap=wrap)
         row = QHBoxLayout(self)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QTextCharFormat, QTextCursor, QTextOption
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit
 
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme
@@ -50,8 +50,8 @@ _LONGEST = 200_000  # characters that are shown; copying the row copies all of t
 class TextPanel(Card):
     """`lines` is the number of lines shown while it is folded."""
 
-    def __init__(self, *, lines: int = _FOLDED_LINES, parent: QWidget | None = None) -> None:
-        super().__init__(inset=True, parent=parent)
+    def __init__(self, *, lines: int = _FOLDED_LINES) -> None:
+        super().__init__(inset=True)
         self._lines = lines
         self._is_open = False
         self._sought = ""

@@ -139,8 +139,8 @@ class CrashHandler(QObject):
 
     crashed = Signal(str)
 
-    def __init__(self, version: str = "", parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, version: str = "") -> None:
+        super().__init__()
         self._version = version
         self._before: tuple[Any, Any, Any] | None = None
 
@@ -333,8 +333,8 @@ async def _say(error: UserError) -> None:
 class SingleWindow(QObject):
     """Receives the requests of later starts; the process must hold the lock of the ledger in `paths`."""
 
-    def __init__(self, paths: Paths, environ: Mapping[str, str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, paths: Paths, environ: Mapping[str, str]) -> None:
+        super().__init__()
         self._requests: asyncio.Queue[tuple[QLocalSocket, Request]] = asyncio.Queue()
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)

@@ -127,8 +127,8 @@ class MainWindow(QMainWindow):
     scheme_chosen = Signal(str)  # a `Scheme`
     close_requested = Signal()
 
-    def __init__(self, memory: Memory, *, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, memory: Memory) -> None:
+        super().__init__()
         self._memory = memory
         self._may_close = False
         self._is_painted = False

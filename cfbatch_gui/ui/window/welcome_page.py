@@ -26,8 +26,8 @@ class WelcomePage(QWidget):
     connect_account = Signal()
     open_file = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.try_button = PrimaryButton(self.tr("Start with the example"), "play", self.try_example.emit)
         self.connect_button = Button(self.tr("Connect my account"), "key-round", self.connect_account.emit)
         try_card = _card(
