@@ -411,9 +411,9 @@ class Rankings:
         """All contexts, queries as in the input and by rank; the data is closed between two blocks."""
         return self._in_blocks(self._all_ranked(), size)
 
-    def blocks_in_file_order(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
-        """All contexts in the order of the input, at most `size` at a time; each with its rank in its query."""
-        return self._in_blocks(self._all_ranked().by_item(), size)
+    def blocks_in_file_order(self) -> Iterator[tuple[RankedContext, ...]]:
+        """All contexts in the order of the input, at most BLOCK at a time; each with its rank in its query."""
+        return self._in_blocks(self._all_ranked().by_item(), BLOCK)
 
     def _all_ranked(self) -> RankedItems:
         with self._folder.open(read_only=True) as database:

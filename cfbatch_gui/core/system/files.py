@@ -134,13 +134,13 @@ def remove_own_file(path: Path) -> None:
 
 
 @contextmanager
-def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
+def own_file_writer(path: Path) -> Iterator[BinaryIO]:
     """`atomic_writer` for a file in the program's own folder, readable by this user only.
 
     Raises DiskFull and DataError.
     """
     try:
-        with atomic_writer(path, buffering=buffering, private=True) as stream:
+        with atomic_writer(path, private=True) as stream:
             yield stream
     except ExportError as error:
         raise DataError(
@@ -154,7 +154,7 @@ def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def atomic_writer(path: Path, *, buffering: int = -1, private: bool = False) -> Iterator[BinaryIO]:
+def atomic_writer(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """A stream that becomes the file `path` when the block ends; nothing changes when it raises.
 
     Links and an older file's permissions stay; a `private` file is this user's only. Raises DiskFull and ExportError.
@@ -165,7 +165,7 @@ def atomic_writer(path: Path, *, buffering: int = -1, private: bool = False) -> 
         try:
             if private:
                 create_own_file(part)
-            stream = part.open("w+b" if private else "x+b", buffering)
+            stream = part.open("w+b" if private else "x+b")
         except OSError as error:
             raise _failure(path, error) from error
         try:

@@ -864,17 +864,21 @@ def counts_sentence(findings: tuple[Finding, ...]) -> str:
 
 def text_report(result: ProbeResult) -> str:
     """The report as text; what did not hold comes first."""
-    return "\n".join(_lines(result)) + "\n"
+    return "\n".join(_lines(_facts(result), counts_sentence(result.findings))) + "\n"
 
 
 def json_report(result: ProbeResult) -> str:
     """The report as one JSON object, indented."""
+    return json.dumps(_facts(result), indent=2, ensure_ascii=False) + "\n"
+
+
+def _facts(result: ProbeResult) -> dict[str, Any]:
     counts = Counter(each.outcome for each in result.findings)
-    found = {
+    return {
         "report": "check of the service",
         "program": "CF Batch",
         "version": __version__,
-        "date": _moment(result.started),
+        "date": f"{datetime.fromtimestamp(result.started, UTC):%Y-%m-%d %H:%M} UTC",
         "connection": str(result.evidence.kind),
         "account_mark": result.account_mark,
         "model": result.evidence.plan.model.name,
@@ -887,49 +891,41 @@ def json_report(result: ProbeResult) -> str:
                 "outcome": str(each.outcome),
                 "observation": each.observation,
                 "sentence": each.assumption.sentence,
+                **({"otherwise": each.assumption.otherwise} if each.outcome is Outcome.NOT_HELD else {}),
             }
             for each in result.findings
         ],
         "batches": [
-            {"form": str(each.form), "request_id": _shortened(each), "sentence": each.sentence}
+            {
+                "form": str(each.form),
+                "request_id": f"{each.request_id[:4]}…" if each.request_id else "",
+                "sentence": each.sentence,
+            }
             for each in result.batches
         ],
-        "calls": [{"step": words, "status": status} for words, status in _calls(result)],
+        "calls": [
+            {"step": f"{each.step}, {each.form}" if each.form else str(each.step), "status": each.status}
+            for each in result.evidence.exchanges
+        ],
     }
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
-def _lines(result: ProbeResult) -> Iterator[str]:
-    yield from ("CF Batch: check of the service", "")
-    yield f"Date:        {_moment(result.started)}"
-    yield f"Program:     CF Batch {__version__}; its assumptions were read in {READ_ON}"
-    yield f"Connection:  {result.evidence.kind}" + (
-        f", account mark {result.account_mark}" if result.account_mark else ""
-    )
-    yield f"Model:       {result.evidence.plan.model.name}"
-    yield f"Result:      {counts_sentence(result.findings)}"
+def _lines(facts: dict[str, Any], counts: str) -> Iterator[str]:
+    mark = facts["account_mark"]
+    yield from (f"{facts['program']}: {facts['report']}", "")
+    yield f"Date:        {facts['date']}"
+    yield f"Program:     CF Batch {facts['version']}; its assumptions were read in {facts['assumptions_read']}"
+    yield f"Connection:  {facts['connection']}" + (f", account mark {mark}" if mark else "")
+    yield f"Model:       {facts['model']}"
+    yield f"Result:      {counts}"
     for outcome in (Outcome.NOT_HELD, Outcome.HELD, Outcome.NOT_SEEN):
-        found = [each for each in result.findings if each.outcome is outcome]
+        found = [each for each in facts["assumptions"] if each["outcome"] == outcome]
         yield from ("", f"{outcome.capitalize()} ({len(found)})" if found else f"{outcome.capitalize()}: none")
         for each in found:
-            yield f"  {each.assumption.id}: {each.assumption.sentence}"
-            yield f"          {each.observation}"
-            if outcome is Outcome.NOT_HELD:
-                yield f"          What the program does then: {each.assumption.otherwise}"
+            yield from (f"  {each['id']}: {each['sentence']}", f"          {each['observation']}")
+            if "otherwise" in each:
+                yield f"          What the program does then: {each['otherwise']}"
     yield from ("", "Batches")
-    yield from (f"  {each.form} ({_shortened(each) or 'no id'}): {each.sentence}" for each in result.batches)
+    yield from (f"  {each['form']} ({each['request_id'] or 'no id'}): {each['sentence']}" for each in facts["batches"])
     yield from ("", "Calls, with their HTTP status")
-    yield from (f"  {words}: {status or 'no answer'}" for words, status in _calls(result))
-
-
-def _calls(result: ProbeResult) -> Iterator[tuple[str, int]]:
-    for each in result.evidence.exchanges:
-        yield f"{each.step}, {each.form}" if each.form else str(each.step), each.status
-
-
-def _shortened(batch: ProbedBatch) -> str:
-    return f"{batch.request_id[:4]}…" if batch.request_id else ""
-
-
-def _moment(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    yield from (f"  {each['step']}: {each['status'] or 'no answer'}" for each in facts["calls"])

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -386,13 +386,11 @@ def candidates(base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
 class ChooseJobsDialog(FormDialog):
     """`chosen` has the jobs once it is accepted. Open it with `dialogs.finished`."""
 
-    def __init__(
-        self, base: Job, jobs: Sequence[Job], *, clock: Callable[[], float] = time.time, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, base: Job, jobs: Sequence[Job], parent: QWidget | None = None) -> None:
         super().__init__(tr("Compare with…"), parent)
         self.compare_button = PrimaryButton(tr("Compare"), "git-compare", self.accept)
         self._jobs = candidates(base, jobs)
-        now = clock()
+        now = time.time()
         self.find_field = SearchField(self.tr("Find a job"), shortcut=True)
         self.find_field.searched.connect(self._find)
         self.rows: Rows[Job] = Rows(self._columns(now), self._jobs, key=lambda job: job.id, parent=self)

@@ -1,6 +1,5 @@
 """The third part of a draft: its figures, the rows left out, whether it can be sent, and the button that sends it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -164,9 +163,9 @@ class CheckSection(SectionCard):
     doubtful_wanted = Signal(bool)  # whether doubtful rows are sent
     cure_wanted = Signal(object)  # a Cure
 
-    def __init__(self, program: Program, clock: Callable[[], float]) -> None:
+    def __init__(self, program: Program) -> None:
         super().__init__(self.tr("Check and send"), foldable=False)
-        self._program, self._clock = program, clock
+        self._program = program
         self._is_sending = False
         self._why_not = ""
         self.facts = ElidedLabel("", "quiet")
@@ -224,7 +223,7 @@ class CheckSection(SectionCard):
         else:
             is_practice = connection is not None and connection.is_practice
             self.figures.show_preflight(
-                found, kind, metadata, is_practice=is_practice, spent=state.spent, now=self._clock()
+                found, kind, metadata, is_practice=is_practice, spent=state.spent, now=self._program.clock()
             )
         if found is not None or not state.is_reading:
             self.problem_bars.show_preflight(found, job, metadata)

@@ -1,7 +1,6 @@
 """The page of a draft: the kind of job, its data, and the check with the button that sends it."""
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,19 +39,11 @@ class DraftPage(QWidget):
     tags_wanted = Signal(str)
     phase_changed = Signal(str)
 
-    def __init__(
-        self,
-        program: Program,
-        notices: Notices,
-        *,
-        on_error: Callable[[UserError], None] | None = None,
-        clock: Callable[[], float] = time.time,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, program: Program, notices: Notices, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._program, self._notices, self._clock = program, notices, clock
+        self._program, self._notices = program, notices
         self._connections: tuple[ConnectionSummary, ...] = ()
-        drafts = self.drafts = DraftStates(program, on_error or self._show_error, self)
+        drafts = self.drafts = DraftStates(program, self._show_error, self)
         self.tasks = drafts.tasks
         reading = self.reading = DraftReading(program, drafts)
         self.offers = DraftOffers(program, drafts)
@@ -92,7 +83,7 @@ class DraftPage(QWidget):
         recipes = RecipesButton(self._program, self.drafts, self.choices, self._notices, self)
         self.what = WhatSection(self.choices)
         self.data = DataSection(recipes, self.choices, self.files, self.intake)
-        self.version, self.check = VersionSection(self.versions), CheckSection(self._program, self._clock)
+        self.version, self.check = VersionSection(self.versions), CheckSection(self._program)
         self.header.also_offer(self.check.send_button, self.check.try_button)
         self._connect_sections()
         for section in (self.what, self.data, self.version, self.check):
@@ -198,7 +189,7 @@ class DraftPage(QWidget):
         connection_id = connection_id or self.drafts.job(self.job_id()).connection
         used = next((each for each in self._connections if each.id == connection_id), None)
         if used is not None and used.is_ready:
-            self.acts.ask_for_models(used, now=self._clock())
+            self.acts.ask_for_models(used, now=self._program.clock())
 
     def _truncate(self, truncate: bool) -> None:
         options = self.drafts.job(self.job_id()).options

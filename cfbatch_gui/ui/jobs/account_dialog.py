@@ -1,8 +1,5 @@
 """The dialog that lists the jobs in the user's account, and the one that takes over what another computer has sent."""
 
-import time
-from collections.abc import Callable
-
 from PySide6.QtCore import QItemSelection, QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
@@ -124,17 +121,11 @@ class AccountDialog(FormDialog):
     unlock_wanted = Signal()  # of the keyring
 
     def __init__(
-        self,
-        program: Program,
-        tasks: Tasks,
-        *,
-        connection_id: str = "",
-        clock: Callable[[], float] = time.time,
-        parent: QWidget | None = None,
+        self, program: Program, tasks: Tasks, *, connection_id: str = "", parent: QWidget | None = None
     ) -> None:
         super().__init__(tr("In your account"), parent)
         self.take_button = PrimaryButton(tr("Take over…"), "download", self._take_over_or_open)
-        self._program, self._tasks, self._clock = program, tasks, clock
+        self._program, self._tasks = program, tasks
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._workers = tuple(each for each in program.address_book.saved() if each.kind == "worker")
         self.connection = Choice(self.tr("Worker"))
@@ -197,7 +188,7 @@ class AccountDialog(FormDialog):
             each.setVisible(bool(self._workers))
 
     def _columns(self) -> tuple[Column[AccountJob], ...]:
-        now = self._clock()
+        now = self._program.clock()
         here, not_here = self.tr("On this computer"), self.tr("not here")
         return (
             Column(self.tr("Job"), lambda job: job.title, key="job", icon=_icon, stretch=True),

@@ -2,8 +2,6 @@
 
 import asyncio
 import gzip
-import time
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -45,11 +43,9 @@ Line = tuple[str, str]
 
 
 class DetailsView(QWidget):
-    def __init__(
-        self, program: Program, *, clock: Callable[[], float] = time.time, memory: Memory | None = None
-    ) -> None:
+    def __init__(self, program: Program, *, memory: Memory | None = None) -> None:
         super().__init__()
-        self._program, self._clock = program, clock
+        self._program = program
         self._job: Job | None = None
         self._is_collected = False
         self._lines: tuple[Line, ...] = ()
@@ -185,7 +181,7 @@ class DetailsView(QWidget):
             parts.append(self.tr("copies deleted {when}").format(when=_moment(job.account_cleared_at)))
         elif job.finished_at and (connection := connection_of(self._program, job)) is not None:
             until = job.finished_at + connection.keep_days * _DAY
-            is_over = until <= self._clock()
+            is_over = until <= self._program.clock()
             kept = self.tr("copies kept until {when}").format(when=_moment(until))
             parts.append(self.tr("copies are deleted at the next start") if is_over else kept)
         return " · ".join(parts)

@@ -1,7 +1,6 @@
 """The page of a sent job: its header, progress, results and details, and copying the job as code."""
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -61,10 +60,9 @@ class JobPage(QWidget):
         job_actions: JobActions,
         *,
         memory: Memory | None = None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
-        self._program, self._notices, self._memory, self._clock = program, notices, memory, clock
+        self._program, self._notices, self._memory = program, notices, memory
         self._job: Job | None = None
         self._chosen: dict[str, str] = {}  # the key of the tab that the user chose, by job id
         self._planned: dict[str, Planned] = {}
@@ -81,7 +79,7 @@ class JobPage(QWidget):
     def progress(self) -> "ProgressView":
         from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
-        view = ProgressView(self._program, self._say, clock=self._clock, memory=self._memory)
+        view = ProgressView(self._program, self._say, memory=self._memory)
         view.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
         view.connection_wanted.connect(self.connection_wanted)
         return view
@@ -90,7 +88,7 @@ class JobPage(QWidget):
     def details(self) -> "DetailsView":
         from cfbatch_gui.ui.jobs.details_view import DetailsView
 
-        return DetailsView(self._program, clock=self._clock, memory=self._memory)
+        return DetailsView(self._program, memory=self._memory)
 
     async def close_work(self) -> None:
         await self.tasks.close()

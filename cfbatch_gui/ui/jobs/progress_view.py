@@ -322,15 +322,10 @@ class ProgressView(QWidget):
     connection_wanted = Signal()
 
     def __init__(
-        self,
-        program: Program,
-        on_error: Callable[[UserError], None],
-        *,
-        clock: Callable[[], float] = time.time,
-        memory: Memory | None = None,
+        self, program: Program, on_error: Callable[[UserError], None], *, memory: Memory | None = None
     ) -> None:
         super().__init__()
-        self._program, self._clock = program, clock
+        self._program = program
         self._job: Job | None = None
         self._planned = Planned()
         self._readable = self._of = 0  # texts or scores that can be read, and the total
@@ -340,7 +335,7 @@ class ProgressView(QWidget):
         self.cards: dict[int, UnknownOutcomeCard] = {}
         self._troubles: list[Trouble] = []
         self.trouble_bars: list[NoticeBar] = []
-        self.table = BatchTable(clock=clock, memory=memory)
+        self.table = BatchTable(clock=program.clock, memory=memory)
         self._make_widgets()
         self._lay_out()
         self._seconds = QTimer(self)
@@ -537,7 +532,7 @@ class ProgressView(QWidget):
         self.title.setText(self._title_words(job))
         self.bar.set_parts(job.batches_done, len(job.batches))
         usual = "" if is_over(job) else usual_words(job, self._program.ledger.jobs())
-        self.times.setText(" ".join(filter(None, (running_words(job, self._clock()), usual))))
+        self.times.setText(" ".join(filter(None, (running_words(job, self._program.clock()), usual))))
         self._show_readable(job)
         self.table.show_job(job, next_look=self._next_look(job))
         if is_over(job):

@@ -44,14 +44,11 @@ def boxed(layout: QLayout, parent: QWidget | None = None) -> QWidget:
     return widget
 
 
-def line(*, vertical: bool = False) -> QFrame:
+def line() -> QFrame:
     """A hairline, 1 pixel wide."""
     frame = QFrame()
     frame.setProperty("kind", "line")
-    if vertical:
-        frame.setFixedWidth(1)
-    else:
-        frame.setFixedHeight(1)
+    frame.setFixedHeight(1)
     return frame
 
 

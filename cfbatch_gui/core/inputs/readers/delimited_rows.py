@@ -412,9 +412,9 @@ def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row,
                 yield Block(found.numbers, [fitted(cells, width) for cells in found.rows])
 
 
-def read_records(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[Row]:
+def read_records(file: BinaryIO, source: Source) -> Iterator[Row]:
     """Yield every record that is not blank from the table's first line on, header included, as wide as it is."""
-    return single_rows(_Records(file, source, progress, None).blocks())
+    return single_rows(_Records(file, source, None, None).blocks())
 
 
 def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple[str, ...]]) -> Iterator[Block | Row]:

@@ -431,9 +431,9 @@ _DATABASES = {".db"}
 _LEFT_BEHIND = {".part", ".db-journal"}
 
 
-def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+def back_up(paths: Paths, target: Path) -> int:
     """Write ledger, ids, job folders and judgements into a zip file that only this user can read; how many files.
-    Databases are copied through SQLite. It holds all texts and no token. `progress` gets files done and in all.
+    Databases are copied through SQLite. It holds all texts and no token.
     Raises DiskFull, ExportError.
     """
     folders = (paths.jobs, paths.judgements)
@@ -441,14 +441,13 @@ def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] 
     files = [paths.ledger, paths.submissions, *found]
     files = [path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND]
     with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number, path in enumerate(files, 1):
+        for path in files:
             name = path.relative_to(paths.root).as_posix()
             if path.suffix in _DATABASES:
                 _copy_database(path, archive, name, is_ledger=path == paths.ledger)
             else:
                 with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as entry:
                     shutil.copyfileobj(source, entry)
-            progress(number, len(files))
     return len(files)
 
 

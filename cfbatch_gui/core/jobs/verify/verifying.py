@@ -129,8 +129,6 @@ def inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> J
     return check
 
 
-Progress = Callable[[int, int], None]  # batches done, and in all
-
 _log = logging.getLogger(__name__)
 
 
@@ -140,7 +138,6 @@ def verify_job(
     *,
     mend: bool = False,
     batches: Collection[int] | None = None,
-    progress: Progress = lambda done, total: None,
 ) -> JobCheck:
     """Check what a job, or these `batches`, hold; with `mend` put right what can be. Blocking. Raises only DiskFull,
     with nothing changed. Who mends lets nobody else work on the job, and calls `asked_for_again` after.
@@ -161,7 +158,7 @@ def verify_job(
             check = inputs(folder, job, done, check)
         with folder.open(read_only=not mend) as database, _at_once(database, mend=mend):
             verifying = _Verifying(database, folder, job, check, is_whole_job=batches is None, mend=mend)
-            check = verifying.run(done, progress)
+            check = verifying.run(done)
         if batches is None:
             check = structure(folder, job, check)
     except DataError as error:
@@ -221,15 +218,14 @@ class _Verifying:
         self._right_scores: dict[int, float] = {}
         self._wrong: set[int] = set()
 
-    def run(self, done: list[Batch], progress: Progress) -> JobCheck:
+    def run(self, done: list[Batch]) -> JobCheck:
         if self._job.kind is Kind.EMBED:
             self._check_vector_file()
         # As they are before anything is mended.
         taken = (NOT_SENT,) if self._job.reused else ()
         sums = ResultSums(self._database, self._folder, self._job.kind, (*(batch.number for batch in done), *taken))
-        for number, batch in enumerate(done, start=1):
+        for batch in done:
             self._check_batch(batch)
-            progress(number, len(done))
         if self._job.reused:
             self._unproven[NOT_SENT] = ""  # no answer of theirs was ever here: their checksums decide
         self._check_parts(done)
@@ -444,11 +440,7 @@ _LAST_BATCHES, _LAST_BYTES = 8, 20_000_000  # of answers as they are kept, compr
 
 
 def check_last_written(
-    jobs: Iterable[Job],
-    folder_of: Callable[[str], JobFolder],
-    *,
-    most_batches: int = _LAST_BATCHES,
-    most_bytes: int = _LAST_BYTES,
+    jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], *, most_batches: int = _LAST_BATCHES
 ) -> tuple[JobCheck, ...]:
     """Check what was stored last, which a power cut can have taken, and put it right; for a thread, before the runner.
     Returns the jobs with damage; what was lost is for `asked_for_again`. Raises nothing.
@@ -460,7 +452,7 @@ def check_last_written(
     for batch, job in done[:most_batches]:
         with suppress(OSError):
             size += folder_of(job.id).reply(batch.number).stat().st_size
-        if size > most_bytes and chosen:
+        if size > _LAST_BYTES and chosen:
             break
         chosen.setdefault(job.id, (job, set()))[1].add(batch.number)
     checks = (_checked_at_start(folder_of(job.id), job, numbers) for job, numbers in chosen.values())
