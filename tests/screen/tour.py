@@ -223,7 +223,7 @@ class Tour:
         await self._dialog("raw-answer")
         self._space._job.tabs.choose(tabs.RANKING)
         await settled(self._stage)
-        self._space._results.ranking.view.contexts.opened.emit(0)
+        self._space._results.pages["ranking"].view.contexts.opened.emit(0)
         await self._stop("ranking-text")
         self._window.export.emit()
         await self._dialog("export")
@@ -256,7 +256,7 @@ class Tour:
                 bar.choose(tab)
                 await self._stop(tab)
             if tab == tabs.SIMILAR:
-                similar = self._space._results.about_vectors.pages["similar"].view
+                similar = self._space._results.pages["similar"].view
                 similar.sentence.setText("something warm for the bed")
                 similar.search()
                 await self._stop("similar-found")
@@ -266,7 +266,7 @@ class Tour:
         """What stands there after a push and after a search, and the form before the next."""
         self._space._job.tabs.choose(tabs.VECTORIZE)
         await self._stop("vectorize")
-        page = self._space._results.vectorize.view
+        page = self._space._results.pages["vectorize"].view
         page.search.sentence.setText("something warm for the bed")
         page.search.button.click()
         await self._stop("vectorize-found")

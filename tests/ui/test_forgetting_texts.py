@@ -30,7 +30,7 @@ async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
 
 
 def rows_say(stage: Stage, words: str) -> bool:
-    table = stage.workspace._results.ranking.view.contexts
+    table = stage.workspace._results.pages["ranking"].view.contexts
     model = table.model()
     if model is None:  # nothing is read yet
         return False

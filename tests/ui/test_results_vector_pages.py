@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.vector_views import VectorViews
+from cfbatch_gui.ui.window.pages import ResultViews
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -29,7 +29,7 @@ TEXTS = "id,text,category,price\n" + "".join(
 @dataclass
 class Pages:
     driver: JobPageDriver
-    views: VectorViews
+    views: ResultViews
     job: Job
     until: Until
 
@@ -46,7 +46,7 @@ class Pages:
 @pytest.fixture
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
-        views = VectorViews(driver.program, driver.notices, lambda: driver.vectors)
+        views = ResultViews(driver.program, driver.notices, memory=None, may_begin=None)
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
         yield Pages(driver, views, job, until)
@@ -131,8 +131,8 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     assert not page.lasso_button.isChecked()
     wanted: list[bool] = []
     pages.views.table_wanted.connect(lambda: wanted.append(True))
+    table = await pages.open("vectors")
     page.rows_wanted.emit((3, 9), "Lasso")
-    table = pages.driver.vectors
     assert wanted == [True]
     assert table.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"

@@ -39,7 +39,7 @@ async def finished(stage: Stage, kind: Kind) -> Job:
 async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int, until: Until) -> None:
     stage.workspace.window.resize(width, 560)
     await finished(stage, Kind.RANK)
-    table = stage.workspace._results.ranking.view.contexts
+    table = stage.workspace._results.pages["ranking"].view.contexts
     await until(lambda: table.columns() and table.isVisible())
     text = next(section for section, column in enumerate(table.columns()) if column.stretch)
     await until(lambda: table.columnWidth(text) >= table.fontMetrics().horizontalAdvance(FIVE_WORDS) - 20)
@@ -48,7 +48,7 @@ async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int,
 
 async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage, until: Until) -> None:
     await finished(stage, Kind.RANK)
-    table = stage.workspace._results.ranking.view.contexts
+    table = stage.workspace._results.pages["ranking"].view.contexts
     await until(lambda: table.columns() and any(table.isColumnHidden(at) for at in range(2, 5)))
     stage.workspace.window.resize(1280, 820)
     await until(lambda: not any(table.isColumnHidden(at) for at in range(5)))

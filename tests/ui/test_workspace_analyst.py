@@ -101,7 +101,7 @@ async def test_the_failed_rows_to_mend(stage: Stage, tmp_path: Path) -> None:
 async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Path) -> None:
     job = await show(stage, tmp_path / "answers.csv", Kind.EMBED)
     await stage.person.click("Map")
-    page = stage.workspace._results.about_vectors.pages["map"].view
+    page = stage.workspace._results.pages["map"].view
     await stage.person.until(lambda: page.map is not None and not page.tasks.running())
     box = page.dots.rect().adjusted(2, 2, -2, -2)
     wanted = round(page.dots.pixel_of(0).x())

@@ -14,7 +14,6 @@ from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import LateView, imported
-from cfbatch_gui.ui.results.vector_views import VectorViews
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.results.overview_view import OverviewView
     from cfbatch_gui.ui.results.quality_view import QualityView
     from cfbatch_gui.ui.results.ranking_view import RankingView
-    from cfbatch_gui.ui.results.vectors_view import VectorsView
+    from cfbatch_gui.ui.results.vector_page import VectorPage
     from cfbatch_gui.ui.settings import SettingsPage
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
     from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
@@ -174,48 +173,60 @@ def _can_be_judged(job: Job) -> bool:
 
 
 class ResultViews(QObject):
-    """No view is made before `may_begin` returns."""
+    """No view is made before `may_begin` returns.
+
+    `table_wanted` is emitted when the table shows rows that a page selected, and should become the current tab.
+    """
 
     score_help_wanted = Signal()
+    table_wanted = Signal()
 
     def __init__(
         self,
         program: Program,
         notices: Notices,
         *,
-        memory: Memory,
-        may_begin: Callable[[], Awaitable[object]],
-        parent: QObject,
+        memory: Memory | None,
+        may_begin: Callable[[], Awaitable[object]] | None,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._program, self._notices, self._memory = program, notices, memory
 
-        def late(module: str, make: Callable[[Any], Any]) -> LateView[Any]:
-            return LateView(f"cfbatch_gui.ui.results.{module}", make, notices.show_error, may_begin=may_begin)
+        def late(module: str, make: Callable[[Any], Any], **more: Any) -> LateView[Any]:
+            return LateView(f"cfbatch_gui.ui.{module}", make, notices.show_error, may_begin=may_begin, **more)
 
-        self.ranking: LateView[RankingView] = late("ranking_view", self._make_ranking)
-        self.overview: LateView[OverviewView] = late("overview_view", self._make_overview)
-        self.vectors: LateView[VectorsView] = late(
-            "vectors_view", lambda module: module.VectorsView(program, notices, memory=memory)
-        )
-        self.about_vectors = VectorViews(program, notices, lambda: self.vectors.view, memory=memory, parent=self)
-        self.vectorize: LateView[VectorizePage] = LateView(
-            "cfbatch_gui.ui.vectorize.vectorize_page",
-            self._make_vectorize,
-            notices.show_error,
-            may_begin=may_begin,
-            has_something=lambda job: job.state in FORGETTABLE,
-        )
+        def late_page(name: str, *, has_something: Callable[[Job], bool] = lambda job: True, **more: Any) -> Any:
+            def make(module: Any) -> "VectorPage":
+                page: VectorPage = getattr(module, name.title().replace("_", ""))(program, notices, **more)
+                page.rows_wanted.connect(self._show_rows)
+                return page
+
+            return late(f"results.{name}", make, has_something=has_something)
+
+        # By the key of its tab, in the order of the tabs.
+        self.pages: dict[str, LateView[Any]] = {
+            "ranking": late("results.ranking_view", self._make_ranking),
+            "overview": late("results.overview_view", self._make_overview),
+            "vectors": late("results.vectors_view", lambda module: module.VectorsView(program, notices, memory=memory)),
+            "map": late_page("map_view", memory=memory),
+            "similar": late_page("similar_view", memory=memory),
+            "duplicates": late_page("duplicates_view", memory=memory),
+            "clusters": late_page("clusters_view", memory=memory),
+            "versus": late_page("versus_scores_view", has_something=self._has_ranking),
+            "vectorize": late(
+                "vectorize.vectorize_page", self._make_vectorize, has_something=lambda job: job.state in FORGETTABLE
+            ),
+        }
 
     def limits(self) -> "ExportOptions | None":
         """What the ranking is limited to; None before it was first shown."""
-        view = self.ranking.made()
+        view: RankingView | None = self.pages["ranking"].made()
         return view.limits() if view is not None else None
 
     async def close_work(self) -> None:
-        for late in (self.ranking, self.overview, self.vectors, self.vectorize):
+        for late in self.pages.values():
             await late.close_work()
-        await self.about_vectors.close_work()
         if is_made(self, "_pushes"):
             await self._pushes.tasks.close()
 
@@ -243,8 +254,16 @@ class ResultViews(QObject):
 
     def _make_vectorize(self, module: Any) -> "VectorizePage":
         page: VectorizePage = module.VectorizePage(self._program, self._notices, self._pushes, memory=self._memory)
-        page.rows_wanted.connect(self.about_vectors.show_rows)
+        page.rows_wanted.connect(self._show_rows)
         return page
+
+    def _show_rows(self, items: object, name: str) -> None:
+        if isinstance(items, tuple):
+            self.pages["vectors"].view.show_items(items, name)
+            self.table_wanted.emit()
+
+    def _has_ranking(self, _job: Job) -> bool:
+        return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())
 
 
 _MODULES = (

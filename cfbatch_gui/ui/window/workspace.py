@@ -164,24 +164,18 @@ class Workspace:
 
     @made_once
     def _job(self) -> "JobPage":
-        from cfbatch_gui.ui.jobs.job_page import OVERVIEW, QUALITY, RANKING, VECTORIZE, VECTORS, JobPage
+        from cfbatch_gui.ui.jobs.job_page import QUALITY, RANKING, JobPage
 
+        results = self._results.pages
         page = JobPage(
             self._program,
             self._notices,
-            {
-                RANKING: self._results.ranking,
-                QUALITY: self._evaluating.quality,
-                OVERVIEW: self._results.overview,
-                VECTORS: self._results.vectors,
-                **self._results.about_vectors.pages,
-                VECTORIZE: self._results.vectorize,
-            },
+            {RANKING: results[RANKING], QUALITY: self._evaluating.quality, **results},
             self.window.library.job_actions,
             memory=self._memory,
         )
         self.window.add_page(page)
-        self._results.about_vectors.table_wanted.connect(page.show_vectors)
+        self._results.table_wanted.connect(page.show_vectors)
         self._evaluating.quality_wanted.connect(page.show_quality)
         page.connection_wanted.connect(self.window.connection)
         self._paste_on(page)
