@@ -30,7 +30,6 @@ class VersusScores:
     """
 
     item_numbers: NDArray[np.int64]
-    query_numbers: NDArray[np.int64]
     scores: NDArray[np.float64]
     similarities: NDArray[np.float64]
     of: int
@@ -64,7 +63,6 @@ def scores_versus_similarities(
     queries, same_first = _same_best(query_numbers, columns[4], similarities)
     return VersusScores(
         item_numbers,
-        query_numbers,
         columns[4],
         similarities,
         of,

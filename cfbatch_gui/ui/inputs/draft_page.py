@@ -120,9 +120,6 @@ class DraftPage(QWidget):
     def refresh_connections(self) -> None:
         self.tasks.start("connections", self._look_at_connections())
 
-    def open_path(self, path: Path) -> None:
-        self.open_paths([path])
-
     def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
         return self.intake.open_paths(paths)
 

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, Future
 from contextvars import Context
+from functools import partial
 from typing import Any, TypeVar
 
 import qasync
@@ -73,17 +74,8 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
         if isinstance(handle, _TimerHandle):
             self._timer.cancel(handle)
 
-    async def getaddrinfo(
-        self,
-        host: Any,
-        port: Any,
-        *,
-        family: int = 0,
-        type: int = 0,  # noqa: A002  # asyncio's own name for it
-        proto: int = 0,
-        flags: int = 0,
-    ) -> Any:
-        return await self.run_in_executor(self._lookups, socket.getaddrinfo, host, port, family, type, proto, flags)
+    async def getaddrinfo(self, host: Any, port: Any, **how: Any) -> Any:
+        return await self.run_in_executor(self._lookups, partial(socket.getaddrinfo, host, port, **how))
 
     async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> Any:
         return await self.run_in_executor(self._lookups, socket.getnameinfo, sockaddr, flags)

@@ -182,9 +182,6 @@ class MainWindow(QMainWindow):
         if self._first_painting is not None and not self._first_painting.done():
             self._first_painting.set_result(None)
 
-    def set_can_export(self, possible: bool) -> None:
-        self.can_export.emit(possible)
-
     def come_forward(self, activation: str = "") -> None:
         """Come to the front, by the token that the desktop has given for it; "" is none."""
         keep_token(activation)

@@ -139,7 +139,7 @@ class Evaluating(QObject):
 
     def _show_page(self, page: QWidget) -> None:
         self._window.show_page(page)
-        self._window.set_can_export(False)
+        self._window.can_export.emit(False)
         self._window.library.open_job("")
 
     def _make_quality(self, module: Any) -> "QualityView":
@@ -280,8 +280,6 @@ class SettingsPages(QObject):
     state_shown = Signal()
     done = Signal()
     account_wanted = Signal(str)  # the list of what is in the account behind a connection
-    scheme_chosen = Signal(str)
-    back_up_wanted = Signal()
 
     def __init__(
         self,
@@ -291,10 +289,11 @@ class SettingsPages(QObject):
         *,
         memory: Memory,
         show: Callable[[QWidget], None],
-        parent: QObject,
+        window: MainWindow,
     ) -> None:
-        super().__init__(parent)
-        self._program, self._notices, self._tasks, self._memory, self._show = program, notices, tasks, memory, show
+        super().__init__(window)
+        self._program, self._notices, self._tasks, self._memory = program, notices, tasks, memory
+        self._show, self._window = show, window
 
     @made_once
     def connection(self) -> "ConnectionPage":
@@ -312,9 +311,9 @@ class SettingsPages(QObject):
 
         page = SettingsPage(self._program, self.connection)
         page.done.connect(self.done)
-        page.scheme_chosen.connect(self.scheme_chosen)
+        page.scheme_chosen.connect(self._window.scheme_chosen)
         page.traffic_wanted.connect(self.show_traffic)
-        page.back_up_wanted.connect(self.back_up_wanted)
+        page.back_up_wanted.connect(self._window.back_up)
         return page
 
     @made_once

@@ -71,7 +71,7 @@ class Workspace:
         )
         self._commands = Commands(program, self.window, self._tasks)
         self._settings = SettingsPages(
-            program, self._notices, self._tasks, memory=memory, show=self._show, parent=self.window
+            program, self._notices, self._tasks, memory=memory, show=self._show, window=self.window
         )
         self._in_use = ConnectionInUse(program, self.window, self._tasks, has_failed=self._settings.has_failed)
         self._new_jobs = NewJobs(program, self.window, self._tasks, lambda: self._draft, open_job=self._open_new)
@@ -209,7 +209,7 @@ class Workspace:
         page.setAccessibleName(job.name)
         page.setFocus(Qt.FocusReason.OtherFocusReason)
         self.window.library.open_job(job_id)
-        self.window.set_can_export(job.is_sent and job.has_results)
+        self.window.can_export.emit(job.is_sent and job.has_results)
         self._in_use.show()
 
     def _make_first_page(self, *, with_draft: bool) -> QWidget:
@@ -247,7 +247,7 @@ class Workspace:
     def _show(self, page: QWidget) -> None:
         self.window.show_page(page)
         self.window.library.open_job("")
-        self.window.set_can_export(False)
+        self.window.can_export.emit(False)
 
     def _is_shown(self, name: str) -> bool:
         return is_made(self, name) and self.window.pages.currentWidget() is getattr(self, name)
@@ -264,7 +264,7 @@ class Workspace:
             self._open_first()
         elif job.is_sent and self._is_shown("_job"):
             self._job.show_job(job)
-            self.window.set_can_export(job.has_results)
+            self.window.can_export.emit(job.has_results)
         elif job.is_sent:
             self._sent(opened)
 
@@ -361,7 +361,5 @@ class Workspace:
         self._settings.state_shown.connect(self._in_use.show)
         self._settings.done.connect(self._leave_settings)
         self._settings.account_wanted.connect(self._commands.show_account)
-        self._settings.scheme_chosen.connect(self._choose_scheme)
-        self._settings.back_up_wanted.connect(window.back_up)
         self._in_use.has_changed.connect(self._settings.refresh)
         self._announcements.opened.connect(self._open_from_desktop)

@@ -57,7 +57,7 @@ class DraftDriver:
     async def open(self, path: Path, until: Until, *, kind: Kind = Kind.RANK, connection: str = "practice") -> None:
         """Open a file in a new draft, and wait until it can be sent."""
         self.new_draft(kind=kind, connection=connection)
-        self.page.open_path(path)
+        self.page.open_paths([path])
         await until(self.is_ready)
 
     @property

@@ -12,7 +12,7 @@ JUDGED, SAMPLE, CORPUS = CandidatePool
 
 async def opened(driver: DraftDriver, folder: Path, until: Until, labels: Labels = POSITIVES) -> None:
     driver.new_draft()
-    driver.page.open_path(data_set(folder, labels))
+    driver.page.open_paths([data_set(folder, labels)])
     await until(lambda: driver.is_ready() and bool(driver.state.offers))
 
 

@@ -40,7 +40,7 @@ def link(driver: DraftDriver, sentence: str, text: str) -> LinkButton:
 
 async def opened(driver: DraftDriver, path: Path, until: Until, sentence: str = LEFT_OUT) -> None:
     driver.new_draft(kind=Kind.EMBED)
-    driver.page.open_path(path)
+    driver.page.open_paths([path])
     await settled(driver, sentence, until)
 
 
@@ -93,7 +93,7 @@ async def test_nobody_has_decided_about_other_rows(
     await settled(driver, SENT.replace("3", "4"), until)
     other = tmp_path / "other.csv"
     other.write_text(TEXTS, encoding="utf-8")
-    driver.page.open_path(other)
+    driver.page.open_paths([other])
     await settled(driver, LEFT_OUT, until)
     driver.click(link(driver, LEFT_OUT, "Send them as read"))
     await settled(driver, SENT, until)

@@ -54,7 +54,7 @@ async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, unti
     path = tmp_path / "empty.csv"
     path.write_text("question,answer\nwhy,\nhow,\n")
     driver.new_draft()
-    driver.page.open_path(path)
+    driver.page.open_paths([path])
     await until(driver.is_settled)
     assert driver.why_not().startswith("Choose the column that holds the contexts")
     driver.choose_role(1, Role.CONTEXT)

@@ -37,7 +37,7 @@ async def test_nothing_is_scrolled_sideways(driver: DraftDriver, tmp_path: Path,
         await until(lambda: page.area.horizontalScrollBar().maximum() == 0)
 
     job = driver.new_draft(kind=kind)
-    page.open_path(long)
+    page.open_paths([long])
     await nothing_is_hidden()
     page.choices.choose_kind(kind)
     driver.page.check.options_button.setChecked(True)

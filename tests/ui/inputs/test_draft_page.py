@@ -40,13 +40,13 @@ async def test_another_file_gives_its_name_unless_the_user_gave_one(
 ) -> None:
     examples = Path("resources/examples").resolve()
     driver.new_draft("New job")
-    driver.page.open_path(examples / "product-texts.csv")
+    driver.page.open_paths([examples / "product-texts.csv"])
     await until(lambda: driver.is_ready() and driver.job.name == "Product texts")
-    driver.page.open_path(questions)
+    driver.page.open_paths([questions])
     await until(lambda: driver.is_settled() and driver.job.name == "Questions")
     driver.page.header.renamed.emit("Mine")
     await until(lambda: driver.job.name == "Mine")
-    driver.page.open_path(examples / "product-texts.csv")
+    driver.page.open_paths([examples / "product-texts.csv"])
     await until(lambda: driver.is_settled() and driver.job.texts == 60)
     assert driver.job.name == "Mine"
 
@@ -56,16 +56,16 @@ async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
 ) -> None:
     texts = Path("resources/examples/product-texts.csv").resolve()
     driver.new_draft("New job")
-    driver.page.open_path(questions)
+    driver.page.open_paths([questions])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.RANK)
-    driver.page.open_path(texts)
+    driver.page.open_paths([texts])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.EMBED)
     assert driver.page.what.embed.is_chosen() and driver.job.texts == 60
     driver.click(driver.page.what.rank)
     await until(lambda: driver.is_settled() and not driver.is_ready())
-    driver.page.open_path(questions)
+    driver.page.open_paths([questions])
     await until(driver.is_ready)
-    driver.page.open_path(texts)
+    driver.page.open_paths([texts])
     await until(lambda: driver.is_settled() and driver.page.data.first.name.whole_text() == "product-texts.csv")
     assert driver.page.what.rank.is_chosen() and not driver.is_ready()
 
@@ -87,12 +87,12 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
     large.write_text("id,text\n" + "".join(f"{n},a text with the number {n}\n" for n in range(30_000)))
     small.write_text("id,text\n1,one\n2,two\n")
     driver.new_draft()
-    driver.page.open_path(large)
+    driver.page.open_paths([large])
     await until(lambda: driver.state.file is not None)
     for role in (Role.KEEP, Role.LABEL, Role.IGNORE):
         driver.choose_role(0, role)
         await asyncio.sleep(0)
-    driver.page.open_path(small)
+    driver.page.open_paths([small])
     await until(driver.is_ready)
     assert driver.job.source_name == "small.csv"
     assert driver.figures()[0] == ("2", "texts")
@@ -141,7 +141,7 @@ async def test_cells_from_a_spreadsheet_are_pasted(driver: DraftDriver, until: U
 
 async def test_rename_duplicate_delete_and_undo(driver: DraftDriver, questions: Path, until: Until) -> None:
     job = driver.new_draft("Before")
-    driver.page.open_path(questions)
+    driver.page.open_paths([questions])
     await until(driver.is_ready)
     driver.page.header.rename()
     field = driver.page.header.findChild(QLineEdit)
@@ -189,7 +189,7 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     first, second = (queries, answers) if is_begun_with_queries else (answers, queries)
     data = driver.page.data
     driver.new_draft()
-    driver.page.open_path(first)
+    driver.page.open_paths([first])
     await until(driver.is_settled)
     driver.click(driver.page.what.rank)
     await until(data.add_second.isVisible)
