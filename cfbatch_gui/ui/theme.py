@@ -396,6 +396,10 @@ class Restyling(QObject):
     @contextmanager
     def shown_first(self) -> Iterator[None]:
         widgets = QApplication.allWidgets()
+        for widget in widgets:
+            if widget.isVisible() and _place(widget) in self._waiting:  # shown since: now it is styled with the rest
+                self._waiting.remove(_place(widget))
+                widget.setAttribute(_POLISHED, True)
         # These are left to Qt: their style is the application's and their own in one.
         apart = {each for root in widgets if root.styleSheet() for each in (root, *root.findChildren(QWidget))}
         left_out = [
@@ -419,15 +423,16 @@ class Restyling(QObject):
     def _style_some(self) -> None:
         end = time.monotonic() + _TURN
         style = QApplication.style()
-        for widget in QApplication.allWidgets():
-            if (place := _place(widget)) in self._waiting:
-                self._waiting.remove(place)
-                style.polish(widget)
-                widget.setAttribute(_POLISHED, True)
-                QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
-                if time.monotonic() > end:
-                    self._turn.start()
-                    return
+        waiting = [widget for widget in QApplication.allWidgets() if _place(widget) in self._waiting]
+        waiting.sort(key=QWidget.isVisible, reverse=True)  # those that have been shown meanwhile come first
+        for widget in waiting:
+            self._waiting.remove(_place(widget))
+            style.polish(widget)
+            widget.setAttribute(_POLISHED, True)
+            QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+            if time.monotonic() > end and not widget.isVisible():
+                self._turn.start()
+                return
         self._waiting.clear()  # what is left of them is gone
 
 

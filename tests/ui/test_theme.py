@@ -217,6 +217,15 @@ def test_changes_that_follow_each_other_end_with_the_last(qtbot: Any, theme: The
     assert image.pixelColor(2, 690).name() == DARK.inset
 
 
+def test_a_page_that_is_shown_before_its_turn_changes_with_what_is_shown(theme: Theme, pages: Pages) -> None:
+    stack, _, hidden = pages
+    theme.set_scheme(Scheme.LIGHT)  # puts the hidden page behind
+    stack.setCurrentWidget(hidden)
+    theme.set_scheme(Scheme.DARK)
+    (title,) = (each for each in hidden.findChildren(ElidedLabel) if each.whole_text() == "Reviews")
+    assert title.palette().windowText().color() == QColor(DARK.text)
+
+
 def test_a_page_that_goes_before_its_turn_stops_nothing(qtbot: Any, theme: Theme, pages: Pages) -> None:
     stack, _, hidden = pages
     third = Counted()

@@ -92,6 +92,7 @@ class TrafficPage(QWidget):
             "ask": self.tr("Questions about batches"),
             "check": self.tr("Tests and lists of models"),
             "vectorize": self.tr("Vectors in Vectorize"),
+            "account": self.tr("Batches in your account"),
             "setup": self.tr("Setting up your Worker"),
         }.get(what, what)
 
