@@ -258,7 +258,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
     await person.until_sees("would go")
     await camera.take(stage, "duplicates")
     await person.click("Clusters")
-    await person.until_sees(" clusters")
+    await person.until_sees("Cluster 1:")
     await camera.take(stage, "clusters")
 
 
