@@ -118,7 +118,7 @@ def check_tables(database: sqlite3.Connection) -> None:
                 "changed."
             )
         )
-    (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
     if version < VERSION or found != "ok":
         raise sqlite3.DatabaseError(f"version {version}: {found}")
 

@@ -242,7 +242,7 @@ def _check(database: sqlite3.Connection, path: Path, index: str, account_mark: s
             ),
             detail=f"version {version}",
         )
-    is_sound = database.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    is_sound = database.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
     held = dict(database.execute("SELECT name, value FROM facts"))
     if not is_sound or any(held.get(name) != value for name, value in _owner(index, account_mark)):
         raise _DamageError

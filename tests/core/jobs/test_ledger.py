@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,12 +86,31 @@ def test_a_ledger_of_another_version_is_refused_unharmed_and_said_to_be_where_it
     assert paths.ledger.read_bytes() == before
 
 
-@pytest.mark.parametrize("damage", ["row", "header"])
+_LOOSE = "PRIMARY KEY(job_id, number, value)"  # the columns are stored in the same order
+
+
+def put_in_twice(database: sqlite3.Connection) -> None:
+    """Two rows of a batch, each as it was once written, as a page of an older file leaves them."""
+    (sql,) = database.execute("SELECT sql FROM sqlite_master WHERE name = 'batches'").fetchone()
+    rows = database.execute("SELECT * FROM batches").fetchall()
+    database.execute("DROP TABLE batches")
+    database.execute(sql.replace("PRIMARY KEY(job_id, number)", _LOOSE))
+    rows += [(job_id, number, value + b" ", zlib.crc32(value + b" ")) for job_id, number, value, _ in rows]
+    database.executemany("INSERT INTO batches VALUES(?, ?, ?, ?)", rows)
+    database.execute("PRAGMA writable_schema = 1")
+    database.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'batches'", (sql,))
+
+
+@pytest.mark.parametrize("damage", ["row", "header", "a row twice"])
 def test_damage_is_noticed(paths: Paths, damage: str) -> None:
     ledger = Ledger.open(paths)
-    ledger.save_job(a_job())
+    ledger.save_plan(a_job(), [Batch("abcd2345", 1, BatchState.QUEUED, 3, 30, 999, request_id="r-1")])
     ledger.close()
-    if damage == "row":
+    if damage == "a row twice":
+        with sqlite3.connect(paths.ledger) as database:
+            put_in_twice(database)
+        database.close()
+    elif damage == "row":
         with sqlite3.connect(paths.ledger) as database:
             database.execute("UPDATE jobs SET value = replace(value, 'practice', 'practise')")
         database.close()
