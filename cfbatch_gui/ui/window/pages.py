@@ -196,7 +196,9 @@ class ResultViews(QObject):
         def late(module: str, make: Callable[[Any], Any], **more: Any) -> LateView[Any]:
             return LateView(f"cfbatch_gui.ui.{module}", make, notices.show_error, may_begin=may_begin, **more)
 
-        def late_page(name: str, *, has_something: Callable[[Job], bool] = lambda job: True, **more: Any) -> Any:
+        def late_page(
+            name: str, *, has_something: Callable[[Job], bool] = lambda job: True, **more: Any
+        ) -> LateView[Any]:
             def make(module: Any) -> "VectorPage":
                 page: VectorPage = getattr(module, name.title().replace("_", ""))(program, notices, **more)
                 page.rows_wanted.connect(self._show_rows)

@@ -132,13 +132,7 @@ def inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> J
 _log = logging.getLogger(__name__)
 
 
-def verify_job(
-    folder: JobFolder,
-    job: Job,
-    *,
-    mend: bool = False,
-    batches: Collection[int] | None = None,
-) -> JobCheck:
+def verify_job(folder: JobFolder, job: Job, *, mend: bool = False, batches: Collection[int] | None = None) -> JobCheck:
     """Check what a job, or these `batches`, hold; with `mend` put right what can be. Blocking. Raises only DiskFull,
     with nothing changed. Who mends lets nobody else work on the job, and calls `asked_for_again` after.
     """
