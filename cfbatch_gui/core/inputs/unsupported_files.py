@@ -1,6 +1,5 @@
 """Recognise unsupported files by their first bytes, and say what to do instead."""
 
-import mmap
 import re
 from pathlib import Path
 
@@ -79,8 +78,14 @@ def is_old_workbook(path: Path, head: bytes) -> bool:
 
 
 def _holds(path: Path, name: re.Pattern[bytes]) -> bool:
-    with open_raw(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return bool(name.search(content))
+    before = b""
+    with open_raw(path) as file:
+        while piece := file.read(1024 * 1024):
+            seen = before + piece
+            if name.search(seen):
+                return True
+            before = seen[-64:]  # longer than a name, which may be cut here
+    return False
 
 
 def is_binary(sample: bytes) -> bool:

@@ -70,7 +70,7 @@ def bodies(folder: JobFolder, of: Job, plan: packing.Plan) -> list[bytes]:
     return [body_of(folder, of, batch.number) for batch in plan.batches]
 
 
-sometimes_long = st.one_of(st.text(min_size=1, max_size=30), st.integers(1, 60_000).map(lambda n: "wort " * n))
+sometimes_long = st.one_of(st.text(min_size=1, max_size=30), st.integers(1, 25_000).map(lambda n: "wort " * n))
 
 
 @given(st.lists(sometimes_long.filter(lambda text: text.isprintable()), min_size=1, max_size=250))
