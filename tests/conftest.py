@@ -22,9 +22,10 @@ settings.load_profile("short")
 # Every module of the project would be parsed for constants to try, which takes 180 MB and seconds of each worker.
 setattr(providers, "is_local_module_file", lambda path: False)  # noqa: B010 - it is a cached function
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # As in the background of a shell without jobs; every program that a test starts and interrupts would be deaf too.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+for _name, _handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    # As in the background of a shell without jobs, or under nohup; every program that a test starts would be deaf too.
+    if (_number := getattr(signal, _name, None)) is not None and signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 # One worker runs all tests of each of these: they share what takes long to make, or the one screen, mouse and keyboard.
 _TOGETHER: Final = (

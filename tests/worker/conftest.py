@@ -113,8 +113,15 @@ def worker(callers: Callers) -> Caller:
     return callers.worker()
 
 
+@pytest.fixture
+def room(collecting: Room) -> Iterator[Room]:
+    """The collecting Worker, which runs once for all."""
+    yield collecting
+    collecting.service.forget()
+
+
 @pytest.fixture(scope="session")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def collecting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     """The collecting Worker. Its practice service is done with a batch at once, and has the real clock."""
     with (
         PracticeServer(tmp_path_factory.mktemp("practice"), load_model=HashedNgrams) as practice,

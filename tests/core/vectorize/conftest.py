@@ -15,6 +15,7 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.vectorize.client import PART_BYTES
 from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, PushSettings
 from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
 from cfbatch_gui.core.vectorize.wire import Metric
@@ -43,6 +44,7 @@ class Bench:
     now: float = 1_800_000_000.0
     seconds_mutating: float = 0.0
     most_vectors: int = 5_000
+    most_bytes: int = PART_BYTES
     called: list[str] = field(default_factory=list)
     headers: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # of the bodies of upserts, in bytes
@@ -65,7 +67,8 @@ class Bench:
             budget=RateBudget(clock=lambda: self.now, sleep=self.sleep),
             clock=lambda: self.now,
         )
-        settings = PushSettings(lambda: self.now, sleep=self.sleep, most_vectors=self.most_vectors)
+        limits = {"most_vectors": self.most_vectors, "most_bytes": self.most_bytes}
+        settings = PushSettings(lambda: self.now, sleep=self.sleep, **limits)
         return Vectorize(lambda connection_id: client, self.job, paths.vectorize_record, settings)
 
     async def sleep(self, seconds: float) -> None:

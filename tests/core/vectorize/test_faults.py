@@ -157,8 +157,8 @@ async def test_the_details_hold_no_token(open_bench: Open) -> None:
 
 async def test_large_parts_go_over_http_in_pieces(tmp_path: Path) -> None:
     with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
-        bench = Bench(tmp_path, server.url)
-        bench.add("one", unit_vectors(2_500, 1_024))
+        bench = Bench(tmp_path, server.url, most_bytes=5_000_000)
+        bench.add("one", unit_vectors(500, 1_024))
         await bench.index(dimensions=1_024)
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
     assert push.outcome is PushOutcome.VERIFIED
