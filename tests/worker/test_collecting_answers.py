@@ -26,8 +26,9 @@ def answer_of(size: int) -> bytes:
     body.seek(0, io.SEEK_END)
     for number in range(size // 1000 + 1):
         body.write(b"%01000d" % number)
-    body.truncate(body.seek(size - len(end)))
+    body.seek(size - len(end))
     body.write(end)
+    body.truncate()
     return body.getvalue()
 
 

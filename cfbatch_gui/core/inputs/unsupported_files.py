@@ -78,14 +78,8 @@ def is_old_workbook(path: Path, head: bytes) -> bool:
 
 
 def _holds(path: Path, name: re.Pattern[bytes]) -> bool:
-    before = b""
-    with open_raw(path) as file:
-        while piece := file.read(1024 * 1024):
-            seen = before + piece
-            if name.search(seen):
-                return True
-            before = seen[-64:]  # longer than a name, which may be cut here
-    return False
+    with open_raw(path) as file:  # names begin at multiples of 128 bytes, so no piece ends within one
+        return any(name.search(piece) for piece in iter(lambda: file.read(1024 * 1024), b""))
 
 
 def is_binary(sample: bytes) -> bool:

@@ -67,8 +67,9 @@ class Bench:
             budget=RateBudget(clock=lambda: self.now, sleep=self.sleep),
             clock=lambda: self.now,
         )
-        limits = {"most_vectors": self.most_vectors, "most_bytes": self.most_bytes}
-        settings = PushSettings(lambda: self.now, sleep=self.sleep, **limits)
+        settings = PushSettings(
+            lambda: self.now, self.sleep, most_vectors=self.most_vectors, most_bytes=self.most_bytes
+        )
         return Vectorize(lambda connection_id: client, self.job, paths.vectorize_record, settings)
 
     async def sleep(self, seconds: float) -> None:
