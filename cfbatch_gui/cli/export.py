@@ -14,7 +14,6 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import names_in_line
 from cfbatch_gui.cli.working import check_outputs, is_one_file, say_file
-from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -28,6 +27,7 @@ from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.versions.differences import changed_since, removed_list
+from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
