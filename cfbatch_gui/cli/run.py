@@ -93,13 +93,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    with standard_input_as_file(arguments.file) as path:
-        arguments.file = path
+    settle_kind(arguments, Paths(data_dir))
+    async with standard_input_as_file(arguments.file) as arguments.file:
         return await _run(arguments, data_dir, console)
 
 
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    settle_kind(arguments, Paths(data_dir))
     files = [path for path in (arguments.file, arguments.second) if path]
     outputs = check_outputs(arguments.out, arguments.kind, files)
     progress = Progress(console)
