@@ -9,7 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource
+from cfbatch_gui.core.connections.credentials import (
+    CLOUDFLARE,
+    TOKEN_VARIABLE,
+    Credentials,
+    KeyringState,
+    TokenSource,
+    variable_of,
+)
 from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.made_once import made_once
@@ -336,6 +343,13 @@ class AddressBook:
             return replace(summary(error.message, ready=True), waits_for_keyring=True)
         except NotConnected as error:
             return summary(error.message)
+        if source is None and self._credentials.state is KeyringState.ABSENT:
+            sentence = message(
+                "There is no keyring on this computer: the secret comes from {variable}, or is entered in the window "
+                "after each start.",
+                variable=variable_of(record.id),
+            )
+            return summary(sentence, ready=kind is ConnectionKind.WORKER)
         if kind is ConnectionKind.WORKER:
             return summary(_OF_SECRETS[source] if source else message("No secret is set."), ready=True)
         return summary(_SENTENCES[source], ready=True) if source else summary(message("The API token is missing."))
