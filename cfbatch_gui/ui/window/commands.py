@@ -88,7 +88,7 @@ class Commands(QObject):
         AboutDialog(self._program, self._window).open()
 
     async def _back_up(self) -> None:
-        from cfbatch_gui.core.jobs.store.data_folder import back_up
+        from cfbatch_gui.core.jobs.store.backup import back_up
 
         path = await dialogs.save_file(
             self._window,
