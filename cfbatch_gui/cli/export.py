@@ -24,7 +24,7 @@ from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Tar
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.versions.differences import changed_since, removed_list
+from cfbatch_gui.core.versions import changed_since, removed_list
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
