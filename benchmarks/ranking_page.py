@@ -26,7 +26,7 @@ from cfbatch_gui.core.job_folder.checksums import Summed, read_items, score_chec
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.score_figures import score_figures
+from cfbatch_gui.core.results.score_table import score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.loaded_results import FigureReader

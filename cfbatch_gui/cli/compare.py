@@ -30,8 +30,9 @@ from cfbatch_gui.core.evaluation.comparison import (
     query_changes,
     query_moves,
     summary,
+    write_queries,
+    write_texts,
 )
-from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
 from cfbatch_gui.core.evaluation.joining import MatchedBy, Run, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, answers, evaluate
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades

@@ -27,7 +27,7 @@ from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.versions.differences import changed_since, removed_list
+from cfbatch_gui.core.versions import changed_since, removed_list
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 

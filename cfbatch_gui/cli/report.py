@@ -29,7 +29,7 @@ from cfbatch_gui.core.results.groups import Clusters, Duplicates
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, Spread, score_figures
+from cfbatch_gui.core.results.score_table import Baseline, ScoreFigures, Spread, score_figures
 from cfbatch_gui.core.system.languages import said
 
 PRACTICE = "practice"

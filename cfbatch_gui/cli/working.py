@@ -29,7 +29,7 @@ from cfbatch_gui.core.errors import NotConnected, UsageError, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.account.shards import account_progress, goes_on_elsewhere
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.messages import Message, message
@@ -65,7 +65,9 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
     """`job` is None before one was made; of all jobs when there are `others`."""
     if job is None or not job.is_sent:
         return "\n" + tr("Stopped. Nothing was sent.")
-    if any(batch.state is BatchState.PLANNED for batch in job.batches):
+    if not goes_on_elsewhere(job):
+        goes_on = tr("Stopped. The job waits on this computer. “{command}” picks it up.")
+    elif any(batch.state is BatchState.PLANNED for batch in job.batches):
         goes_on = tr(
             "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
         )

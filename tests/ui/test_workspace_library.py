@@ -8,7 +8,7 @@ from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.jobs.states import STOPPED_HERE, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
@@ -140,7 +140,7 @@ async def test_a_job_that_was_paused_stays_so_when_it_comes_back(tmp_path: Path,
         stage.workspace.job_actions.delete(job.id)
         await stage.person.click("Undo")
         await stage.person.until_sees("Carry on")
-        assert stage.state("May") is JobState.PAUSED
+        assert stage.state("May") is JobState.PAUSED and stage.job("May").paused_because == STOPPED_HERE
 
 
 async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -> None:

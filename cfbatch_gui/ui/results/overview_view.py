@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.score_figures import ScoreFigures
+from cfbatch_gui.core.results.score_table import ScoreFigures
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text

@@ -14,7 +14,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from cfbatch_gui.core.jobs.account.shards import account_progress
-from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Job, JobState
+from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_actions import AT_WORK
@@ -262,6 +262,6 @@ class Announcements:
 
     def _tell_desktop(self, job: Job) -> None:
         is_looked_at = self._window.isActiveWindow() and self._window.library.opened_job() == job.id
-        is_by_user = job.state is JobState.PAUSED and job.paused_because == STOPPED_BY_USER
+        is_by_user = job.state is JobState.PAUSED and job.paused_because in STOPPED
         if self._program.settings.system_notices and not is_looked_at and not is_by_user:
             self._system.announce(Announcement(job.id, job.name, job.state is JobState.DONE))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.errors import InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.account.shards import account_progress
+from cfbatch_gui.core.jobs.account.shards import account_progress, goes_on_elsewhere
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.messages import message
@@ -93,7 +93,7 @@ class Commands:
         self._tasks.start("back up", self._back_up())
 
     async def _back_up(self) -> None:
-        from cfbatch_gui.core.jobs.store.data_folder import back_up
+        from cfbatch_gui.core.jobs.store.backup import back_up
 
         path = await dialogs.save_file(
             self._window,
@@ -112,10 +112,12 @@ class Commands:
     async def may_close(self) -> bool:
         """Whether the window may close: while jobs are at work here, the user is told once that they go on."""
         at_work = [job for job in self._program.ledger.jobs() if job.state in AT_WORK]
-        progress = [each for job in at_work if not (each := account_progress(job)).lid_may_close]
-        if progress and not self._program.settings.seen_close_note:
-            text = tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start.")
-            if any(each.is_used for each in progress):
+        told = [job for job in at_work if not account_progress(job).lid_may_close]
+        if told and not self._program.settings.seen_close_note:
+            text = tr("That is safe: the work waits on this computer, and goes on at the next start.")
+            if any(map(goes_on_elsewhere, told)):
+                text = tr("That is safe: what was sent goes on at the service, and is collected at the next start.")
+            if any(account_progress(job).is_used for job in told):
                 text += " " + tr("What your account was not handed yet is handed over then.")
             if not await dialogs.ask(self._window, tr("Close while jobs are at work?"), text, accept=tr("Close")):
                 return False
