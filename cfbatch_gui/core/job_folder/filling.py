@@ -323,6 +323,11 @@ _FAST = (
 _PAIRS = "SELECT query_id, text_id FROM items JOIN queries USING(query_no) JOIN texts USING(text_no)"
 
 Progress = Callable[[int], None]
+Counts = Callable[[int, int], object]  # queries, and texts or pairs of query and context
+
+
+def no_counts(queries: int, texts: int) -> None:
+    """Where nobody is told before all is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,10 +346,11 @@ def fill(
     second: Source | None = None,
     *,
     progress: Progress | None = None,
+    on_counts: Counts = no_counts,
     check: Callable[[], object] = lambda: None,
 ) -> Filled:
-    """Read the whole file into a new `data.db`, which replaces an old one only when whole. Raises InputError, DiskFull,
-    and what `progress` or `check` (called when all is read) raise.
+    """Read the whole file into a new `data.db`, which replaces an old one only when whole. `on_counts` is called when
+    all is read, before texts are paired, and `check` in the end. Raises InputError, DiskFull, and what these raise.
     """
     folder.create()
     fresh = folder.path / "data.new.db"
@@ -359,6 +365,7 @@ def fill(
                         loading = Loading(writes, LengthWriter(writes), mapping)
                         _read(loading, source, mapping, second, progress)
                         loading.write_all()
+                    on_counts(loading.queries, loading.items)
                     filled = _finish(database, loading, source, mapping, second)
             flush_to_disk(fresh)
             check()

@@ -1,12 +1,11 @@
 """Long work in threads, which ends soon after nobody awaits its result any more."""
 
-import asyncio
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
-from typing import TypeVar
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 _stop: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
@@ -15,44 +14,27 @@ class Stopped(Exception):
     """Ends work whose result is not awaited any more."""
 
 
-def is_stopped() -> bool:
-    stop = _stop.get()
-    return stop is not None and stop.is_set()
+async def in_thread(function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """As `asyncio.to_thread`, but when the wait for it is cancelled, `function` is stopped by `check_stopped`."""
+    import asyncio  # which what only calls `check_stopped` does without
 
-
-def check_stopped() -> None:
-    """Raise Stopped in work that is to end. Statements on a job's data end so too, however long they take."""
-    if is_stopped():
-        raise Stopped
-
-
-def current_stop() -> Callable[[], bool] | None:
-    """Whether the work of this moment is to end, for a thread that is not told so; None when it cannot be."""
-    stop = _stop.get()
-    return None if stop is None else stop.is_set
-
-
-@contextmanager
-def stopping_threads() -> Iterator[None]:
-    """Threads that asyncio starts within the block are to end when the block does."""
     stop = threading.Event()
     token = _stop.set(stop)
     try:
-        yield
+        return await asyncio.to_thread(function, *arguments, **named)
     finally:
         stop.set()
         _stop.reset(token)
 
 
-async def in_thread(function: Callable[[], T]) -> T:
-    """What `asyncio.to_thread` does; when it is cancelled, `function` is stopped and its end is awaited."""
-    stop, context = threading.Event(), copy_context()
-    context.run(_stop.set, stop)
-    work = asyncio.get_running_loop().run_in_executor(None, context.run, function)
-    work.add_done_callback(lambda done: None if done.cancelled() else done.exception())  # it has been retrieved
-    try:
-        return await asyncio.shield(work)
-    except asyncio.CancelledError:
-        stop.set()
-        await asyncio.wait({work})
-        raise
+def check_stopped() -> None:
+    """Raise Stopped in work that is to end. Statements on a job's data end so too, however long they take."""
+    stop = _stop.get()
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
+def current_stop() -> Callable[[], bool] | None:
+    """What says whether the work of this moment is to end, also in another thread; None where nothing ends it."""
+    stop = _stop.get()
+    return None if stop is None else stop.is_set
