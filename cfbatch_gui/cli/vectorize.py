@@ -15,7 +15,7 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import PRACTICE, table
+from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.working import opened, usable_connection
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Job
@@ -269,8 +269,8 @@ async def _search(program: Program, arguments: argparse.Namespace, progress: Pro
     console = progress.console
     job = program.ledger.find(arguments.job)
     connection = await usable_connection(program, arguments.connection or job.connection, console)
-    if job.connection != PRACTICE:
-        price = program.vectorize.search_price(job.id, arguments.sentence)
+    price = program.vectorize.search_price(job.id, arguments.sentence)
+    if price.neurons:
         words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
         console.say(words.format(model=job.model, neurons=number(price.neurons, ".2g")))
     found = await program.vectorize.search(job.id, connection, arguments.index, arguments.sentence)

@@ -7,9 +7,10 @@ then *queued* committed, then shown.
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from cfbatch_gui.core.errors import (
@@ -20,18 +21,22 @@ from cfbatch_gui.core.errors import (
     QueueNotSupported,
     ServiceBusy,
     ServiceRefused,
+    TooManyTexts,
     Unreachable,
     UserError,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
 from cfbatch_gui.core.jobs.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import Event, submission_of, submissions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Queued
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
@@ -81,6 +86,7 @@ class Submitter:
         self._turns: dict[str, asyncio.Lock] = {}
         self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}  # by job and number of the batch
         self._catching_up: asyncio.Task[None] | None = None
+        self._splitting = asyncio.Lock()
 
     async def send_planned(self, job_id: str) -> None:
         """Send every planned batch, in order; returns when none is left or the job has been paused.
@@ -102,8 +108,26 @@ class Submitter:
                     raise
                 await self._wait(batch, error, self._clock() + FIRST_WAIT * 2 ** (failures - 1))
             except ServiceRefused as error:
-                await self._refused(job_id, batch, error)
-                return
+                if not (isinstance(error, TooManyTexts) and await self.split(job_id, batch)):
+                    await self._refused(job_id, batch, error)
+                    return
+                bodies = Bodies()
+
+    async def split(self, job_id: str, refused: Batch) -> bool:
+        """Lay out what was refused, and was not accepted, in requests of half as many texts; whether that is possible.
+
+        The folder first: a job that is put together again takes its batches from there.
+        """
+        async with self._splitting:
+            job = self._store.job(job_id)
+            metadata = replace(find_model(job.model), body_bytes=self._store.client(job).connection.body_bytes)
+            folder = self._store.folder(job_id)
+            planned = await asyncio.to_thread(packing.split_requests, folder, job, refused, metadata)
+            if planned:
+                change = partial(_split, {each.number: each for each in planned}, self._clock())
+                await asyncio.to_thread(write_manifest, folder, change(job))
+                await self._store.change(job_id, change)
+        return bool(planned)
 
     async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:
         """Write the id of an accepted batch to the submissions file and the ledger, retrying until both have it."""
@@ -294,6 +318,25 @@ class Submitter:
                 await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
 
 
+def _split(planned: Mapping[int, PlannedBatch], now: float, job: Job) -> Job:
+    """Batches that hold other requests than before, and new ones behind the last."""
+    batches = list(job.batches)
+    for number in range(len(batches) + 1, max(planned) + 1):
+        batches.append(Batch(job.id, number, BatchState.PLANNED, 0, 0, 0, changed_at=now))
+    for number, new in planned.items():
+        batches[number - 1] = replace(
+            batches[number - 1],
+            requests=new.requests,
+            texts=new.texts,
+            bytes=new.bytes,
+            at_once=new.at_once,
+            error="",
+            error_detail="",
+            error_action="",
+        )
+    return replace(job, batches=tuple(batches))
+
+
 def write_body(store: JobStore, job: Job, batch: Batch, bodies: Bodies) -> bytes:
     """The exact bytes of a batch, on disk before the first of them leaves. Raises DataError."""
     folder = store.folder(job.id)
@@ -420,7 +463,8 @@ class SynchronousCalls:
         except ConnectionProblem as error:
             _end(shared, error)
         except ServiceRefused as error:
-            await self._refused(shared, batch, error)
+            if not (isinstance(error, TooManyTexts) and await self._submitter.split(shared.job_id, batch)):
+                await self._refused(shared, batch, error)
         except DataError as error:
             _end(shared, error)
 
