@@ -32,6 +32,7 @@ from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
     MAX_INDEX_NAME_BYTES,
     MIN_INDEX_DIMENSIONS,
+    ExchangeLimit,
 )
 from cfbatch_gui.core.workers_ai.refusals import refusal, without_going_on
 from cfbatch_gui.core.workers_ai.transport import Body
@@ -302,8 +303,7 @@ class VectorizeIndexes:
             body,
             what="vectorize",
             content_type=content_type,
-            seconds=seconds,
-            most_bytes=_ANSWER_BYTES,
+            limit=ExchangeLimit(seconds, _ANSWER_BYTES),
             refuse=partial(_refusal_of, index or "", permission),
         )
 

@@ -324,6 +324,9 @@ BROKEN: Final = message("The connection to {title} broke.")
 NOT_REACHED: Final = {  # by the reason of an ExchangeError
     "name": message("{title} could not be found. Check that this computer is connected to the internet."),
     "refused": message("{title} could not be reached. Check that this computer is connected to the internet."),
+    "address": message(
+        "The address of {title} cannot be used, so nothing was sent. Open the connection and check its address."
+    ),
     "tls": message(
         "The connection to {title} is not trusted by this computer, so nothing was sent. In a company's network, "
         "its own certificate may have to be installed on this computer."

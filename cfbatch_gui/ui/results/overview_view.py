@@ -46,9 +46,9 @@ class OverviewView(ResultsPage[ScoreFigures]):
 
     score_help_wanted = Signal()
 
-    def __init__(self, program: Program, notices: Notices, *, figures: FigureReader | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices, figures: FigureReader) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._reader = figures or FigureReader(program)
+        self._reader = figures
         self._make_widgets(program)
         self._lay_out()
 

@@ -209,14 +209,8 @@ async def test_changes_by_somebody_else_are_said(pushed: Bench) -> None:
 
 async def test_an_index_that_was_created_anew_gets_everything(pushed: Bench) -> None:
     pushed.now += 60
-    client = pushed.vectorize._client("cloudflare")
-    await client._transport.send(
-        "DELETE",
-        f"{pushed.connection.base_url}/accounts/{pushed.connection.account_id}/vectorize/v2/indexes/products",
-        headers=await client._headers(),
-        seconds=10,
-        most_bytes=10_000,
-    )
+    index = f"accounts/{pushed.connection.account_id}/vectorize/v2/indexes/products"
+    await pushed.vectorize._client("cloudflare").call_api(index, method="DELETE")
     await pushed.index()
     push = await pushed.vectorize.push("one", *THROUGH, OPTIONS)
     assert (push.sent, push.outcome, len(push.notes)) == (10, VERIFIED, 1)
