@@ -10,19 +10,18 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.cli.console import Console, elided, labelled
+from cfbatch_gui.cli.console import Console, elided, labelled, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.working import opened, usable_connection
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.client import IndexMissing
+from cfbatch_gui.core.vectorize.client import IndexMissing, Metric, VectorizeIndex
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
@@ -35,7 +34,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProblem,
     SearchResult,
 )
-from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
 
 _LABEL = 14  # columns
 
@@ -128,10 +126,11 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
         if note not in check.notes:
             console.say(said(note))
     if arguments.json:
-        found = {**msgspec.structs.asdict(push), "sentence": str(push.sentence), "check": _as_json(check)}
+        sentence = f"{push.sentence} {push.finding}"
+        found = {**msgspec.structs.asdict(push), "sentence": sentence, "check": _as_json(check)}
         console.print_result([msgspec.json.encode(found, enc_hook=str).decode()])
     else:
-        console.print_result([said(push.sentence), *_lines_of_push(push)])
+        console.print_result([said(push.sentence), said(push.finding), *_lines_of_push(push)])
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
 
 
