@@ -15,11 +15,11 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DataError, NotConnected
 from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.job_check import check_results
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.data_folder import Doubt, FolderAnswer, open_or_recover, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.verify.job_check import check_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import end_list, keep_list
 from cfbatch_gui.core.system.folder_identity import place_of
