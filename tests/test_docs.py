@@ -41,5 +41,14 @@ def test_an_addition_touches_one_folder_and_applies(example: str, folder: str) -
     assert applied.returncode == 0, applied.stderr
 
 
+def test_nothing_promises_for_how_long_the_service_keeps_results() -> None:
+    """Nobody says how long. The translations hold every sentence of the program, as it is written in English."""
+    resources = ROOT / "resources"
+    pages = [*PAGES, *resources.glob("help/*/*.md"), resources / "translations" / "de.po"]
+    promised = re.compile(r"\b(?:about|for|than|within) a week\b|\b(?:etwa|als) eine Woche\b")
+    kept = {page.name: found for page in pages if (found := promised.findall(page.read_text("utf-8")))}
+    assert set(kept) <= {"scheduling.md", "collecting.md"}, "GitHub's cache, and the price of a bucket"
+
+
 def test_the_readme_fits_four_screens() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 4 * SCREEN

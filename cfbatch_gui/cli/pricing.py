@@ -27,7 +27,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
-from cfbatch_gui.core.versions.differences import (
+from cfbatch_gui.core.versions import (
     Change,
     Differences,
     check_comparable,

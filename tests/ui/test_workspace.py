@@ -202,6 +202,7 @@ async def test_closing_with_jobs_at_work_asks_once(tmp_path: Path, theme: Theme)
         await person.until(lambda: stage.state(EXAMPLE) is JobState.WORKING)
         stage.workspace.window.close()
         await person.until_sees("Close while jobs are at work?")
+        await person.until_sees("waits on this computer")  # where practice is, and no service goes on with it
         await person.click("Cancel")
         assert stage.workspace.window.isVisible() and not stage.workspace.closed.is_set()
         stage.workspace.window.close()

@@ -22,8 +22,8 @@ from cfbatch_gui.core.jobs.plan.packing import forget_plan, listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.jobs.store.data_folder import write_manifest
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import create_own_file, flush_folder, flush_to_disk, sha256_of
 from cfbatch_gui.core.system.paths import Paths

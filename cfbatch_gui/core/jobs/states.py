@@ -16,8 +16,10 @@ import msgspec
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 
-# What `Job.paused_because` says when nobody but the user has paused it.
-STOPPED_BY_USER = message("You stopped watching. The work goes on at the service; carry on to collect it.")
+# What `Job.paused_because` says when nobody but the user has paused it: the first while the service may be at work.
+STOPPED_BY_USER = message("You stopped watching. What was sent goes on at the service; carry on to collect it.")
+STOPPED_HERE = message("You stopped this job. It waits on this computer; carry on when you like.")
+STOPPED = (STOPPED_BY_USER, STOPPED_HERE)
 
 
 class BatchState(StrEnum):

@@ -17,8 +17,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.original_columns import columns_of_vectors
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, columns_of_vectors, count_items, sent_of, status_of
 from cfbatch_gui.core.results.text_search import CasefoldIndex
 
 _TEXTS = f"""

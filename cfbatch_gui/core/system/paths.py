@@ -59,7 +59,7 @@ class Paths:
 
     @property
     def identity(self) -> Path:
-        """The data folder's own id and place; see folder_identity.py."""
+        """The data folder's own id and place; see jobs/store/data_folder.py."""
         return self.root / "folder.json"
 
     @property

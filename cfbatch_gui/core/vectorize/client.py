@@ -32,6 +32,7 @@ from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
     MAX_INDEX_NAME_BYTES,
     MIN_INDEX_DIMENSIONS,
+    ExchangeLimit,
 )
 from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal
 from cfbatch_gui.core.workers_ai.transport import Body
@@ -245,8 +246,7 @@ class VectorizeIndexes:
                 body,
                 what="vectorize",
                 content_type=content_type,
-                seconds=seconds,
-                most_bytes=ANSWER_BYTES,
+                limit=ExchangeLimit(seconds, ANSWER_BYTES),
                 refuse=partial(refusal_of, index or "", permission),
             )
         except TokenRefused as error:

@@ -21,6 +21,7 @@ from cfbatch_gui.core.workers_ai.answers import ServiceError, decode
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.checking import token_status
 from cfbatch_gui.core.workers_ai.client import Repeating, Sleep, WorkersAI
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.refusals import refusal, without_going_on
 
 SCRIPTS_PERMISSION: Final = "Workers Scripts Write"
@@ -339,8 +340,7 @@ def _lacking(call: Call, service: str) -> str:
     )
 
 
-_SECONDS: Final = 60.0
-_MOST_BYTES: Final = 8_000_000  # of an answer; a page of a thousand keys has less than one
+_LIMIT: Final = ExchangeLimit(60.0, 8_000_000)  # a page of a thousand keys has less than a megabyte
 _PATIENCE: Final = 4  # failures in a row; with the waits between them about seven seconds
 _PER_PAGE: Final = 1_000
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -511,8 +511,7 @@ class Account:
                 method=call.method,
                 content_type=content_type,
                 hidden=hidden,
-                seconds=_SECONDS,
-                most_bytes=_MOST_BYTES,
+                limit=_LIMIT,
                 refuse=partial(refusal_of, call),
             )
             return decode(decoder, answer.result, call.step)

@@ -56,6 +56,7 @@ class Rule:
     alone: Message | None = None
 
 
+_MODEL_FAILED: Final = 5001  # the one code that is documented with HTTP 500
 TOKEN_REFUSED: Final = message("{service} refused the API token. Sending has stopped; nothing was lost.")
 
 # The first rule that applies is used. The service's own message is never part of a sentence, only of the detail.
@@ -153,7 +154,7 @@ RULES: Final = (
     Rule((3023,), Meaning.REFUSED, message("{service} has blocked this account. Only its support can help.")),
     Rule((5035,), Meaning.REFUSED, message("This model needs a paid plan at {service}.")),
     Rule(
-        (5001,),
+        (_MODEL_FAILED,),
         Meaning.REFUSED,
         message("The model failed at {service}, and no part of the batch has a result."),
         Action.RETRY,
@@ -299,6 +300,9 @@ def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:
     for error in errors:
         said = error.message.casefold()
         for rule in RULES:
+            passes = rule.meaning in (Meaning.BUSY, Meaning.DAY_USED_UP)
+            if status >= 500 and error.code != _MODEL_FAILED and not passes:
+                continue  # a fault of the service's own, which says nothing of the token or the batch
             if (not rule.codes or error.code in rule.codes) and rule.words in said:
                 return error.code, rule
     code = next((error.code for error in errors if error.code), 0)
@@ -320,6 +324,9 @@ BROKEN: Final = message("The connection to {title} broke.")
 NOT_REACHED: Final = {  # by the reason of an ExchangeError
     "name": message("{title} could not be found. Check that this computer is connected to the internet."),
     "refused": message("{title} could not be reached. Check that this computer is connected to the internet."),
+    "address": message(
+        "The address of {title} cannot be used, so nothing was sent. Open the connection and check its address."
+    ),
     "tls": message(
         "The connection to {title} is not trusted by this computer, so nothing was sent. In a company's network, "
         "its own certificate may have to be installed on this computer."

@@ -11,7 +11,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signa
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
+from cfbatch_gui.core.evaluation.comparison import write_queries, write_texts
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program

@@ -6,8 +6,8 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QSpinBox
 
-from cfbatch_gui.core.inputs.cell_texts import read_template, split_contexts, split_text
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Mapping, Role, Split
+from cfbatch_gui.core.inputs.layouts import read_template, split_contexts, split_text
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, with_known
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper

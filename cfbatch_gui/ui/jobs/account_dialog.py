@@ -309,7 +309,7 @@ class AccountDialog(FormDialog):
         title = self.tr("Remove “{name}” from your account?").format(name=display.one_line(found.title, 60))
         text = self.tr(
             "What your account has of it is deleted. Answers that no computer has fetched yet are lost, unless the"
-            " service still has them: it keeps them for about a week."
+            " service still has them: it keeps them for some days, and nobody says how many."
         )
         if not await dialogs.ask(self, title, text, accept=self.tr("Remove"), danger=True):
             return

@@ -14,9 +14,9 @@ from cfbatch_gui.core.errors import Action, NotConnected, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.shards import account_progress, wants_account
+from cfbatch_gui.core.jobs.account.shards import account_progress, goes_on_elsewhere, wants_account
 from cfbatch_gui.core.jobs.plan.spending import Planned
-from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import STOPPED, Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings
@@ -410,7 +410,7 @@ class ProgressView(QWidget):
         if reason == self._pause_shown:
             return
         self._pause_shown = reason
-        by_user = job.paused_because == STOPPED_BY_USER
+        by_user = job.paused_because in STOPPED
         self.pause_bar.set_text(said(job.paused_because), "info" if by_user else "attention")
         self.pause_bar.clear_links()
         trouble = self._program.runner.pause_error(job.id)
@@ -592,7 +592,9 @@ class ProgressView(QWidget):
             return self.tr("What was sent goes on at Cloudflare; carry on to collect it.")
         if not is_under_way(job):
             return self.tr("Nothing more happens by itself. Choose above what happens next.")
-        return self.tr("You can close the program: the work goes on at Cloudflare and is picked up at the next start.")
+        if not goes_on_elsewhere(job):
+            return self.tr("You can close the program: what has not left waits here and is sent at the next start.")
+        return self.tr("You can close the program: what was sent goes on at Cloudflare; the next start picks it up.")
 
 
 def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:

@@ -146,10 +146,10 @@ class RankingView(ResultsPage[RankingRead]):
     score_help_wanted = Signal()
 
     def __init__(
-        self, program: Program, notices: Notices, *, figures: FigureReader | None = None, memory: Memory | None = None
+        self, program: Program, notices: Notices, figures: FigureReader, *, memory: Memory | None = None
     ) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._figures = figures or FigureReader(program)
+        self._figures = figures
         self._baseline = ""
         self._baseline_of: Version = ()
         self._read: RankingRead | None = None

@@ -5,7 +5,7 @@
 import { WorkflowEntrypoint } from "cloudflare:workers";
 import { collect, placesOf } from "./storing.js";
 
-const GIVEN_UP_AFTER = 8 * 24 * 60 * 60; // seconds of waiting; Workers AI keeps answers for about a week
+const GIVEN_UP_AFTER = 8 * 24 * 60 * 60; // seconds of waiting; Workers AI keeps answers for some days, nobody says how many
 const GROWTH = 1.3;
 const FAILURES_IN_A_ROW = 10;
 const STEP = { retries: { limit: 3, delay: "10 seconds", backoff: "exponential" }, timeout: "10 minutes" };

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.cli.working import stopped_sentence
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import (
     FREE_BATCHES,
     FREE_SHARDS,
     AccountProgress,
     account_progress,
+    goes_on_elsewhere,
     has_all_shards,
     most_batches,
     next_shard,
@@ -110,6 +112,21 @@ def test_each_batch_is_in_one_place() -> None:
 )
 def test_the_lid_may_close_when_nothing_needs_this_computer(other: Batch, may_close: bool) -> None:
     assert account_progress(job(HANDED_OVER, other)).lid_may_close is may_close
+
+
+@pytest.mark.parametrize(
+    ("known", "goes_on"),
+    [
+        (job(replace(_BATCH, state=BatchState.PLANNED)), False),
+        (job(replace(AT_ONCE, state=BatchState.SENDING), replace(_BATCH, state=BatchState.PLANNED)), True),
+        (job(_BATCH, replace(_BATCH, state=BatchState.PLANNED)), True),
+        (replace(job(_BATCH), connection=PRACTICE.id), False),
+    ],
+)
+def test_what_was_sent_goes_on_without_this_program_unless_it_is_practice(known: Job, goes_on: bool) -> None:
+    assert goes_on_elsewhere(known) is goes_on
+    said = stopped_sentence(known)
+    assert ("at the service" in said, "on this computer" in said) == (goes_on, not goes_on)
 
 
 def test_without_an_answer_to_come_there_is_nothing_to_close_the_lid_for() -> None:

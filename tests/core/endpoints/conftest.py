@@ -60,8 +60,24 @@ def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> 
     return application(answer)
 
 
-def gateway(behind: Application, *, gateway_token: str = "") -> Application:
-    """An AI Gateway, which passes on the service's answers; its own refusals have a different form."""
+def gateway(behind: Application, *, gateway_token: str = "", kept: list[bytes] | None = None) -> Application:
+    """An AI Gateway, which passes on the service's answers; its own refusals have a different form.
+
+    Unless a call forbids it, it repeats what failed, answers from its cache, and keeps bodies in its logs.
+    """
+    cache: dict[tuple[str, bytes], Answer] = {}
+
+    async def passed_on(head: Head, body: bytes) -> Answer:
+        key = head.target, body
+        if head.header("cf-aig-skip-cache") != "true" and key in cache:
+            return cache[key]
+        if kept is not None and head.header("cf-aig-collect-log-payload") != "false":
+            kept.append(body)
+        for _ in range(int(head.header("cf-aig-max-attempts") or 5)):
+            cache[key] = await ask(behind, head, body)
+            if cache[key].status < 500:
+                break
+        return cache[key]
 
     async def answer(head: Head, body: bytes) -> Answer:
         if gateway_token and head.header("cf-aig-authorization") != f"Bearer {gateway_token}":
@@ -73,7 +89,7 @@ def gateway(behind: Application, *, gateway_token: str = "") -> Application:
         elif not path.startswith("/accounts/") or (head.header("cf-aig-gateway-id") or GATEWAY) != GATEWAY:
             error = [{"code": 2001, "message": "Please configure AI Gateway in the Cloudflare dashboard"}]
             return as_json(400, {"success": False, "result": [], "messages": [], "error": error})
-        return await ask(behind, Head(head.method, PREFIX + path, head.headers, head.length), body)
+        return await passed_on(Head(head.method, PREFIX + path, head.headers, head.length), body)
 
     return application(answer)
 

@@ -157,7 +157,7 @@ ROWS: dict[str, Row] = {
     **refused(NO_QUEUE, FAILS, STAYS, QueueNotSupported),
     **refused([(400, 5504, "")], FAILS, GONE, RequestGone),
     **refused([(408, 3007, ""), (408, 3046, "")], LOST, DONE, ServiceRefused),
-    **refused([(408, 0, ""), (500, 0, ""), (503, 1234, "")], LOST, DONE, ServiceBusy),
+    **refused([(408, 0, ""), (500, 0, ""), (503, 1234, ""), (500, 1000, ""), (500, 5504, "")], LOST, DONE, ServiceBusy),
     **refused([(409, 0, ""), (200, 1234, "")], LOST, STAYS, ServiceRefused),
     **refused([(500, 5001, "")], LOST, FAILS, ServiceRefused),
 }

@@ -18,10 +18,10 @@ from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer, open_or_recover, settle_doubt
+from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer, place_of, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.system.folder_identity import place_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import WorkersAI

@@ -13,9 +13,18 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.store.data_folder import FROM_COPY, Doubt, FolderAnswer, back_up, open_or_recover
+from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.jobs.store.data_folder import (
+    FROM_COPY,
+    Doubt,
+    FolderAnswer,
+    Identity,
+    Place,
+    read_identity,
+    write_identity,
+)
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.system.folder_identity import Identity, Place, read_identity, write_identity
+from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.system.paths import Paths
 from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench

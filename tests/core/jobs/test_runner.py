@@ -13,8 +13,8 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import repack_failed
-from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.jobs.store.data_folder import back_up
+from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, BatchState, JobState
+from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.bodies import body_of
@@ -92,10 +92,21 @@ async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench, wr
     paused = await bench.runner.pause(job.id)
     while bench.store.job(job.id).batches[0].state is BatchState.SENDING:
         await bench.clock.sleep(0)
-    assert paused.state is JobState.PAUSED
+    assert paused.state is JobState.PAUSED and paused.paused_because == STOPPED_BY_USER
     asked = len(bench.faulty.arrivals)
     await bench.clock.sleep(60)
     assert len(bench.faulty.arrivals) == asked
+    await bench.runner.carry_on(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+
+
+async def test_a_job_that_never_left_and_is_stopped_is_not_said_to_be_at_the_service(
+    bench: Bench, write: Write
+) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    await bench.actions.send(job.id)
+    paused = await bench.runner.pause(job.id)
+    assert paused.paused_because == STOPPED_HERE and bench.faulty.submits == []
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 

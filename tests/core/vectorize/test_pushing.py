@@ -238,14 +238,8 @@ async def test_an_index_that_was_created_anew_gets_everything(bench: Bench) -> N
     await bench.index()
     await bench.vectorize.push("one", *THROUGH, OPTIONS)
     bench.now += 60
-    client = bench.vectorize._client("cloudflare")
-    await client._transport.send(
-        "DELETE",
-        f"{bench.connection.base_url}/accounts/{bench.connection.account_id}/vectorize/v2/indexes/products",
-        headers=await client._headers(),
-        seconds=10,
-        most_bytes=10_000,
-    )
+    index = f"accounts/{bench.connection.account_id}/vectorize/v2/indexes/products"
+    await bench.vectorize._client("cloudflare").call_api(index, method="DELETE")
     await bench.index()
     push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
     assert (push.sent, push.outcome) == (3, PushOutcome.VERIFIED)

@@ -7,7 +7,7 @@ from typing import Final
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, ConnectionKind
 
 # On the Workers Free plan an instance has 1,024 steps and 10 ms of processor time for each, so a step asks for few
 # batches; and an account has 3,000 steps a day, of which a shard takes about 130. See docs/collecting.md.
@@ -39,6 +39,12 @@ class AccountProgress:
     def lid_may_close(self) -> bool:
         """Nothing needs this computer until the answers are fetched, and there are answers to come."""
         return self.is_used and not self.direct and not self.to_send
+
+
+def goes_on_elsewhere(job: Job) -> bool:
+    """Whether the service may be at work on the job while this program is closed; practice is part of the program."""
+    is_sent = any(batch.state.is_at_service or batch.state is BatchState.SENDING for batch in job.batches)
+    return is_sent and job.connection != PRACTICE.id
 
 
 def check_is_worker(connection: Connection) -> None:

@@ -19,8 +19,8 @@ from cfbatch_gui.core.jobs.account.handing_over import Layout, batches_of, read_
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Batch, Job
-from cfbatch_gui.core.jobs.store.data_folder import write_manifest
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import submission_of
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.client import WorkersAI

@@ -21,8 +21,9 @@ from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner, check_account
 from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK, write_manifest
+from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata

@@ -26,12 +26,12 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.account.collection import AccountCollection
 from cfbatch_gui.core.jobs.account.handing_over import DIRECT_AFTER
-from cfbatch_gui.core.jobs.account.shards import has_copies
+from cfbatch_gui.core.jobs.account.shards import goes_on_elsewhere, has_copies
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, age_of, backed_off, interval
 from cfbatch_gui.core.jobs.run.attaching import lay_out
 from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.submitting import Submitter, SynchronousCalls
-from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import recovered
 from cfbatch_gui.core.messages import message
@@ -40,8 +40,8 @@ from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer, 
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
 
 NOT_THERE = message(
-    "{service} does not know this request ID. Is it of this account, and of this model? Results are not kept for ever,"
-    " either."
+    "{service} does not know this request ID. Is it of this account, and of this model? Results are kept for some days;"
+    " nobody says how many."
 )
 NOT_SEEN = message(
     "The service does not have this answer any more, and your account, which may have it, cannot be seen just now. The"
@@ -420,10 +420,11 @@ class Runner:
 
         await self._submitter.shielded(batch, accepted)
 
-    async def pause(self, job_id: str, because: str = STOPPED_BY_USER) -> Job:
-        """Stop sending and asking. What is at the service goes on there."""
+    async def pause(self, job_id: str, because: str = "") -> Job:
+        """Stop sending and asking, by the user's word without a reason. What is at the service goes on there."""
         await self.stop(job_id)
         job = self._store.job(job_id)
+        because = because or (STOPPED_BY_USER if goes_on_elsewhere(job) else STOPPED_HERE)
         if job.is_sent and not all(batch.state.is_final for batch in job.batches):
             await self._store.change(job_id, lambda known: replace(known, paused_because=because))
         return self._store.job(job_id)

@@ -1,35 +1,25 @@
-"""The data folder as a whole: opened, put together again from each job.json, held back when it was moved, copied or put
-back, and backed up. Nothing is sent from a copy before the user has said what happened.
+"""What tells a data folder from its copies: its id, its place and its openings, kept in it and outside of it. Nothing
+is sent from one that was moved, copied or put back before the user has said what happened.
 """
 
 import logging
-import shutil
-import sqlite3
-import time
-import zipfile
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+import secrets
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.core.errors import DataError, LedgerDamaged
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.submissions import (
-    Event,
-    Submission,
-    Written,
-    put_damage_aside,
-    read_submissions,
-)
-from cfbatch_gui.core.messages import counted_message, message
-from cfbatch_gui.core.system.files import atomic_writer, make_own_folder, move_file, temporary_folder, write_own_file
-from cfbatch_gui.core.system.folder_identity import Identity, Place, new_id, read_identity, write_identity
+from cfbatch_gui.core.jobs.store.submissions import Submission, read_submissions
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.files import make_own_folder, write_own_file
 from cfbatch_gui.core.system.paths import Paths
 
 FROM_COPY = message(
@@ -47,7 +37,25 @@ HELD_BACK = message(
 )
 FOLDER, GENERATION = "folder", "generation"  # in the ledger's metadata
 
+_MACHINE_ID = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
+_PURPOSE = "cfbatch data folder "  # the machine's id itself is not to be written anywhere, by its documentation
+
 _log = logging.getLogger(__name__)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a data folder is. `machine` identifies this computer, "" when it has no id."""
+
+    path: str
+    machine: str
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """A data folder's own. `generation` counts the times that it was opened for writing."""
+
+    id: str
+    place: Place
+    generation: int
 
 
 class Doubt(StrEnum):
@@ -178,296 +186,39 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-PUT_TOGETHER = message(
-    "This job was put together again after its record was lost. Carry on to collect what is at the service."
-)
-MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and billed, so it is not sent again by itself.")
+def new_id() -> str:
+    """A random id for a folder."""
+    return secrets.token_hex(8)
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """`recovered` are jobs that were put together again, `damage` are sentences. While there is a `doubt`, nothing must
-    be sent before the user has said whether the folder was moved or copied.
-    """
-
-    ledger: Ledger
-    recovered: tuple[Job, ...] = ()
-    damage: tuple[str, ...] = ()
-    doubt: Doubt | None = None
+def place_of(root: Path) -> Place:
+    """Where a folder is now, on this computer."""
+    return Place(str(root.resolve()), machine())
 
 
-def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, here: Place | None = None) -> Opened:
-    """Open the ledger; a damaged one is put aside under another name, never deleted.
+def machine() -> str:
+    """An id of this computer, made of the system's own, which does not change between starts; "" without one."""
+    found = ""
+    if sys.platform == "win32":
+        import winreg
 
-    A ledger that was put back from an older copy learns what was sent since, so that nothing of it is sent twice.
-    `here` is where the folder is; None does not ask whether it was moved, copied or restored. Raises DataError when
-    another process holds it, or when it was written by another version.
-    """
-    damage: list[str] = []
-    is_new = not paths.ledger.exists()
+        with suppress(OSError), winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography") as key:
+            found = str(winreg.QueryValueEx(key, "MachineGuid")[0])
+    else:
+        for path in _MACHINE_ID:
+            with suppress(OSError, ValueError):
+                found = found or path.read_text(encoding="ascii").strip()
+    return sha256((_PURPOSE + found).encode()).hexdigest()[:16] if found else ""
+
+
+def read_identity(path: Path) -> Identity | None:
+    """What a file holds; None when there is none, or none that can be read."""
     try:
-        ledger = Ledger.open(paths)
-    except LedgerDamaged as error:
-        _log.warning("The ledger is damaged and was put aside: %s", error.detail)
-        aside = paths.ledger.with_name(f"{paths.ledger.name}.damaged-{int(clock())}")
-        move_file(paths.ledger, aside)
-        paths.ledger.with_name(f"{paths.ledger.name}-journal").unlink(missing_ok=True)
-        damage.append(
-            message(
-                "The list of your jobs was damaged. It was made anew from their folders; “{name}” is kept.",
-                name=aside.name,
-            )
-        )
-        ledger, is_new = Ledger.open(paths), True
-    is_new = is_new or not folder_id(ledger)  # made anew, by this start or by one that was cut short
-    try:
-        found = _Recovering(ledger, paths, clock, damage).run()
-        doubt = None
-        if here is not None:
-            doubt = reason_to_doubt(ledger, paths, here, is_new=is_new, learned=found.has_learned)
-            if doubt is None:
-                keep_place(ledger, paths, here)
-    except BaseException:
-        ledger.close()
-        raise
-    return Opened(ledger, found.recovered, tuple(damage), doubt)
-
-
-class _Recovering:
-    """`has_learned` is whether the files knew of attempts to send that the ledger did not."""
-
-    def __init__(self, ledger: Ledger, paths: Paths, clock: Callable[[], float], damage: list[str]) -> None:
-        self._ledger, self._paths, self._clock, self._damage = ledger, paths, clock, damage
-        self.recovered: tuple[Job, ...] = ()
-        self.has_learned = False
-
-    def run(self) -> "_Recovering":
-        written = self._read()
-        known = self._ledger.attempts()
-        lines = _by_batch(written.lines)
-        unknown = {job_id for (job_id, _), each in lines.items() if any(line.attempt not in known for line in each)}
-        self.recovered = self._adopt_unknown_folders(lines, unknown)
-        self._learn(lines, known)
-        new = {line.attempt: line.job_id for line in written.lines if line.attempt not in known}
-        if new:
-            self._ledger.learn_attempts(tuple(new.items()))
-        return self
-
-    def _read(self) -> Written:
-        path = self._paths.submissions
-        try:
-            here = read_submissions(path)
-        except DataError:
-            here = Written()  # sending says so, and what is at the service is in the ledger
-        if here.damaged:
-            self._put_aside(here)
-        elsewhere = lines_kept_elsewhere(self._ledger, self._paths)
-        both = {(line.attempt, line.event): line for line in (*elsewhere, *here.lines)}
-        return Written(tuple(both.values()), here.damaged)
-
-    def _put_aside(self, here: Written) -> None:
-        path = self._paths.submissions
-        name = f"{path.name}.damaged-{int(self._clock())}"
-        count = len(here.damaged)
-        _log.warning("%d damaged lines in %s", count, path.name)
-        try:
-            put_damage_aside(path, here, name)
-        except DataError:
-            name = path.name  # a full disk: at the next start
-        self._damage.append(
-            counted_message(
-                count,
-                "One line of “{file}”, which holds the ids of your batches, is damaged. Nothing was sent because of it;"
-                " “{copy}” keeps the file as it was.",
-                "{n:,} lines of “{file}”, which holds the ids of your batches, are damaged. Nothing was sent because of"
-                " it; “{copy}” keeps the file as it was.",
-                file=path.name,
-                copy=name,
-            )
-        )
-        self._mark_in_doubt(here)
-
-    def _mark_in_doubt(self, here: Written) -> None:
-        """A batch whose answer was lost keeps the id in a damaged line as a hint; it is never taken by itself."""
-        for job in self._ledger.jobs():
-            for batch in job.batches:
-                if batch.state is not BatchState.SENDING or here.request_id(batch.attempt):
-                    continue
-                for hint in here.hints(job.id, batch.number):
-                    where = f"line {hint.number} of {self._paths.submissions.name}"
-                    self._ledger.save_batch(_unknown(batch, f"{where} is damaged and says {hint.request_id}"))
-                    break
-
-    def _adopt_unknown_folders(self, lines: "_Lines", unknown: set[str]) -> tuple[Job, ...]:
-        """Folders that the ledger knows nothing of, or of which batches were sent that it does not know."""
-        jobs = {job.id: job for job in self._ledger.jobs()}
-        known = {job_id: {batch.number for batch in job.batches} for job_id, job in jobs.items()}
-        older = {job_id for job_id, number in lines if number not in known.get(job_id, {number})}
-        older |= {job_id for job_id in unknown & jobs.keys() if self._is_laid_out_anew(jobs[job_id])}
-        passed_over = (known.keys() - older) | {job.id for job in self._ledger.deleted_jobs()}
-        attempts: dict[str, set[str]] = defaultdict(set)
-        for (job_id, _), each in lines.items():
-            attempts[job_id] |= {line.attempt for line in each}
-        recovered = []
-        # Known jobs are left out first: of thousands of folders few need to be sorted and read.
-        for path in sorted(path for path in self._paths.jobs.iterdir() if path.name not in passed_over):
-            if not path.is_dir():
-                continue
-            folder = JobFolder(path)
-            job = read_manifest(folder)
-            if job is None or not folder.data.exists() or (path.name in older and not job.is_sent):
-                continue
-            batches = [_batch(folder, batch, lines.get((job.id, batch.number), ())) for batch in job.batches]
-            # Nothing happens any more to a job that has all of its results, be they from earlier ones.
-            is_finished = job.is_sent and all(batch.state.is_final for batch in batches)
-            finished_at = (job.finished_at or self._clock()) if is_finished else 0.0
-            paused = PUT_TOGETHER if job.is_sent and not is_finished else ""
-            put_together = replace(job, paused_because=paused, finished_at=finished_at)
-            # In one transaction: an attempt that a later start found new would count as one made since.
-            recovered.append(self._ledger.save_plan(put_together, batches, attempts[job.id]))
-        return tuple(recovered)
-
-    def _is_laid_out_anew(self, job: Job) -> bool:
-        kept = read_manifest(JobFolder(self._paths.job(job.id)))
-        layouts = [{(batch.number, batch.at_once) for batch in each.batches} for each in (kept or job, job)]
-        return layouts[0] != layouts[1] and bool(layouts[0])
-
-    def _learn(self, lines: "_Lines", known: frozenset[str]) -> None:
-        """Attempts that the ledger does not know were made after it was copied. Times say nothing: clocks are set."""
-        recovered = {job.id for job in self.recovered}
-        for job in self._ledger.jobs():
-            for batch in job.batches:
-                new = [line for line in lines.get((job.id, batch.number), ()) if line.attempt not in known]
-                if not new:
-                    continue
-                self.has_learned = True
-                if batch.state is BatchState.DONE or job.id in recovered:
-                    continue
-                learned = _learned(JobFolder(self._paths.job(job.id)), batch, new)
-                if learned is not batch:
-                    self._ledger.save_batch(learned)
-
-
-_Lines = dict[tuple[str, int], list[Submission]]  # by job and number of the batch
-
-
-def _by_batch(lines: Iterable[Submission]) -> _Lines:
-    found: _Lines = {}
-    for line in lines:
-        if line.job_id:
-            found.setdefault((line.job_id, line.batch), []).append(line)
-    return found
-
-
-def _accepted_of(lines: Sequence[Submission]) -> Submission | None:
-    return next((line for line in reversed(lines) if line.event is Event.ACCEPTED), None)
-
-
-def _accepted(batch: Batch, submission: Submission) -> Batch:
-    return replace(
-        batch,
-        state=BatchState.QUEUED,
-        attempt=submission.attempt,
-        request_id=submission.request_id,
-        sha256=submission.sha256,
-        sent_at=submission.time,
-        error="",
-        error_detail="",
-        error_action="",
-    )
-
-
-def _unknown(batch: Batch, detail: str = "") -> Batch:
-    return replace(batch, state=BatchState.OUTCOME_UNKNOWN, error=MAY_HAVE_LEFT, error_detail=detail)
-
-
-def _learned(folder: JobFolder, batch: Batch, new: Sequence[Submission]) -> Batch:
-    """A batch as it became by attempts that the ledger does not know."""
-    batch = replace(batch, earlier=batch.billable)
-    accepted = _accepted_of(new)
-    if accepted is not None:
-        return _accepted(batch, accepted)
-    last = new[-1]
-    if last.event is Event.NOT_ACCEPTED:
-        return batch
-    sent = replace(batch, attempt=last.attempt, sha256=last.sha256, sent_at=last.time, request_id="")
-    if batch.at_once and folder.reply(batch.number).exists():
-        return replace(sent, state=BatchState.COLLECTING)
-    return _unknown(sent)
-
-
-def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission]) -> Batch:
-    """The state of a batch as far as the files prove it; without proof its outcome is unknown."""
-    if planned.state is BatchState.DONE:
-        return planned  # and stored: requests that the service refused may have gone into another batch since
-    has_reply = folder.reply(planned.number).exists()
-    submission = _accepted_of(lines)
-    if submission is not None:
-        accepted = _accepted(planned, submission)
-        return replace(accepted, state=BatchState.COLLECTING) if has_reply else accepted
-    # Both are written before the first byte leaves; either may be lost or damaged alone.
-    was_begun = bool(lines) and lines[-1].event is Event.SENDING
-    may_have_left = was_begun or folder.body(planned.number).exists()
-    if has_reply and (planned.at_once or not may_have_left):
-        return replace(planned, state=BatchState.COLLECTING)
-    return _unknown(planned) if may_have_left else planned
-
-
-def write_manifest(folder: JobFolder, job: Job) -> None:
-    """Keep the job, batches included. Raises DiskFull and DataError."""
-    write_own_file(folder.manifest, msgspec.json.encode(job, enc_hook=str))  # messages as their text
-
-
-def read_manifest(folder: JobFolder) -> Job | None:
-    try:
-        job = msgspec.json.decode(folder.manifest.read_bytes(), type=Job)
-    except (OSError, ValueError, RecursionError):  # also bytes that are not UTF-8
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except (OSError, ValueError, RecursionError):
         return None
-    name = folder.path.name  # of a copied folder it is another than the job's, whose batches are not to be touched
-    return replace(job, id=name, batches=tuple(replace(batch, job_id=name) for batch in job.batches))
 
 
-_DATABASES = {".db"}
-_LEFT_BEHIND = {".part", ".db-journal"}
-
-
-def back_up(paths: Paths, target: Path) -> int:
-    """Write ledger, ids, job folders and judgements into a zip file that only this user can read; how many files.
-    Databases are copied through SQLite. It holds all texts and no token.
-    Raises DiskFull, ExportError.
-    """
-    folders = (paths.jobs, paths.judgements)
-    found = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
-    files = [paths.ledger, paths.submissions, *found]
-    files = [path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND]
-    with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in files:
-            name = path.relative_to(paths.root).as_posix()
-            if path.suffix in _DATABASES:
-                _copy_database(path, archive, name, is_ledger=path == paths.ledger)
-            else:
-                with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as entry:
-                    shutil.copyfileobj(source, entry)
-    return len(files)
-
-
-def _copy_database(path: Path, archive: zipfile.ZipFile, name: str, *, is_ledger: bool) -> None:
-    with temporary_folder() as folder:
-        copy = folder / path.name
-        with closing(sqlite3.connect(path)) as original, closing(sqlite3.connect(copy)) as copied:
-            original.backup(copied)
-        if is_ledger:
-            _hold_back(Paths(folder))
-        archive.write(copy, name)
-
-
-def _hold_back(paths: Paths) -> None:
-    """Pause what would be sent by itself: it will have been sent by the time that a backup is put back."""
-    with closing(Ledger.open(paths)) as ledger:
-        for job in ledger.jobs():
-            if any(batch.state is BatchState.PLANNED for batch in job.batches):
-                ledger.change(job.id, _waiting_for_word)
-
-
-def _waiting_for_word(job: Job) -> Job:
-    return replace(job, paused_because=FROM_BACKUP)
+def write_identity(path: Path, identity: Identity) -> None:
+    """Write a file durably; its folder is created. Raises DiskFull and DataError."""
+    write_own_file(path, msgspec.json.encode(identity))
