@@ -13,11 +13,9 @@ from pathlib import Path
 
 import msgspec.structs
 
-from cfbatch_gui.cli.console import Console, one_line
+from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
-from cfbatch_gui.cli.report import table
-from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
@@ -49,6 +47,7 @@ from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 _LONGEST_LABEL = 40  # characters
 _MOST_QUERIES = 10

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from cfbatch_gui.cli import worker_setup
-from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret
+from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE

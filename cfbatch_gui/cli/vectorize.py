@@ -10,12 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.cli.console import Console, elided, labelled
+from cfbatch_gui.cli.console import Console, elided, labelled, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import PRACTICE, table
 from cfbatch_gui.cli.working import opened, usable_connection
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Job
@@ -36,6 +35,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     SearchResult,
 )
 from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _LABEL = 14  # columns
 
@@ -269,7 +269,7 @@ async def _search(program: Program, arguments: argparse.Namespace, progress: Pro
     console = progress.console
     job = program.ledger.find(arguments.job)
     connection = await usable_connection(program, arguments.connection or job.connection, console)
-    if job.connection != PRACTICE:
+    if job.connection != PRACTICE.id:
         price = program.vectorize.search_price(job.id, arguments.sentence)
         words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
         console.say(words.format(model=job.model, neurons=number(price.neurons, ".2g")))

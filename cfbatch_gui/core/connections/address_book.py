@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     cloudflare,
     gateway,
     is_on_this_computer,
+    title_of,
     worker,
 )
 from cfbatch_gui.core.workers_ai.limits import RateBudget
@@ -367,12 +368,6 @@ def _polled_soon_if_near(connection: Connection) -> Connection:
     if not is_on_this_computer(connection.base_url):
         return connection
     return replace(connection, first_check=PRACTICE.first_check)
-
-
-def title_of(saved: Sequence[SavedConnection], connection_id: str) -> str:
-    """What people call a connection; the id itself for one that was deleted."""
-    usual = {PRACTICE.id: PRACTICE.title, CLOUDFLARE: "Cloudflare"}
-    return next((each.name for each in saved if each.id == connection_id), usual.get(connection_id, connection_id))
 
 
 def free_name(first: str, taken: Iterable[str]) -> str:
