@@ -78,10 +78,8 @@ def test_the_window_never_blocks_its_loop() -> None:
 
 
 def test_a_start_of_the_window_imports_what_it_shows_alone() -> None:
-    """numpy comes with the first file or result, httpx with the first job that is sent (docs/decisions/late-parts.md)."""
-    script = (
-        "import sys, cfbatch_gui.ui.window.app; print([each for each in ('numpy', 'httpx') if each in sys.modules])"
-    )
+    """numpy comes with the first file or result, httpx with the first job that is sent."""
+    script = "import sys, cfbatch_gui.ui.window.app; print(sorted({'numpy', 'httpx'} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True, text=True)
     assert answer.stdout == "[]\n"
 
