@@ -14,9 +14,10 @@ import numpy as np
 
 from cfbatch_gui.core.errors import Action, DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import forget_checksums
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_metadata_value, transaction
+from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.plan.requests import Request, RequestCutter, cut_into_batches, element_of, reference_of
 from cfbatch_gui.core.jobs.plan.spending import TOKENS
 from cfbatch_gui.core.jobs.reuse import NOTHING, Reusable, note_service, take_results, would_be_taken
@@ -105,6 +106,8 @@ def plan(
                 database.execute("INSERT INTO reused VALUES(?, ?)", (request.number, request.source))
         if not is_trial:
             _finish(database)
+        if not is_trial and len(taken):
+            note_results(database, NOT_SENT, stored_vectors(folder.vectors) if job.kind is Kind.EMBED else None)
         sent, reused = cutter.sent, cutter.reused
         put_metadata_value(database, "model", job.model)
         put_metadata_value(database, "asked_pooling", job.options.pooling)
@@ -138,10 +141,9 @@ def forget_plan(database: sqlite3.Connection) -> None:
             " WHERE request_no IS NOT NULL OR score IS NOT NULL"
         )
     database.execute("UPDATE parts SET request_no = NULL, request_position = NULL, score = NULL")
-    for table in ("requests", "runs", "reused", "sources"):
+    for table in ("requests", "runs", "reused", "sources", "batches"):
         database.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
     database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
-    forget_checksums(database)
     database.execute("DELETE FROM problems WHERE item_no IS NOT NULL")
 
 
@@ -264,11 +266,48 @@ def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = 
     with folder.open() as database, transaction(database):
         requests = _requests(database, job, done, known, "failed")
         bundles = cut_into_batches(requests, job.kind, metadata)
-        planned = _moved(database, zip(count(known + 1), bundles, strict=False), at_once=False)
+        planned = _moved(database, bundles, count(known + 1), at_once=False)
         database.execute(
             "DELETE FROM reused WHERE request_no NOT IN (SELECT request_no FROM requests WHERE batch = ?)", (NOT_SENT,)
         )
     return planned
+
+
+def split_requests(folder: JobFolder, job: Job, refused: Batch, metadata: ModelMetadata) -> tuple[PlannedBatch, ...]:
+    """Lay out the texts of a refused batch in requests of half as many, and those of the planned batches too.
+
+    Batches keep their numbers; what does not fit into one any more goes behind the last. () when there is nothing to
+    split.
+    """
+    others = (each.number for each in job.batches if each.state is BatchState.PLANNED and each.number != refused.number)
+    numbers = [refused.number] if refused.at_once else [refused.number, *others]
+    texts_of = f"SELECT request_no, {TEXTS_OF_REQUEST} FROM requests r WHERE batch = ?"  # noqa: S608 - constants
+    planned: list[PlannedBatch] = []
+    behind = count(max(batch.number for batch in job.batches) + 1)
+    with folder.open() as database, transaction(database):
+        most = max((texts for _, texts in database.execute(texts_of, (refused.number,))), default=0) // 2
+        if not most:
+            return ()
+        (last,) = database.execute("SELECT max(request_no) FROM requests").fetchone()
+        for number in numbers:
+            for request_no, texts in database.execute(texts_of, (number,)).fetchall():
+                for start in range(most, texts, most):
+                    last += 1
+                    row = (last, reference_of(job.id, last), number)
+                    database.execute(
+                        "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, ?, 0)", row
+                    )
+                    for table in ("items", "parts"):
+                        database.execute(
+                            f"UPDATE {table} SET request_no = ?, request_position = request_position - ?"  # noqa: S608
+                            " WHERE request_no = ? AND request_position BETWEEN ? AND ?",
+                            (last, start, request_no, start, start + most - 1),
+                        )
+            requests = _requests(database, job, [number])
+            bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=refused.at_once)
+            planned += _moved(database, bundles, chain([number], behind), at_once=refused.at_once)
+        _finish(database)
+    return tuple(planned)
 
 
 def may_run_synchronously(batch: Batch) -> bool:
@@ -285,7 +324,7 @@ def repack_as_synchronous(folder: JobFolder, job: Job) -> tuple[PlannedBatch, ..
     known = max((batch.number for batch in job.batches), default=0)
     with folder.open() as database, transaction(database):
         bundles = ([request] for request in _requests(database, job, freed, known))
-        return _moved(database, zip(chain(freed, count(known + 1)), bundles, strict=False), at_once=True)
+        return _moved(database, bundles, chain(freed, count(known + 1)), at_once=True)
 
 
 _REPACKED = (
@@ -294,9 +333,9 @@ _REPACKED = (
 
 
 def _requests(
-    database: sqlite3.Connection, job: Job, batches: list[int], known: int, state: str | None = None
+    database: sqlite3.Connection, job: Job, batches: list[int], known: int | None = None, state: str | None = None
 ) -> list[Request]:
-    """Those of the batches, in `state` or in any, and those of batches beyond the last known one."""
+    """Those of the batches, in `state` or in any, and those of batches beyond the last `known` one."""
     rows = database.execute(
         f"{_sent_texts(_REPACKED)} ORDER BY request_no, at",
         {"batches": json.dumps(batches), "known": known, "state": state},
@@ -305,10 +344,11 @@ def _requests(
 
 
 def _moved(
-    database: sqlite3.Connection, bundles: Iterable[tuple[int, list[Request]]], *, at_once: bool
+    database: sqlite3.Connection, bundles: Iterable[list[Request]], numbers: Iterator[int], *, at_once: bool
 ) -> tuple[PlannedBatch, ...]:
+    """Put requests into the batches of these numbers, of which no more are taken than there are bundles."""
     planned = []
-    for number, requests in bundles:
+    for requests, number in zip(bundles, numbers, strict=False):
         database.executemany(
             "UPDATE requests SET batch = ?, position = ?, state = 'waiting', error = '' WHERE request_no = ?",
             ((number, position, request.number) for position, request in enumerate(requests)),
