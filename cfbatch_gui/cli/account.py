@@ -2,9 +2,7 @@
 
 import argparse
 import asyncio
-import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console, agreed, one_line, table
@@ -101,7 +99,7 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     connection = await usable_connection(program, arguments.connection, console)
     jobs = await program.account_jobs.listed(connection)
     if arguments.json:
-        console.print_result([json.dumps({"jobs": [_as_json(job) for job in jobs]}, indent=2)])
+        console.print_json({"jobs": jobs})
     elif jobs:
         titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))
         rows = [
@@ -109,7 +107,7 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
                 job.id,
                 kind_words(job.kind),
                 number(job.batches),
-                _moment(job.at),
+                time_words(job.at),
                 tr("yes") if job.is_here else tr("no"),
                 one_line(job.title),
             )
@@ -121,25 +119,6 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
             tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one.")
         )
     return ExitStatus.DONE
-
-
-def _moment(seconds: float) -> str:
-    """As `time_words`; "" for what no clock can show."""
-    with suppress(ValueError, OverflowError, OSError):
-        return time_words(seconds)
-    return ""
-
-
-def _as_json(job: AccountJob) -> dict[str, object]:
-    return {
-        "job": job.id,
-        "name": job.title,
-        "kind": job.kind.value,
-        "model": job.model,
-        "batches": job.batches,
-        "handed_over_at": job.at,
-        "is_here": job.is_here,
-    }
 
 
 async def _take_over(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:

@@ -1,7 +1,6 @@
 """`cfbatch connections`: the connections to the service."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from cfbatch_gui.cli import worker_setup
 from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import NO_SECONDS, Parser, RawHelpFormatter, number_in
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
@@ -126,8 +125,7 @@ async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console)
     facts = await book.summaries()
     used = settings.connection or PRACTICE.id
     if arguments.json:
-        found = [_object(each, used, settings.connections) for each in facts]
-        console.print_result([json.dumps({"connections": found}, indent=2)])
+        console.print_json({"connections": [_object(each, used, settings.connections) for each in facts]})
         return ExitStatus.DONE
     rows = [
         (
@@ -244,7 +242,7 @@ async def _answer(
         tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in results]
         used = program.settings.connection or PRACTICE.id
         found = {**_object(facts, used, program.settings.connections), "test": tested}
-        console.print_result([json.dumps(found, indent=2)])
+        console.print_json(found)
     else:
         console.print_result(
             said(_RESULTS[each.ok].filled(title=each.title, sentence=each.sentence)).rstrip()
@@ -301,7 +299,7 @@ def _add_collecting_options(parser: Parser) -> None:
     parser.add_argument(
         "--keep-days",
         metavar=tr("DAYS"),
-        type=_days,
+        type=number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True),
         help=tr("of a Worker: how long your account keeps its copies when all answers are here (default: 0)"),
     )
 
@@ -343,13 +341,6 @@ def _collecting_words(record: SavedConnection) -> str:
     )
 
 
-def _days(text: str) -> int:
-    days = int(text) if text.isdecimal() and text.isascii() and len(text) <= 4 else -1
-    if days < 0:
-        raise argparse.ArgumentTypeError(tr("give a number of days, from 0 to 9999"))
-    return days
-
-
 _PROBE_WORDS: Final = message(
     "check what is assumed of the service; sends small batches of its own, for less than $0.001"
 )
@@ -375,7 +366,7 @@ def add_probe_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--wait",
         metavar=tr("SECONDS"),
-        type=_seconds,
+        type=number_in(0, 86_400, NO_SECONDS),
         default=WAIT_SECONDS,
         help=tr("how long to wait for the batches (default: {n})").format(n=number(WAIT_SECONDS, "g")),
     )
@@ -434,13 +425,3 @@ def _what_it_does(title: str, plan: ProbePlan, *, is_practice: bool) -> str:
     return tr("{sends}, with texts of the program's own. It costs at most ${amount}.").format(
         sends=sends, amount=number(plan.price.dollars, ".5f")
     )
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError(tr("give a number of seconds, from 0 to 86400"))
-    return seconds

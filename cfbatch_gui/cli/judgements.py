@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -12,6 +11,7 @@ from pathlib import Path
 from cfbatch_gui.cli.compare import unusable_words
 from cfbatch_gui.cli.console import Console, labelled, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
@@ -22,7 +22,6 @@ from cfbatch_gui.core.evaluation.judged import disagreements
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally
 from cfbatch_gui.core.judgements.files import (
@@ -117,9 +116,7 @@ async def _import(arguments: argparse.Namespace, paths: Paths, console: Console)
             import_judgements, book, found.judgements, judge=judge, time=time.time(), job=subjects
         )
     if arguments.json:
-        console.print_result(
-            [json.dumps({"book": book.name, "form": found.form, **asdict(done), "bad": len(found.bad)})]
-        )
+        console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": len(found.bad)})
     for words in _import_words(book, done, has_job=job is not None, bad=len(found.bad)):
         console.say(words)
     return ExitStatus.FAILED if found.bad else ExitStatus.DONE
@@ -148,10 +145,7 @@ def _import_words(book: Book, done: Imported, *, has_job: bool, bad: int) -> Ite
 
 
 async def _export(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    job = None
-    if arguments.job:
-        with closing(Ledger.open_read_only(paths)) as ledger:
-            job = ledger.find(arguments.job)
+    job = next(iter(found_jobs(paths, arguments.job)), None) if arguments.job else None
     with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf, listing(paths.unfinished):
         book = shelf.book(_name(arguments, paths))
         count = await asyncio.to_thread(_write, book, arguments.file, Form(arguments.format), paths, job)
@@ -172,7 +166,7 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
         names = (shelf.book(arguments.book).name,) if arguments.book else shelf.names()
         described = [_described(shelf.book(name)) for name in names]
     if arguments.json:
-        console.print_result([json.dumps({"books": [_json_of_book(each) for each in described]}, indent=2)])
+        console.print_json({"books": [_facts_of_book(each) for each in described]})
     elif not described:
         console.say(tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."))
     elif arguments.book:
@@ -241,7 +235,7 @@ def _described(book: Book) -> _Described:
     )
 
 
-def _json_of_book(book: _Described) -> dict[str, object]:
+def _facts_of_book(book: _Described) -> dict[str, object]:
     agreements = {"between_judges": book.between_judges, "with_themselves": book.with_themselves}
     return {
         "book": book.name,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.report import json_of_job
+from cfbatch_gui.cli.report import facts_of_job
 from cfbatch_gui.cli.working import say_owed, sentence
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.account.shards import (
@@ -127,7 +127,7 @@ def leave(program: Program, job: Job, status: ExitStatus, console: Console, *, a
     console.say(_leaving_sentence(job, status))
     say_owed(program.folder(job.id), console)
     if as_json:
-        console.print_result([json_of_job(job, program.folder(job.id))])
+        console.print_json(facts_of_job(job, program.folder(job.id)))
     return status
 
 

@@ -3,7 +3,8 @@
 import argparse
 import csv
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from math import nan
 from typing import Any, Final, NoReturn
 
 from cfbatch_gui.cli.language import tr
@@ -24,6 +25,9 @@ ERRORS: Final = (
     message("invalid {type} value: {value}"),
     message("invalid choice: {value} (choose from {choices})"),
 )
+
+
+NO_SECONDS: Final = message("“{text}” is not a time; it must be seconds from 0 to 86400")
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -75,6 +79,23 @@ class IntermixedParser(Parser):
             return self.parse_known_intermixed_args(args, namespace)
         finally:
             self.usage, self._is_parsing = None, False
+
+
+def number_in(
+    least: float, most: float, words: str, /, *, whole: bool = False, **more: object
+) -> Callable[[str], float]:
+    """A number in these bounds, for argparse; `words` are a sentence for any other, with {text}."""
+
+    def read(text: str) -> float:
+        try:
+            value = int(text) if whole and text.isascii() else float(text.removeprefix("$").replace(",", "."))
+        except ValueError:
+            value = nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(tr(words).format(text=text, **more))
+        return value
+
+    return read
 
 
 def names_in_line(text: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from functools import partial
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, percent, plural, tr
-from cfbatch_gui.cli.reading import dollars
+from cfbatch_gui.cli.parser import number_in
 from cfbatch_gui.cli.working import read_address_book
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import OverBudget, UsageError
@@ -37,12 +37,14 @@ from cfbatch_gui.core.versions import (
 from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
+DOLLARS = number_in(0, 1e12, message("“{text}” should be an amount of dollars, for example 0.50"))
+
 
 def add_budget_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         metavar=tr("DOLLARS"),
-        type=dollars,
+        type=DOLLARS,
         help=tr(
             "send nothing if it may cost more; exit status {status} (default: the budget that is set in the window)"
         ).format(status=f"{ExitStatus.OVER_BUDGET:d}"),

@@ -25,7 +25,6 @@ from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
-    IndexState,
     MetadataColumn,
     Push,
     PushCheck,
@@ -34,7 +33,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProblem,
     SearchResult,
 )
-from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
+from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _LABEL = 14  # columns
@@ -128,8 +127,8 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
         if note not in check.notes:
             console.say(said(note))
     if arguments.json:
-        found = {**msgspec.structs.asdict(push), "sentence": str(push.sentence), "check": _as_json(check)}
-        console.print_result([msgspec.json.encode(found, enc_hook=str).decode()])
+        found = {**msgspec.structs.asdict(push), "sentence": str(push.sentence), "check": check}
+        console.print_json(found)
     else:
         console.print_result([said(push.sentence), *_lines_of_push(push)])
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
@@ -158,7 +157,7 @@ def _refused(check: PushCheck, arguments: argparse.Namespace, console: Console) 
         console.say(f"cfbatch: {_problem_words(problem)}")
     console.say(tr("Nothing was sent."))
     if arguments.json:
-        console.print_result([msgspec.json.encode({"check": _as_json(check)}, enc_hook=str).decode()])
+        console.print_json({"check": check})
     return ExitStatus.BAD_INPUT
 
 
@@ -233,7 +232,7 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     connection = await usable_connection(program, arguments.connection, console)
     indexes = await program.vectorize.indexes(connection)
     if arguments.json:
-        console.print_result([msgspec.json.encode({"indexes": [_index_json(each) for each in indexes]}).decode()])
+        console.print_json({"indexes": [msgspec.to_builtins(each) for each in indexes]})
     elif indexes:
         titles = (tr("NAME"), tr("numbers"), tr("metric"), tr("created"), tr("description"))
         rows = [
@@ -251,7 +250,7 @@ async def _info(program: Program, arguments: argparse.Namespace, progress: Progr
     connection = await usable_connection(program, arguments.connection, console)
     state = await program.vectorize.state(connection, arguments.index)
     if arguments.json:
-        console.print_result([msgspec.json.encode(_state_json(state)).decode()])
+        console.print_json(msgspec.to_builtins(state.index) | msgspec.to_builtins(state.info))
         return ExitStatus.DONE
     rows = [
         (tr("index"), state.index.name),
@@ -275,8 +274,7 @@ async def _search(program: Program, arguments: argparse.Namespace, progress: Pro
         console.say(words.format(model=job.model, neurons=number(price.neurons, ".2g")))
     found = await program.vectorize.search(job.id, connection, arguments.index, arguments.sentence)
     if arguments.json:
-        object_ = {"sentence": str(found.sentence), **dataclasses.asdict(found)}
-        console.print_result([msgspec.json.encode(object_, enc_hook=str).decode()])
+        console.print_json({**dataclasses.asdict(found), "sentence": found.sentence})
     else:
         console.print_result(_lines_of_search(found, arguments.index, console.width))
     return ExitStatus.DONE
@@ -294,19 +292,6 @@ def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
     for hit in hits:
         text = hit.text if hit.text is not None else tr("not of this job")
         yield elided(f"{number(hit.score, '.4f')}  {hit.id}  {text}", width)
-
-
-def _as_json(check: PushCheck) -> dict[str, object]:
-    return dataclasses.asdict(check)
-
-
-def _state_json(state: IndexState) -> dict[str, object]:
-    return {**_index_json(state.index), **msgspec.to_builtins(state.info)}
-
-
-def _index_json(index: VectorizeIndex) -> dict[str, object]:
-    found: dict[str, object] = msgspec.to_builtins(index)
-    return found
 
 
 def _moment(text: str | None) -> str:

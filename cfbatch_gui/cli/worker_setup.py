@@ -1,7 +1,6 @@
 """`cfbatch connections set-up` and `take-down`: the user's Worker, by a token that is used once."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,7 +152,7 @@ async def _set_up(arguments: argparse.Namespace, data_dir: Path, console: Consol
         await say_where(program, connection.name, connection.id, console)
         if arguments.json:
             found = {"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}
-            console.print_result([json.dumps(found, indent=2)])
+            console.print_json(found)
     return ExitStatus.DONE
 
 
@@ -192,7 +191,7 @@ async def _take_down(arguments: argparse.Namespace, data_dir: Path, console: Con
     console.say(tr("The token is not needed any more: delete it in the dashboard."))
     if arguments.json:
         gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
-        console.print_result([json.dumps(gone, indent=2)])
+        console.print_json(gone)
     return ExitStatus.DONE
 
 
@@ -213,7 +212,7 @@ def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool
     lines = [line for number, call in enumerate(work.calls, 1) for line in _lines_of(number, call)]
     if arguments.dry_run:
         if arguments.json:
-            console.print_result([json.dumps({"calls": [_object(call) for call in work.calls]}, indent=2)])
+            console.print_json({"calls": work.calls})
         else:
             console.print_result(lines)
         return False
@@ -239,10 +238,6 @@ def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool
 def _lines_of(number: int, call: Call) -> tuple[str, str]:
     needs = tr("needs {permission}").format(permission=call.permission) if call.permission else ""
     return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}".rstrip()
-
-
-def _object(call: Call) -> dict[str, str]:
-    return {"method": call.method, "path": call.path, "permission": call.permission, "sentence": call.sentence}
 
 
 def _token(arguments: argparse.Namespace) -> Token:
