@@ -150,7 +150,7 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, wid
         filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
     for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
         raise doubt.error()
-    options = JobOptions(reuse=arguments.reuse)
+    options = JobOptions(reuse=arguments.reuse is not False)
     job = Job("check", arguments.file.stem, arguments.kind, model, connection, time.time(), options)
     reusable = earlier.find(job, folder)
     known = Calibration(paths.calibration, lambda job: True)

@@ -9,8 +9,6 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import msgspec.structs
-
 from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
@@ -97,7 +95,7 @@ def json_of_quality(
 ) -> dict[str, object] | None:
     if evaluation is None and run.unusable is None:
         return None
-    found: dict[str, object] = {"labels_left_out": json_of_unusable(run.unusable)}
+    found: dict[str, object] = {"labels_left_out": run.unusable}
     if evaluation is not None:
         (measures,) = evaluation.runs
         found |= {
@@ -131,17 +129,6 @@ def json_of_measures(run: RunMeasures) -> dict[str, object]:
         "listed_twice": run.repeated,
         "judged_share": run.judged_share,
         "lowest_and_highest_by_ties": ties,
-    }
-
-
-def json_of_unusable(unusable: UnusableLabels | None) -> dict[str, object] | None:
-    if unusable is None:
-        return None
-    return {
-        "count": unusable.count,
-        "examples": list(unusable.examples),
-        "first_rows": list(unusable.rows),
-        "proposed_grades": dict(unusable.proposal) or None,
     }
 
 
@@ -546,7 +533,7 @@ class Report:
             "queries": len(run.table.asked),
             "contexts": len(run.table),
             "scored": run.scored,
-            "labels_left_out": json_of_unusable(run.unusable),
+            "labels_left_out": run.unusable,
         }
         if number:
             value["matched_queries"] = _counts(joined.queries)
@@ -555,11 +542,8 @@ class Report:
 
     def _with_first(self, number: int) -> dict[str, object]:
         moves = self.moves[number - 1]
-        most = [
-            {name: value for name, value in msgspec.structs.asdict(move).items() if name != "index"}
-            for move in self._most(moves)
-        ]
-        return {"job": self.comparison.runs[number].metadata.id, **asdict(summary(moves)), "moved_most": most}
+        job = self.comparison.runs[number].metadata.id
+        return {"job": job, **asdict(summary(moves)), "moved_most": self._most(moves)}
 
     def _answers(self) -> list[dict[str, object]] | None:
         """What each other job is to the first by the first metric, None without labels."""
@@ -571,10 +555,7 @@ class Report:
                 "metric": name,
                 **asdict(found),
                 "difference_is_seen": found.is_seen,
-                "by_query": [
-                    {"query": each.text, "value": each.value, "other_value": each.other_value}
-                    for each in query_changes(self.comparison, self.evaluation, number, name)
-                ],
+                "by_query": query_changes(self.comparison, self.evaluation, number, name),
             }
             for number, found in enumerate(answers(self.evaluation), 1)
         ]

@@ -10,7 +10,7 @@ from cfbatch_gui.cli import worker_setup
 from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import NO_SECONDS, Parser, RawHelpFormatter, number_in
+from cfbatch_gui.cli.parser import NO_SECONDS, Actions, Parser, RawHelpFormatter, number_in
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
@@ -50,31 +50,26 @@ _RESULTS = {
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     parser.set_defaults(act=_list, json=False)
-    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"))
-
-    def command(name: str, words: str) -> Parser:
-        return actions.add_parser(name, help=words, description=words, parents=list(parents))
-
-    listing = command("list", tr("list all connections; so does no action at all"))
-    listing.set_defaults(act=_list)
-    adding = command("add", tr("add a connection, and test it"))
+    command = Actions(parser, parents, required=False).add
+    listing = command("list", tr("list all connections; so does no action at all"), _list)
+    adding = command("add", tr("add a connection, and test it"), _add)
     _add_options(adding)
-    _add_change_arguments(command("change", tr(_CHANGE_WORDS)))
-    testing = command("test", tr("ask four questions that cost nothing and send no text"))
+    changing = command("change", tr(_CHANGE_WORDS), _change)
+    changing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
+    _add_collecting_options(changing)
+    testing = command("test", tr("ask four questions that cost nothing and send no text"), _test)
     testing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
     testing.add_argument(
         "--model", metavar="M", help=tr("the model that is asked about (default: as set in the window)")
     )
-    testing.set_defaults(act=_test)
-    add_probe_arguments(command("probe", tr(_PROBE_WORDS)))
-    worker_setup.add_set_up_arguments(command("set-up", tr(worker_setup.SET_UP_WORDS)))
-    worker_setup.add_take_down_arguments(command("take-down", tr(worker_setup.TAKE_DOWN_WORDS)))
-    removing = command("remove", tr("forget a connection and its secrets; its jobs stay"))
+    add_probe_arguments(command("probe", tr(_PROBE_WORDS), run_probe))
+    worker_setup.add_set_up_arguments(command("set-up", tr(worker_setup.SET_UP_WORDS), worker_setup.set_up))
+    worker_setup.add_take_down_arguments(command("take-down", tr(worker_setup.TAKE_DOWN_WORDS), worker_setup.take_down))
+    removing = command("remove", tr("forget a connection and its secrets; its jobs stay"), _remove)
     removing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
     removing.add_argument(
         "--force", action="store_true", help=tr("also while jobs are under way there, which then pause")
     )
-    removing.set_defaults(act=_remove)
     for each in (listing, adding, testing):
         each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
@@ -113,7 +108,6 @@ def _add_options(parser: Parser) -> None:
     )
     parser.add_argument("--use", action="store_true", help=tr("new jobs go there from now on"))
     parser.add_argument("--no-test", action="store_true", help=tr("do not ask the service anything"))
-    parser.set_defaults(act=_add)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -275,26 +269,14 @@ def _object(facts: ConnectionSummary, used: str, saved: Sequence[SavedConnection
 _CHANGE_WORDS: Final = message("change whether a Worker collects answers in your account")
 
 
-def _add_change_arguments(parser: Parser) -> None:
-    parser.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
-    _add_collecting_options(parser)
-    parser.set_defaults(act=_change)
-
-
 def _add_collecting_options(parser: Parser) -> None:
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    parser.add_argument(
         "--collects",
-        action="store_true",
-        default=None,
-        help=tr("of a Worker: your account collects the answers of its jobs, so that the computer may be turned off"),
-    )
-    group.add_argument(
-        "--no-collects",
-        dest="collects",
-        action="store_false",
-        default=None,
-        help=tr("of a Worker: the answers are asked for from this computer (the default)"),
+        action=argparse.BooleanOptionalAction,
+        help=tr(
+            "of a Worker: your account collects the answers of its jobs, so that the computer may be turned off, or"
+            " they are asked for from this computer (the default)"
+        ),
     )
     parser.add_argument(
         "--keep-days",
@@ -370,7 +352,6 @@ def add_probe_arguments(parser: Parser) -> None:
         default=WAIT_SECONDS,
         help=tr("how long to wait for the batches (default: {n})").format(n=number(WAIT_SECONDS, "g")),
     )
-    parser.set_defaults(act=run_probe)
 
 
 async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:

@@ -29,20 +29,14 @@ _NOT_COLLECTED = message(
 
 def add_collect_arguments(parser: argparse.ArgumentParser) -> None:
     """Without either the connection decides."""
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    parser.add_argument(
         "--collect-in-account",
         dest="collect",
-        action="store_true",
-        default=None,
-        help=tr("have your account collect the answers, through a Worker of your own (default: as it is set up)"),
-    )
-    group.add_argument(
-        "--no-collect-in-account",
-        dest="collect",
-        action="store_false",
-        default=None,
-        help=tr("ask for the answers from this computer"),
+        action=argparse.BooleanOptionalAction,
+        help=tr(
+            "have your account collect the answers, through a Worker of your own, or ask for them from this computer"
+            " (default: as the connection is set up)"
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 import argparse
 import csv
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import nan
 from typing import Any, Final, NoReturn
 
@@ -62,6 +62,20 @@ class Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         sentence = tr("{program}: error: {sentence}").format(program=self.prog, sentence=said(message))
         self.exit(2, f"{sentence}\n")
+
+
+class Actions:
+    """The commands of a command; `parents` have what all commands take."""
+
+    def __init__(self, parser: Parser, parents: Sequence[Parser], *, required: bool = True, **more: Any) -> None:
+        self._adding = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=required, **more)
+        self._parents = list(parents)
+
+    def add(self, name: str, words: str, act: Callable[..., object]) -> Parser:
+        """`act` stands in the arguments."""
+        added: Parser = self._adding.add_parser(name, help=words, description=words, parents=self._parents)
+        added.set_defaults(act=act)
+        return added
 
 
 class IntermixedParser(Parser):

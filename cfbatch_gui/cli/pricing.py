@@ -104,14 +104,14 @@ def reset_words() -> str:
 
 
 def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    """None, which is neither, means reuse."""
+    parser.add_argument(
         "--reuse",
-        action="store_true",
-        default=True,
-        help=tr("take what earlier jobs have of it from there, and send only what is new (the default)"),
+        action=argparse.BooleanOptionalAction,
+        help=tr(
+            "take what earlier jobs have of it from there, and send only what is new (the default), or send everything"
+        ),
     )
-    group.add_argument("--no-reuse", dest="reuse", action="store_false", help=tr("send everything, also what is there"))
 
 
 class EarlierJobs:

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ import msgspec
 from cfbatch_gui.cli.console import Console, elided, labelled, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Parser, names_in_line
+from cfbatch_gui.cli.parser import Actions, Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, usable_connection
 from cfbatch_gui.core.errors import UsageError
@@ -40,13 +40,7 @@ _LABEL = 14  # columns
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True)
-
-    def command(name: str, words: str, act: Callable[..., object]) -> Parser:
-        added = actions.add_parser(name, help=words, description=words, parents=list(parents))
-        added.set_defaults(act=act)
-        return added
-
+    command = Actions(parser, parents).add
     pushing = command("push", tr("put a job's vectors into an index; again: only what changed"), _push)
     pushing.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
     pushing.add_argument("--index", metavar=tr("NAME"), required=True, help=tr("the index"))

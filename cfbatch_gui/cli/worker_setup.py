@@ -79,7 +79,6 @@ def add_set_up_arguments(parser: Parser) -> None:
         help=tr("where a secret of your own for the Worker stands (default: one is made and kept in the keyring)"),
     )
     parser.add_argument("--use", action="store_true", help=tr("new jobs go there from now on"))
-    parser.set_defaults(act=_set_up)
 
 
 def add_take_down_arguments(parser: Parser) -> None:
@@ -95,7 +94,6 @@ def add_take_down_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--forget", action="store_true", help=tr("forget the connection and its secret too; its jobs stay")
     )
-    parser.set_defaults(act=_take_down)
 
 
 def _add_common(parser: Parser) -> None:
@@ -113,7 +111,7 @@ def _add_common(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
-async def _set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     names = names_of(arguments.worker) if arguments.worker else names_of()
     account_id = _account_id(arguments, data_dir)
     work = _Work(account_id, names, setting_up_calls(names, account_id), said(COSTS))
@@ -156,7 +154,7 @@ async def _set_up(arguments: argparse.Namespace, data_dir: Path, console: Consol
     return ExitStatus.DONE
 
 
-async def _take_down(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     _, book = read_address_book(data_dir)
     found = book.find(arguments.connection) if arguments.connection else ""
     url = next((each.url for each in book.saved() if each.id == found), "")
