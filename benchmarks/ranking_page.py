@@ -22,7 +22,7 @@ from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.checksums import Summed, read_items, score_checksums, write_all_sums
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
@@ -82,8 +82,7 @@ def fill(folder: JobFolder, queries: int, count: int, *, seed: int) -> None:
             database.executemany(
                 "INSERT INTO requests(request_no, reference, batch, position, state) VALUES(?, ?, ?, ?, ?)", rows
             )
-            sums = score_checksums(read_items(database, "query_no IS NOT NULL"), 1, queries)
-            write_all_sums(database, Summed.SCORES, sums)
+            note_results(database, 1)
 
 
 def _one(step: str, root: Path, queries: int) -> list[Figure]:

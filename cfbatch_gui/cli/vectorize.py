@@ -21,7 +21,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.client import IndexMissing
+from cfbatch_gui.core.vectorize.client import IndexMissing, Metric
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
@@ -33,7 +33,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProblem,
     SearchResult,
 )
-from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _LABEL = 14  # columns
@@ -121,10 +120,10 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
         if note not in check.notes:
             console.say(said(note))
     if arguments.json:
-        found = {**msgspec.structs.asdict(push), "sentence": str(push.sentence), "check": check}
-        console.print_json(found)
+        sentence = f"{push.sentence} {push.finding}"
+        console.print_json({**msgspec.structs.asdict(push), "sentence": sentence, "check": check})
     else:
-        console.print_result([said(push.sentence), *_lines_of_push(push)])
+        console.print_result([said(push.sentence), said(push.finding), *_lines_of_push(push)])
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
 
 

@@ -17,8 +17,8 @@ from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import PushOptions
-from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES
 from cfbatch_gui.ui.help import Topic

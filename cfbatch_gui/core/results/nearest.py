@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
-from cfbatch_gui.core.job_folder.checksums import check_scores, one_moment, read_items
+from cfbatch_gui.core.job_folder.checksums import one_moment, read_scores
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
@@ -157,8 +157,7 @@ def scores_versus_similarities(
     unit = unit_vectors(embeddings)
     indices = _indices_of_texts(embeddings, unit)
     with ranking.open(read_only=True) as database, one_moment(database):
-        (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
-        check_scores(database, ranking.path, read_items(database, "query_no IS NOT NULL"), 1, last)
+        read_scores(database, ranking.path)
         of, found = 0, []
         for query_no, item_no, query, text, score in database.execute(_SCORED):
             of += 1

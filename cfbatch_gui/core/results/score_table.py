@@ -16,15 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.input_values import Layout
-from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.checksums import ITEM_SCORE, check_scores, one_moment, read_items
+from cfbatch_gui.core.job_folder import checksums, schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
 from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
 from cfbatch_gui.core.results.numbers import distinct, round_step
 
-_ALL = "query_no IS NOT NULL ORDER BY item_no"
-_OF_QUERIES = "query_no BETWEEN ? AND ?"
 _TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
 _IDS = "SELECT text_no, text_id FROM texts WHERE text_id <> ''"
 _QUERIES = "SELECT query_no, text, query_id FROM queries WHERE query_no BETWEEN ? AND ?"
@@ -77,25 +74,17 @@ class ScoreTable:
 
 
 def read_score_table(folder: JobFolder) -> ScoreTable:
-    """All scores of this moment by item number, each held against its checksum. Blocking: a second for a million.
-
-    Raises DataError.
+    """All scores of this moment by item number, held against the checksums of their batches. Blocking: a second
+    for a million. Raises DataError.
     """
     data_version(folder.data)  # raises DataError with a sentence if the file is missing
     with folder.open(read_only=True) as database:
-        (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
-        with one_moment(database):
-            items = read_items(database, _ALL)
-            check_scores(database, folder.path, items, 1, last)
-        return _table(items)
+        return _table(checksums.read_scores(database, folder.path))
 
 
 def read_scores_of(database: sqlite3.Connection, folder: JobFolder, first: int, last: int) -> ScoreTable:
-    """The scores of the queries numbered `first` to `last`, in any order. Raises DataError."""
-    with one_moment(database):
-        items = read_items(database, _OF_QUERIES, (first, last))
-        check_scores(database, folder.path, items, first, last)
-    return _table(items)
+    """The scores of the queries numbered `first` to `last`, by item number. Raises DataError."""
+    return _table(checksums.read_scores_of(database, folder.path, first, last))
 
 
 def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
@@ -124,7 +113,9 @@ def hashed_id(identifier: str) -> int:
 
 
 def _table(rows: NDArray[np.void]) -> ScoreTable:
-    items, queries, texts, positions, scores = (np.ascontiguousarray(rows[name]) for name in ITEM_SCORE.names or ())
+    items, queries, texts, positions, scores = (
+        np.ascontiguousarray(rows[name]) for name in ("item", "query", "text", "position", "score")
+    )
     scores[np.isneginf(scores)] = np.nan
     return ScoreTable(items, queries, texts, positions, scores)
 

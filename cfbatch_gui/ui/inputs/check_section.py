@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, ModelMetadata, find_model, next_reset
-from cfbatch_gui.ui.display import dollars, duration_range, number, one_line, plural, size
+from cfbatch_gui.ui.display import dollars, number, one_line, plural, size, usual_words
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
@@ -314,12 +314,9 @@ class CheckSection(SectionCard):
         if is_practice:
             return self.tr("Practice takes a few seconds.")
         past = past_times(self._program.ledger.jobs(), job.kind, job.connection, found.texts if found else job.texts)
-        if past is None:
-            return self.tr("Cloudflare says: usually within 5 minutes, depending on how much is going on there.")
-        took = duration_range(past.shortest, past.longest)
-        if past.jobs == 1:
-            return self.tr("Your last job of this size took {time}.").format(time=took)
-        return self.tr("Your jobs of this size usually take {time}.").format(time=took)
+        return usual_words(past) or self.tr(
+            "Cloudflare says: usually within 5 minutes, depending on how much is going on there."
+        )
 
     def _enable(self) -> None:
         why_not = self.tr("It is being sent.") if self._is_sending else self._why_not

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import Action, DataError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import forget_checksums
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, NOT_SENT, put_metadata_value, transaction
+from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.plan.requests import (
     Group,
     Request,
@@ -125,10 +126,9 @@ def forget_plan(database: sqlite3.Connection) -> None:
             " WHERE request_no IS NOT NULL OR score IS NOT NULL"
         )
     database.execute("UPDATE parts SET request_no = NULL, request_position = NULL, score = NULL")
-    for table in ("requests", "runs", "reused", "sources"):
+    for table in ("requests", "runs", "reused", "sources", "batches"):
         database.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
     database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
-    forget_checksums(database)
     database.execute("DELETE FROM problems WHERE item_no IS NOT NULL")
 
 
@@ -359,7 +359,10 @@ def plan(
             return plan_items(database, job, metadata, taken=would_be_taken(reusable), is_trial=True)
         taken = take_results(database, folder, job.kind, reusable)
         note_service(database, reusable.service)
-        return plan_items(database, job, metadata, taken=taken)
+        planned = plan_items(database, job, metadata, taken=taken)
+        if len(taken):
+            note_results(database, NOT_SENT, stored_vectors(folder.vectors) if job.kind is Kind.EMBED else None)
+        return planned
 
 
 def listed_metadata(job: Job) -> ModelMetadata:
