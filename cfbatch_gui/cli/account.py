@@ -93,7 +93,7 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     connection = await usable_connection(program, arguments.connection, console)
     jobs = await program.account_jobs.listed(connection)
     if arguments.json:
-        console.print_json({"jobs": [{"job": job.id, **asdict(job)} for job in jobs]})
+        console.print_json({"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]})
     elif jobs:
         titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))
         rows = [
