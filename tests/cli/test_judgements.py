@@ -75,12 +75,6 @@ def test_bad_lines_stop_the_import_unless_they_may_be_left_out(run: Run, tmp_pat
     assert json.loads(run("judgements", "show", "--json")[1])["books"][0]["tally"]["pairs"] == 1
 
 
-def test_an_unknown_book_is_refused(run: Run, tmp_path: Path) -> None:
-    status, _, err = run("judgements", "export", tmp_path / "x", "--format", "trec", "--book", "none")
-    assert status == 2
-    assert "There is no book of judgements “none”. Import a file of judgements, or judge some texts." in err
-
-
 def test_words_become_grades_when_the_user_says_so(run: Run, paths: Paths) -> None:
     labelled = [Pair("red", f"text {at}", 0.5 - at / 10, label="yes" if at == 2 else "no") for at in range(4)]
     keep_job(paths, "words", labelled, title="Words")
