@@ -44,7 +44,7 @@ def _jobs(paths: Paths) -> None:
     ):
         Table(paths.job(name)).rank(made)
         job = Job(name, f"Job {name}", kind, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=36, texts=36)
-        ledger.save_plan(job, [Batch(name, 1, BatchState.DONE, 3, 36, 1000)])
+        ledger.put(job, [Batch(name, 1, BatchState.DONE, 3, 36, 1000)])
     ledger.close()
 
 
@@ -127,7 +127,7 @@ def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Pat
     Table(paths.job("odd")).rank(made)
     ledger = Ledger.open(paths)
     job = Job("odd", "Odd labels", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=36, texts=36)
-    ledger.save_plan(job, [Batch("odd", 1, BatchState.DONE, 3, 36, 1000)])
+    ledger.put(job, [Batch("odd", 1, BatchState.DONE, 3, 36, 1000)])
     ledger.close()
     said = "4 labels are no whole numbers and were left out, such as “0.5” and “yes” and “{n}” (rows 3, 6, 7, 8)"
     assert said in run("show", "odd")[1]

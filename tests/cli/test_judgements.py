@@ -20,7 +20,7 @@ def _job(paths: Paths) -> None:
     Table(paths.job("one")).rank([Pair("red", "apple", 0.5, id="A"), Pair("red", "leaf", 0.4, id="B")])
     with closing(Ledger.open(paths)) as ledger:
         job = Job("one", "Fruit", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, texts=2)
-        ledger.save_plan(job, [Batch("one", 1, BatchState.DONE, 1, 2, 1000)])
+        ledger.put(job, [Batch("one", 1, BatchState.DONE, 1, 2, 1000)])
 
 
 def test_a_file_goes_into_a_book_and_out_again(run: Run, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_words_become_grades_when_the_user_says_so(run: Run, paths: Paths) -> No
     Table(paths.job("words")).rank(labelled)
     with closing(Ledger.open(paths)) as ledger:
         job = Job("words", "Words", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, texts=4)
-        ledger.save_plan(job, [Batch("words", 1, BatchState.DONE, 1, 4, 1000)])
+        ledger.put(job, [Batch("words", 1, BatchState.DONE, 1, 4, 1000)])
     status, out, err = run("judgements", "grades", "Words")
     assert (status, out) == (0, "")
     assert "4 labels are no whole numbers" in err

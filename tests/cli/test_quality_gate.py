@@ -42,7 +42,7 @@ def save(paths: Paths, name: str, pairs: list[Pair]) -> None:
     queries = len({pair.query for pair in pairs})
     job = Job(name, name, Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, texts=len(pairs))
     with closing(Ledger.open(paths)) as ledger:
-        ledger.save_plan(job, [Batch(name, 1, BatchState.DONE, queries, len(pairs), 1000)])
+        ledger.put(job, [Batch(name, 1, BatchState.DONE, queries, len(pairs), 1000)])
 
 
 def compare(paths: Paths, *more: str) -> int:

@@ -97,9 +97,9 @@ class _Recovering:
         unknown = {job_id for (job_id, _), each in lines.items() if any(line.attempt not in known for line in each)}
         self.recovered = self._adopt_unknown_folders(lines, unknown)
         self._learn(lines, known)
-        new = {line.attempt: line.job_id for line in written.lines if line.attempt not in known}
+        new = {line.attempt for line in written.lines} - known
         if new:
-            self._ledger.learn_attempts(tuple(new.items()))
+            self._ledger.learn_attempts(new)
         return self
 
     def _read(self) -> Written:
@@ -173,7 +173,7 @@ class _Recovering:
             paused = PUT_TOGETHER if job.is_sent and not is_finished else ""
             put_together = replace(job, paused_because=paused, finished_at=finished_at)
             # In one transaction: an attempt that a later start found new would count as one made since.
-            recovered.append(self._ledger.save_plan(put_together, batches, attempts[job.id]))
+            recovered.append(self._ledger.put(put_together, batches, attempts[job.id]))
         return tuple(recovered)
 
     def _is_laid_out_anew(self, job: Job) -> bool:
