@@ -123,7 +123,7 @@ def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> i
     paths = Paths(data_dir)
     try:
         settle_kind(arguments, paths)
-        checked = _examine(arguments, paths, console.width)
+        checked = _examine(arguments, paths, console)
     except UserError as error:
         if arguments.json:
             console.print_result([json.dumps(open_question(error, arguments), indent=2)])
@@ -138,9 +138,9 @@ def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> i
     return status_with_doubtful(status, checked.doubtful, arguments.doubtful, console)
 
 
-def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checked:
+def _examine(arguments: argparse.Namespace, paths: Paths, console: Console) -> _Checked:
     settings = Settings.load(paths.settings)
-    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings)
+    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
     with standard_input_as_file(arguments.file) as path, tempfile.TemporaryDirectory(prefix="cfbatch-") as kept:
@@ -159,7 +159,7 @@ def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checke
         known = Calibration(paths.calibration, lambda job: True)
         preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
         cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-        lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, width))
+        lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width))
         doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
         offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
         offers = with_known(offers, inputs.source.candidates, preflight)

@@ -17,6 +17,7 @@ from cfbatch_gui.cli.console import Console, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
 from cfbatch_gui.cli.report import table
+from cfbatch_gui.cli.stored_jobs import read_ledger
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import (
@@ -39,7 +40,6 @@ from cfbatch_gui.core.evaluation.significance import LEVEL, TOLD_APART, Paired
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.labels import UnusableLabels
@@ -297,7 +297,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         )
     files = _checked((arguments.out, arguments.queries))
     paths = Paths(data_dir)
-    jobs = _jobs(paths, arguments.jobs)
+    jobs = _jobs(paths, console, arguments.jobs)
     comparison = await asyncio.to_thread(_read, paths, jobs)
     moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]
     book = await asyncio.to_thread(read_judgements, paths, arguments.judgements)
@@ -322,12 +322,9 @@ def _say_wrote(console: Console, rows: int, path: Path) -> None:
     console.say(plural(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path))
 
 
-def _jobs(paths: Paths, names: Sequence[str]) -> tuple[Job, ...]:
-    ledger = Ledger.open_read_only(paths)
-    try:
+def _jobs(paths: Paths, console: Console, names: Sequence[str]) -> tuple[Job, ...]:
+    with closing(read_ledger(paths, console)) as ledger:
         jobs = tuple(ledger.find(name) for name in names)
-    finally:
-        ledger.close()
     if len({job.id for job in jobs}) < max(2, len(jobs)):
         raise UsageError(message("Name two jobs or more, each of them once. “cfbatch jobs” lists them."))
     return jobs

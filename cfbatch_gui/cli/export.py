@@ -5,7 +5,7 @@ import asyncio
 import locale
 import threading
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import names_in_line
+from cfbatch_gui.cli.stored_jobs import read_ledger
 from cfbatch_gui.cli.working import check_outputs, is_one_file, say_file
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
@@ -20,7 +21,6 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.results.outcomes import JobMetadata
@@ -81,12 +81,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     if not arguments.out and not arguments.to:
         raise UsageError(message("Say where to write: --out PATH, or --to FORMAT PATH."))
     paths = Paths(data_dir)
-    ledger = Ledger.open_read_only(paths)
-    try:
+    with closing(read_ledger(paths, console)) as ledger:
         job = ledger.find(arguments.job)
         earlier = ledger.find(arguments.changed_since) if arguments.changed_since else None
-    finally:
-        ledger.close()
     outputs = _outputs(arguments, job)
     if not job.has_results and any(target.needs_results for _, target in outputs):
         raise UsageError(message("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id))

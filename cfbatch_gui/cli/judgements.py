@@ -16,6 +16,7 @@ from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import table
+from cfbatch_gui.cli.stored_jobs import read_ledger
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
@@ -23,7 +24,6 @@ from cfbatch_gui.core.evaluation.judged import disagreements
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally
 from cfbatch_gui.core.judgements.files import (
@@ -151,7 +151,7 @@ def _import_words(book: Book, done: Imported, *, has_job: bool, bad: int) -> Ite
 async def _export(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
     job = None
     if arguments.job:
-        with closing(Ledger.open_read_only(paths)) as ledger:
+        with closing(read_ledger(paths, console)) as ledger:
             job = ledger.find(arguments.job)
     with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf, listing(paths.unfinished):
         book = shelf.book(_name(arguments, paths))

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from contextlib import closing
 from pathlib import Path
 
 from cfbatch_gui.cli import report
@@ -9,6 +10,7 @@ from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, li
 from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.stored_jobs import read_ledger
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import Run, read_run
@@ -18,7 +20,6 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, Clusters, Duplicates, find_clusters, find_duplicates
@@ -49,11 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
-    ledger = Ledger.open_read_only(paths)
-    try:
+    with closing(read_ledger(paths, console)) as ledger:
         job = ledger.find(arguments.job)
-    finally:
-        ledger.close()
     folder = JobFolder(paths.job(job.id))
     embeddings, duplicates, clusters = await asyncio.to_thread(_vectors, job, folder, arguments)
     quality = await asyncio.to_thread(_quality, job, folder, paths, arguments.judgements)

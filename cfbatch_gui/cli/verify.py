@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.stored_jobs import read_ledger
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -42,11 +44,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         finally:
             await program.close()
     else:
-        ledger = Ledger.open_read_only(Paths(data_dir))
-        try:
-            checks = await asyncio.to_thread(_check, ledger, Paths(data_dir), arguments, console)
-        finally:
-            ledger.close()
+        paths = Paths(data_dir)
+        with closing(read_ledger(paths, console)) as ledger:
+            checks = await asyncio.to_thread(_check, ledger, paths, arguments, console)
     if arguments.json:
         console.print_result(
             [msgspec.json.encode({"jobs": [_as_json(check) for check in checks]}, enc_hook=str).decode()]

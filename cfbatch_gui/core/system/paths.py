@@ -132,6 +132,10 @@ class Paths:
         """The current log file; older ones in the same folder have a number appended."""
         return self.logs / "cfbatch.log"
 
+    def has_ledger(self) -> bool:
+        """Whether there is one, and it is not empty."""
+        return self.ledger.exists() and self.ledger.stat().st_size > 0
+
     def create(self) -> None:
         """Create the folders, accessible to this user only; a power failure does not remove them.
 

@@ -126,7 +126,7 @@ def _opening(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connect
 @contextmanager
 def _reading(paths: Paths) -> Iterator[sqlite3.Connection]:
     """As `_opening`, to read only. Raises LedgerDamaged also for one that is gone, or empty, beside folders of jobs."""
-    if is_missing(paths):
+    if not paths.has_ledger():
         if any(paths.jobs.glob("*/data.db")):
             raise LedgerDamaged(DAMAGED, detail="it is missing")
         database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -136,10 +136,6 @@ def _reading(paths: Paths) -> Iterator[sqlite3.Connection]:
     with _opening(paths.ledger, read_only=True) as database:
         _version(database, paths.ledger)
         yield database
-
-
-def is_missing(paths: Paths) -> bool:
-    return not paths.ledger.exists() or paths.ledger.stat().st_size == 0
 
 
 def _create(database: sqlite3.Connection) -> None:

@@ -53,7 +53,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     another process holds it, or when it was written by another version.
     """
     damage: list[str] = []
-    is_new = not paths.ledger.exists()
+    is_missing = is_new = not paths.has_ledger()
     try:
         ledger = Ledger.open(paths)
     except LedgerDamaged as error:
@@ -71,6 +71,8 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     is_new = is_new or not folder_id(ledger)  # made anew, by this start or by one that was cut short
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
+        if found.recovered and is_missing:
+            damage.append(message("The list of your jobs was missing. It was made anew from their folders."))
         doubt = None
         if here is not None:
             doubt = reason_to_doubt(ledger, paths, here, is_new=is_new, learned=found.has_learned)
