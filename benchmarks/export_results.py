@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.limits import Figures, apart, best_of, peak_memory, seconds
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.checksums import (
-    Summed,
-    read_items,
-    score_checksums,
-    vector_checksums,
-    write_all_sums,
-)
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
 from cfbatch_gui.core.results.exports.vector_rows import vector_texts
@@ -210,8 +204,7 @@ def ranked_job(path: Path, queries: int, contexts: int) -> JobFolder:
                 for n, score in zip(numbers, scores, strict=True)
             ),
         )
-        sums = score_checksums(read_items(database, "query_no IS NOT NULL"), 1, queries)
-        write_all_sums(database, Summed.SCORES, sums)
+        note_results(database, 1)
     return folder
 
 
@@ -229,7 +222,7 @@ def embedded_job(path: Path, texts: int, dimension: int) -> JobFolder:
             "INSERT INTO items VALUES(?, NULL, ?, 1, ?, ?, NULL)",
             ((n, n, (n - 1) // 100 + 1, (n - 1) % 100) for n in range(1, texts + 1)),
         )
-        write_all_sums(database, Summed.VECTORS, vector_checksums(vectors))
+        note_results(database, 1, vectors)
     return folder
 
 

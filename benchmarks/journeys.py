@@ -283,7 +283,7 @@ class Walk:
             await person.press(Qt.Key.Key_Escape)
 
     async def _archive(self) -> None:
-        self._workspace.window.library.job_actions.archived.emit([self._job(EARLIER).id])
+        self._workspace.job_actions.archive(self._job(EARLIER).id)
         await asyncio.sleep(REST)
 
     async def _dark(self) -> None:

@@ -22,13 +22,14 @@ from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.checksums import Summed, read_items, score_checksums, write_all_sums
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.score_figures import score_figures
+from cfbatch_gui.core.results.score_table import score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.loaded_results import FigureReader
 from cfbatch_gui.ui.results.ranking_view import RankingView, read_ranking
 
 SCORES, SMALL = 1_000_000, 100
@@ -81,8 +82,7 @@ def fill(folder: JobFolder, queries: int, count: int, *, seed: int) -> None:
             database.executemany(
                 "INSERT INTO requests(request_no, reference, batch, position, state) VALUES(?, ?, ?, ?, ?)", rows
             )
-            sums = score_checksums(read_items(database, "query_no IS NOT NULL"), 1, queries)
-            write_all_sums(database, Summed.SCORES, sums)
+            note_results(database, 1)
 
 
 def _one(step: str, root: Path, queries: int) -> list[Figure]:
@@ -145,7 +145,7 @@ async def _page(figures: Figures, program: Program, jobs: Sequence[Job]) -> None
 
 async def _opened(program: Program, job: Job) -> tuple[float, RankingView]:
     """The computing time of this thread until the page of a job that was read is painted; then its first contexts."""
-    view = RankingView(program, Notices())
+    view = RankingView(program, Notices(), FigureReader(program))
     view.resize(1004, 700)
     view.show()
     read = await asyncio.to_thread(read_ranking, program.folder(job.id), {})

@@ -26,7 +26,7 @@ from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
 from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.versions.differences import compare_versions
+from cfbatch_gui.core.versions import compare_versions
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 
 TEXTS = 1_000_000

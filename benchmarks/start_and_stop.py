@@ -49,6 +49,7 @@ def main(figures: Figures) -> None:
     """Every promise about an end or a wait."""
     logging.getLogger(credentials.__name__).setLevel(logging.ERROR)  # each wait for the keyring is a warning
     _second_start(figures)
+    _small_commands(figures)
     ours, plain = _ends("hang", THREADS), _ends("hang", 0)
     figures.versus(f"end with {THREADS} hanging threads", ours, "without them; promised: 2 s", plain, limit=12.0)
     ours, plain = _ends("close", JOBS), _ends("close", 0)
@@ -86,10 +87,20 @@ def _second_start(figures: Figures) -> None:
         window.wait(60)
 
 
+def _small_commands(figures: Figures) -> None:
+    """The computing time of commands that scripts start often, over an empty folder."""
+    plain = min(_computing([sys.executable, "-c", "import argparse, sqlite3, json"]) for _ in range(STARTS))
+    for argument in ("jobs", "--help", "--version"):
+        with tempfile.TemporaryDirectory() as name:
+            command = [sys.executable, "-m", "cfbatch_gui.cli.main", "--data-dir", name, argument]
+            ours = min(_computing(command) for _ in range(STARTS))
+        figures.versus(f"cfbatch {argument}, computing", ours, "import argparse, sqlite3, json", plain, limit=10.0)
+
+
 def _computing(command: list[str]) -> float:
     """Seconds that the processors work for a process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

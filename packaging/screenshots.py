@@ -227,7 +227,7 @@ async def judge(stage: Stage, files: Path, camera: Camera) -> None:
     await person.until_sees("5 of 90")
     await camera.take(stage, "judging")
     await person.click("Pause")
-    stage.workspace.window.library.job_actions.deleted.emit([stage.job(name).id])
+    stage.workspace.job_actions.delete(stage.job(name).id)
     await person.until(lambda: name not in person.seen())
     await person.click("Dismiss")  # the notice, which would stand in the next pictures
 

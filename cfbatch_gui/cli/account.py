@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from cfbatch_gui.cli.console import Console, agreed, one_line
+from cfbatch_gui.cli.console import Console, agreed, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import kind_words, time_words
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import IntermixedParser, Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import FINAL, Progress
@@ -22,7 +23,6 @@ from cfbatch_gui.cli.reading import (
     reading_of,
     settle_kind,
 )
-from cfbatch_gui.cli.report import kind_words, table, time_words
 from cfbatch_gui.cli.working import (
     add_output_arguments,
     check_outputs,

@@ -3,11 +3,11 @@
 import argparse
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
@@ -95,7 +95,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    return await asyncio.to_thread(_check, arguments, data_dir, console)
+    paths = Paths(data_dir)
+    try:
+        settle_kind(arguments, paths)
+        with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as kept:
+            async with standard_input_as_file(arguments.file) as arguments.file:
+                checked = await asyncio.to_thread(_examine, arguments, paths, JobFolder(Path(kept) / "job"), console)
+    except UserError as error:
+        if arguments.json:
+            console.print_result([json.dumps(open_question(error, arguments), indent=2)])
+        raise
+    if arguments.json:
+        console.print_result([_json(checked)])
+    else:
+        console.print_result(_lines(checked))
+    if arguments.budget is not None:
+        check_budget(checked.preflight, arguments.budget, Budget(), Spent())
+    status = ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
+    return status_with_doubtful(status, checked.doubtful, arguments.doubtful, console)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,55 +136,34 @@ class _Checked:
         return sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in self.found)
 
 
-def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    paths = Paths(data_dir)
-    try:
-        settle_kind(arguments, paths)
-        checked = _examine(arguments, paths, console)
-    except UserError as error:
-        if arguments.json:
-            console.print_result([json.dumps(open_question(error, arguments), indent=2)])
-        raise
-    if arguments.json:
-        console.print_result([_json(checked)])
-    else:
-        console.print_result(_lines(checked))
-    if arguments.budget is not None:
-        check_budget(checked.preflight, arguments.budget, Budget(), Spent())
-    status = ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
-    return status_with_doubtful(status, checked.doubtful, arguments.doubtful, console)
-
-
-def _examine(arguments: argparse.Namespace, paths: Paths, console: Console) -> _Checked:
+def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, console: Console) -> _Checked:
     settings = Settings.load(paths.settings)
     model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
-    with standard_input_as_file(arguments.file) as path, tempfile.TemporaryDirectory(prefix="cfbatch-") as kept:
-        inputs = open_inputs(arguments.kind, path, arguments.second, arguments.roles, reading_of(arguments))
-        folder = JobFolder(Path(kept) / "job")
-        try:
-            filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
-        except EncodingUnknown as error:
-            inputs = inputs.as_guessed(error)
-            filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
-        for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
-            raise doubt.error()
-        options = JobOptions(reuse=arguments.reuse)
-        job = Job("check", path.stem, arguments.kind, model, connection, time.time(), options)
-        reusable = earlier.find(job, folder)
-        known = Calibration(paths.calibration, lambda job: True)
-        preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
-        cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-        lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width))
-        doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
-        offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
-        offers = with_known(offers, inputs.source.candidates, preflight)
-        return _Checked(
-            *(inputs, filled.rows, model, connection, preflight),
-            *(problems(folder), doubtful_sent, cut, lines, offers),
-            earlier.compared(job, folder, arguments.compared_with),
-        )
+    inputs = open_inputs(arguments.kind, arguments.file, arguments.second, arguments.roles, reading_of(arguments))
+    try:
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+    except EncodingUnknown as error:
+        inputs = inputs.as_guessed(error)
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+    for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
+        raise doubt.error()
+    options = JobOptions(reuse=arguments.reuse)
+    job = Job("check", arguments.file.stem, arguments.kind, model, connection, time.time(), options)
+    reusable = earlier.find(job, folder)
+    known = Calibration(paths.calibration, lambda job: True)
+    preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
+    cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
+    lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width))
+    doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
+    offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
+    offers = with_known(offers, inputs.source.candidates, preflight)
+    return _Checked(
+        *(inputs, filled.rows, model, connection, preflight),
+        *(problems(folder), doubtful_sent, cut, lines, offers),
+        earlier.compared(job, folder, arguments.compared_with),
+    )
 
 
 def _problem_lines(
@@ -242,6 +238,9 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
             tokens=tokens,
         )
     yield tr("Tokens"), tokens
+    if not high.is_listed:
+        yield tr("Dollars"), tr("price not listed")
+        return
     yield (
         tr("Neurons"),
         tr("{low} to {high}, {share} of a day's free use, which begins anew at {time}").format(

@@ -1,19 +1,19 @@
 """The commands of `cfbatch`, and what becomes of an error. Only the command that is named is imported."""
 
 import argparse
-import asyncio
 import logging
 import os
-import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+import threading
+import time
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cfbatch_gui import __version__
-from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.console import Console, handled_signals
 from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
 from cfbatch_gui.cli.language import language_for, tr
 from cfbatch_gui.cli.parser import Parser
@@ -23,8 +23,6 @@ from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.languages import use_language
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
 from cfbatch_gui.core.system.processes import forbid_core_dumps
-
-Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
 
 _COMMANDS: Final = {
     "run": message("rank or embed the texts of a file"),
@@ -46,6 +44,8 @@ _COMMANDS: Final = {
 }
 _WITH_ACTIONS: Final = ("account", "connections", "judgements", "vectorize", "practice")
 
+_PATIENCE = 0.5  # seconds that a busy main thread, and then the other threads, have to end after a signal
+
 _log = logging.getLogger(__name__)
 
 
@@ -63,18 +63,12 @@ def run_command(argv: Sequence[str]) -> int:
         return int(end.code or 0)
     forbid_core_dumps()
     data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
-    return _guarded(arguments, data_dir, console)
-
-
-def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
     log_file = logs.set_up(paths)
     try:
-        if data_dir.is_file():
-            raise UsageError(message("“{path}” is a file. The program's data want a folder.", path=data_dir))  # noqa: TRY301
-        if arguments.command == "practice":
-            return int(arguments.run(arguments, data_dir))
-        return asyncio.run(_run(arguments, data_dir, console))
+        _check_names(argv, data_dir)
+        status = arguments.run(arguments, data_dir, console)
+        return int(status if isinstance(status, int) else _run(status))
     except UserError as error:
         _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
         console.say_error(error)
@@ -84,8 +78,6 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         return status_of_error(error)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
-    except asyncio.CancelledError:
-        return ExitStatus.TERMINATED
     except Exception as error:  # noqa: BLE001 - no caller would report it
         _log.exception("cfbatch %s failed", arguments.command)
         console.say(
@@ -99,19 +91,75 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         logs.shut_down(log_file)
 
 
+def _check_names(argv: Sequence[str], data_dir: Path) -> None:
+    """Raise UsageError for what is not UTF-8, which neither JSON nor a database can hold."""
+    if data_dir.is_file():
+        raise UsageError(message("“{path}” is a file. The program's data want a folder.", path=data_dir))
+    with suppress(FileNotFoundError):  # the working folder was deleted
+        argv = [*argv, str(data_dir), str(Path.cwd())]
+    for each in argv:
+        try:
+            each.encode()
+        except UnicodeEncodeError as error:
+            shown = each.encode(errors="backslashreplace").decode()
+            raise UsageError(
+                message("“{name}” is not UTF-8. Give it a name that is, and try again. Nothing was sent.", name=shown)
+            ) from error
+
+
 def _where_details_are(paths: Paths, error: Exception) -> str:
     if paths.log.exists():  # not where the folder for the data was never made, or cannot be written
         return tr("The details are in {path}.").format(path=paths.log)
     return tr("The details are: {details}.").format(details=f"{type(error).__name__}: {logs.redacted(str(error))}")
 
 
-async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """SIGTERM cancels it, as Ctrl+C does."""
-    task = asyncio.current_task()
-    with suppress(NotImplementedError):  # on Windows
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel if task else lambda: None)
-    command: Command = arguments.run
-    return await command(arguments, data_dir, console)
+def _run(command: Coroutine[Any, Any, int]) -> int:
+    import asyncio  # which “cfbatch jobs” does without
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def cancelled_by_signals() -> int:
+        """Ctrl+C and SIGTERM cancel the command, which closes what it has open. Then the process ends, whatever its
+        threads are at: what they leave on the disk is what a crash would leave.
+        """
+        loop, task, threads = asyncio.get_running_loop(), asyncio.current_task(), ThreadPoolExecutor()
+        loop.set_default_executor(threads)
+        is_heard = threading.Event()
+        signals: list[int] = []
+
+        def cancel() -> None:
+            is_heard.set()
+            if task is not None:
+                task.cancel()
+
+        def end() -> None:
+            os._exit(128 + signals[0])
+
+        def end_if_busy() -> None:
+            if not is_heard.is_set():
+                end()
+
+        def hear(number: int, _: object) -> None:
+            signals.append(number)
+            if len(signals) > 1:  # the user insists, or what is being sent takes long
+                end()
+            loop.call_soon_threadsafe(cancel)
+            busy = threading.Timer(_PATIENCE, end_if_busy)
+            busy.daemon = True
+            busy.start()
+
+        with handled_signals(hear):
+            try:
+                return await command
+            except asyncio.CancelledError:
+                threads.shutdown(wait=False, cancel_futures=True)
+                until = time.monotonic() + _PATIENCE
+                for thread in threading.enumerate():
+                    if thread is not threading.current_thread() and not thread.daemon:
+                        thread.join(max(0.0, until - time.monotonic()))
+                end()
+                raise
+
+    return asyncio.run(cancelled_by_signals())
 
 
 def command_parser(argv: Sequence[str] | None = None) -> Parser:

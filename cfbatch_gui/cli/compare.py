@@ -13,12 +13,10 @@ from pathlib import Path
 
 import msgspec.structs
 
-from cfbatch_gui.cli.console import Console, one_line
+from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
-from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.stored_jobs import read_ledger
-from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
@@ -31,8 +29,9 @@ from cfbatch_gui.core.evaluation.comparison import (
     query_changes,
     query_moves,
     summary,
+    write_queries,
+    write_texts,
 )
-from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
 from cfbatch_gui.core.evaluation.joining import MatchedBy, Run, read_run
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, answers, evaluate
 from cfbatch_gui.core.evaluation.judged_documents import BookGrades, read_book_grades
@@ -48,6 +47,7 @@ from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 _LONGEST_LABEL = 40  # characters
 _MOST_QUERIES = 10

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from cfbatch_gui.cli import worker_setup
-from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret
+from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
@@ -432,6 +431,8 @@ def _what_it_does(title: str, plan: ProbePlan, *, is_practice: bool) -> str:
     )
     if is_practice:
         return tr("{sends}. It costs nothing: the practice service is on this computer.").format(sends=sends)
+    if not plan.price.is_listed:
+        return tr("{sends}, with texts of the program's own. The model's price is not listed.").format(sends=sends)
     return tr("{sends}, with texts of the program's own. It costs at most ${amount}.").format(
         sends=sends, amount=number(plan.price.dollars, ".5f")
     )

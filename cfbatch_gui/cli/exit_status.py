@@ -7,7 +7,6 @@ from typing import Self
 
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import ConnectionProblem, InputError, OutcomeUnknown, OverBudget, UsageError, UserError
-from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.languages import said
 
@@ -61,14 +60,3 @@ def status_of_error(error: UserError) -> ExitStatus:
             return ExitStatus.OVER_BUDGET
         case _:
             return ExitStatus.FAILED
-
-
-def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
-    """`trouble` is the error that paused the job."""
-    match job.state:
-        case JobState.DONE:
-            return ExitStatus.DONE
-        case JobState.OUTCOME_UNKNOWN:
-            return ExitStatus.OUTCOME_UNKNOWN
-        case _:
-            return status_of_error(trouble) if trouble else ExitStatus.FAILED

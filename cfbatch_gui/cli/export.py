@@ -3,10 +3,9 @@
 import argparse
 import asyncio
 import locale
-import threading
-from collections.abc import Mapping
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
@@ -15,19 +14,18 @@ from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import names_in_line
 from cfbatch_gui.cli.stored_jobs import read_ledger
 from cfbatch_gui.cli.working import check_outputs, is_one_file, say_file
-from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
-from cfbatch_gui.core.results.outcomes import JobMetadata
+from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.core.versions.differences import changed_since, removed_list
+from cfbatch_gui.core.versions import changed_since, removed_list
+from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
@@ -107,7 +105,8 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
             with removed_list(changed, path) if changed else nullcontext() as removed:
                 if changed is None or changed.items:
                     note = changed.note(removed) if changed else None
-                    say_file(console, await _written(folder, metadata, path, target, options, note=note))
+                    write = partial(export, folder, metadata, path, target, options=options, note=note)
+                    say_file(console, await asyncio.to_thread(write))
             if changed and not changed.items:
                 console.say(tr("Nothing is new or changed, so {path} was not written.").format(path=path))
             if changed and removed:
@@ -117,30 +116,6 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         console.say(sentence.format(done=number(job.batches_done), n=number(len(job.batches))))
         return ExitStatus.FAILED
     return ExitStatus.DONE
-
-
-async def _written(
-    folder: JobFolder,
-    metadata: JobMetadata,
-    path: Path,
-    target: Target,
-    options: ExportOptions,
-    *,
-    note: Mapping[str, object] | None,
-) -> Exported:
-    """Cancellation stops the thread too, and leaves an older file unchanged."""
-    stop = threading.Event()
-
-    def check(_done: int, _total: int) -> None:
-        if stop.is_set():
-            raise asyncio.CancelledError
-
-    try:
-        return await asyncio.to_thread(
-            export, folder, metadata, path, target, options=options, progress=check, note=note
-        )
-    finally:
-        stop.set()
 
 
 def _say_removed(console: Console, count: int, path: Path) -> None:

@@ -1,33 +1,106 @@
-"""`cfbatch jobs`: list all jobs."""
+"""`cfbatch jobs`: list all jobs. Imports little, as many scripts begin by it."""
 
 import argparse
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from time import localtime
+from typing import Final
 
-from cfbatch_gui.cli import report
-from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
 from cfbatch_gui.cli.stored_jobs import mended, read_ledger
-from cfbatch_gui.core.connections.address_book import title_of
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job, JobState, ListedJob
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.workers_ai.connection_kinds import title_of
+
+JOB_STATES: Final = {
+    JobState.DRAFT: message("draft"),
+    JobState.WAITING: message("waiting"),
+    JobState.WORKING: message("working"),
+    JobState.PAUSED: message("paused"),
+    JobState.OUTCOME_UNKNOWN: message("outcome unknown"),
+    JobState.DONE: message("done"),
+    JobState.PARTLY_DONE: message("partly done"),
+    JobState.FAILED: message("failed"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
-async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
     if arguments.json:
         with closing(read_ledger(paths, console)) as ledger:
-            console.print_result([report.json_of_jobs(ledger.jobs())])
+            console.print_result([json_of_jobs(ledger.jobs())])
     elif jobs := mended(paths, console, Ledger.listed):
         saved = Settings.load(paths.settings).connections
-        console.print_result(report.lines_of_jobs(jobs, console.width, partial(title_of, saved)))
+        console.print_result(lines_of_jobs(jobs, console.width, partial(title_of, saved)))
     else:
         console.say(tr("There are no jobs yet. “cfbatch run FILE --rank” makes one."))
     return ExitStatus.DONE
+
+
+def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
+    """A table, the newest first; `title` returns the title of a connection by its id."""
+    titles = {connection: one_line(said(title(connection))) for connection in {job.connection for job in jobs}}
+    cells = [account_cell(job) for job in jobs]
+    has_account = any(cells)
+    rows = [
+        (job.id, said(JOB_STATES[job.state]), kind_words(job.kind), f"{job.batches_done}/{len(job.batches)}",
+         *((cell,) if has_account else ()), titles[job.connection], time_words(job.created_at), one_line(job.name))
+        for job, cell in zip(jobs, cells, strict=True)
+    ]  # fmt: skip
+    account = (tr("YOUR ACCOUNT"),) if has_account else ()
+    columns = (tr("JOB"), tr("STATE"), tr("KIND"), tr("DONE"), *account, tr("CONNECTION"), tr("MADE"), tr("NAME"))
+    return table(columns, rows, width)
+
+
+def json_of_jobs(jobs: Iterable[Job]) -> str:
+    return json.dumps({"jobs": [summary_of(job) for job in jobs]}, indent=2)  # ASCII, which every encoding preserves
+
+
+def summary_of(job: Job) -> dict[str, object]:
+    return {
+        "job": job.id,
+        "name": job.name,
+        "kind": job.kind.value,
+        "model": job.model,
+        "connection": job.connection,
+        "state": job.state.value,
+        "account": json_of_account(job),
+        "batches": [
+            {
+                "number": batch.number,
+                "state": batch.state.value,
+                "request_id": batch.request_id,
+                "requests": batch.requests,
+                "bytes": batch.bytes,
+                "account": place_of(batch),
+            }
+            for batch in job.batches
+        ],
+    }
+
+
+def kind_words(kind: Kind) -> str:
+    return tr("rank", "kind of job") if kind is Kind.RANK else tr("embed", "kind of job")
+
+
+def time_words(seconds: float) -> str:
+    """Seconds since 1970, UTC, in local time to the minute; "" for 0.0."""
+    if not seconds:
+        return ""
+    at = localtime(seconds)  # formatting with strftime takes twice as long as all the rest of a line
+    return f"{at.tm_year}-{at.tm_mon:02}-{at.tm_mday:02} {at.tm_hour:02}:{at.tm_min:02}"

@@ -10,12 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cfbatch_gui.cli.compare import unusable_words
-from cfbatch_gui.cli.console import Console, labelled, one_line
+from cfbatch_gui.cli.console import Console, labelled, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.stored_jobs import read_ledger
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError

@@ -2,18 +2,16 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, tr
 from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
-from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 
 TOKEN_VARIABLE = processes.OF_PRACTICE
@@ -56,7 +54,7 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, data_dir: Path) -> int:
+def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     """Serve until Ctrl+C. The queue survives restarts."""
     token = os.environ.get(TOKEN_VARIABLE, "")
     app = practice_app(
@@ -68,28 +66,22 @@ def run(arguments: argparse.Namespace, data_dir: Path) -> int:
     )
     from cfbatch_gui.core.practice.server import serve  # imports uvicorn: slow
 
-    try:
-        with suppress(KeyboardInterrupt):
-            serve(app, arguments.port, listening=lambda url: _announce(url, own_token=bool(token)))
-    except UserError as problem:
-        print(said(problem.message), file=sys.stderr)  # noqa: T201
-        return status_of_error(problem)
-    print(tr("Stopped."), file=sys.stderr)  # noqa: T201
+    def announce(url: str) -> None:
+        bearer = f"${TOKEN_VARIABLE}" if token else "practice"
+        console.say(tr("The practice service listens on {url} (Ctrl+C ends it). Try it:").format(url=url))
+        console.say(
+            f"""
+curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
+ --header "Authorization: Bearer {bearer}" --header "Content-Type: application/json" \\
+ --data '{{"requests": [{{"query": "This is a story about Cloudflare", "contexts": [\
+{{"text": "This is a story about an orange cloud"}}, {{"text": "This is a story about a llama"}}]}}]}}'
+"""
+        )
+
+    with suppress(KeyboardInterrupt):
+        serve(app, arguments.port, listening=announce)
+    console.say(tr("Stopped."))
     return ExitStatus.DONE
-
-
-def _announce(url: str, *, own_token: bool) -> None:
-    bearer = f"${TOKEN_VARIABLE}" if own_token else "practice"
-    lines = (
-        tr("The practice service listens on {url} (Ctrl+C ends it). Try it:").format(url=url),
-        "",
-        f'curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\',
-        f' --header "Authorization: Bearer {bearer}" --header "Content-Type: application/json" \\',
-        """ --data '{"requests": [{"query": "This is a story about Cloudflare", "contexts": ["""
-        """{"text": "This is a story about an orange cloud"}, {"text": "This is a story about a llama"}]}]}'""",
-        "",
-    )
-    print("\n".join(lines), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _port(text: str) -> int:

@@ -1,15 +1,17 @@
 """The arguments for how a file is read and for the roles of its columns."""
 
 import argparse
+import asyncio
 import shutil
 import sys
-import tempfile
 import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 from cfbatch_gui.cli.console import Console, elided, padded, width_of
 from cfbatch_gui.cli.exit_status import ExitStatus
@@ -247,19 +249,23 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
     return Reading(options, recipe, arguments.layout, arguments.template, arguments.split)
 
 
-@contextmanager
-def standard_input_as_file(path: Path) -> Iterator[Path]:
+@asynccontextmanager
+async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
     """For “-” a temporary file with the content of standard input; “.” is made absolute, so that it has a name."""
     if path != STANDARD_INPUT:
-        yield path if path.name else path.absolute()
+        yield path if path.name else await asyncio.to_thread(path.absolute)
         return
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError(message("“-” reads from another program: write “program | cfbatch …”, or name a file."))
-    with tempfile.TemporaryDirectory(prefix="cfbatch-") as folder:
+    with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "standard input"
-        with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+        await asyncio.to_thread(_copy, sys.stdin.buffer, copy)
         yield copy
+
+
+def _copy(stream: BinaryIO, path: Path) -> None:
+    with path.open("wb") as file:
+        shutil.copyfileobj(stream, file)
 
 
 _LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
@@ -303,7 +309,9 @@ def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None
     width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
     for each in offers:
         dollars = each.price_high.dollars
-        if dollars < _LEAST_SHOWN:
+        if not each.price_high.is_listed:
+            price = tr("price not listed")
+        elif dollars < _LEAST_SHOWN:
             price = tr("less than ${amount}").format(amount=number(_LEAST_SHOWN, ",.4f"))
         else:
             price = tr("about ${amount}").format(amount=number(dollars, ",.4f"))

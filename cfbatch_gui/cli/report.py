@@ -2,26 +2,20 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, groupby
 from operator import attrgetter
-from time import localtime
 
-from cfbatch_gui.cli.console import elided, filled_up, labelled, one_line, padded, width_of
+from cfbatch_gui.cli.console import elided, labelled, one_line, padded, table, width_of
+from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
 from cfbatch_gui.cli.language import figures, number, plural, tr
-from cfbatch_gui.cli.progress import (
-    PLACES,
-    account_cell,
-    facts_of_account,
-    json_of_account,
-    place_of,
-)
+from cfbatch_gui.cli.progress import PLACES, facts_of_account, place_of
 from cfbatch_gui.cli.reading import RowLines, json_of_row, reason_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorChecks
 from cfbatch_gui.core.results.exports import Exported
@@ -29,22 +23,12 @@ from cfbatch_gui.core.results.groups import Clusters, Duplicates
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, Spread, score_figures
+from cfbatch_gui.core.results.score_table import Baseline, ScoreFigures, Spread, score_figures
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
-PRACTICE = "practice"
 _RANK, _SCORE = 6, 9  # columns
 _LABEL = 11
-_JOB_STATES = {
-    JobState.DRAFT: message("draft"),
-    JobState.WAITING: message("waiting"),
-    JobState.WORKING: message("working"),
-    JobState.PAUSED: message("paused"),
-    JobState.OUTCOME_UNKNOWN: message("outcome unknown"),
-    JobState.DONE: message("done"),
-    JobState.PARTLY_DONE: message("partly done"),
-    JobState.FAILED: message("failed"),
-}
 _BATCH_STATES = {
     BatchState.PLANNED: message("planned"),
     BatchState.SENDING: message("sending"),
@@ -64,33 +48,21 @@ def json_of_job(
 ) -> str:
     has_data = folder.data.exists()
     has_vectors = has_data and job.kind is Kind.EMBED
-    return _json(
+    return json.dumps(
         {
-            **_summary(job),
-            "batches": [_batch(batch) for batch in job.batches],
+            **summary_of(job),
             "rows_in": job.rows_in,
             "rows_sent": count_sent_rows(folder) if has_data else 0,
             "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
             "doubtful_sent": [_problem(problem) for problem in _doubtful_sent(folder)] if has_data else [],
             "usage": {"total_tokens": job.tokens},
-            "account": json_of_account(job),
             "taken_from_earlier_jobs": [asdict(each) for each in origins(folder)] if has_data else [],
             "scores": json_of_scores(score_figures(folder)) if has_data and job.kind is Kind.RANK else None,
             "vectors": json_of_vector_checks(Embeddings(folder).checks()) if has_vectors else None,
             **(more or {}),
             "files": [{"path": str(file.path), "format": file.format, "rows": file.rows} for file in files],
-        }
-    )
-
-
-def json_of_jobs(jobs: Iterable[Job]) -> str:
-    return _json(
-        {
-            "jobs": [
-                {**_summary(job), "account": json_of_account(job), "batches": [_batch(each) for each in job.batches]}
-                for job in jobs
-            ]
-        }
+        },
+        indent=2,
     )
 
 
@@ -99,21 +71,6 @@ def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
         yield from _ranked(job, folder, width)
     else:
         yield from _embedded(job, folder)
-
-
-def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
-    """A table, the newest first; `title` returns the title of a connection by its id."""
-    titles = {connection: one_line(said(title(connection))) for connection in {job.connection for job in jobs}}
-    cells = [account_cell(job) for job in jobs]
-    has_account = any(cells)
-    rows = [
-        (job.id, said(_JOB_STATES[job.state]), kind_words(job.kind), f"{job.batches_done}/{len(job.batches)}",
-         *((cell,) if has_account else ()), titles[job.connection], time_words(job.created_at), one_line(job.name))
-        for job, cell in zip(jobs, cells, strict=True)
-    ]  # fmt: skip
-    account = (tr("YOUR ACCOUNT"),) if has_account else ()
-    columns = (tr("JOB"), tr("STATE"), tr("KIND"), tr("DONE"), *account, tr("CONNECTION"), tr("MADE"), tr("NAME"))
-    return table(columns, rows, width)
 
 
 def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterator[str]:
@@ -151,12 +108,12 @@ def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]
     doubtful = len(_doubtful_sent(folder)) if folder.data.exists() else 0
     yield tr("Job"), job.id
     yield tr("Name"), job.name
-    yield tr("State"), said(_JOB_STATES[job.state])
+    yield tr("State"), said(JOB_STATES[job.state])
     yield tr("Kind"), kind_words(job.kind)
     yield tr("Model"), job.model
     yield (
         tr("Connection"),
-        tr("practice service, on this computer") if job.connection == PRACTICE else said(title),
+        tr("practice service, on this computer") if job.connection == PRACTICE.id else said(title),
     )
     yield tr("File"), job.source_name
     yield tr("Made"), time_words(job.created_at)
@@ -181,7 +138,7 @@ def _taken(job: Job, folder: JobFolder) -> str:
 
 
 def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
-    if job.connection == PRACTICE:
+    if job.connection == PRACTICE.id:
         yield tr("Scores of the practice service, on this computer")
         yield ""
     contexts = chain.from_iterable(Rankings(folder).blocks())
@@ -205,32 +162,10 @@ def _context_line(context: RankedContext, width: int) -> str:
 
 def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:
     checks = Embeddings(folder).checks()
-    if job.connection == PRACTICE:
+    if job.connection == PRACTICE.id:
         yield tr("Vectors of the practice service, on this computer")
         yield ""
     yield from labelled([(tr("Texts"), number(checks.texts)), *lines_of_vector_checks(checks)], _LABEL)
-
-
-def _summary(job: Job) -> dict[str, object]:
-    return {
-        "job": job.id,
-        "name": job.name,
-        "kind": job.kind.value,
-        "model": job.model,
-        "connection": job.connection,
-        "state": job.state.value,
-    }
-
-
-def _batch(batch: Batch) -> dict[str, object]:
-    return {
-        "number": batch.number,
-        "state": batch.state.value,
-        "request_id": batch.request_id,
-        "requests": batch.requests,
-        "bytes": batch.bytes,
-        "account": place_of(batch),
-    }
 
 
 def _problem(problem: RowProblem | StoredProblem) -> dict[str, object]:
@@ -240,33 +175,6 @@ def _problem(problem: RowProblem | StoredProblem) -> dict[str, object]:
 
 def _doubtful_sent(folder: JobFolder) -> Sequence[StoredProblem]:
     return problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
-
-
-def _json(value: object) -> str:
-    # ASCII, which every terminal encoding preserves.
-    return json.dumps(value, indent=2)
-
-
-def kind_words(kind: Kind) -> str:
-    return tr("rank", "kind of job") if kind is Kind.RANK else tr("embed", "kind of job")
-
-
-def time_words(seconds: float) -> str:
-    """Seconds since 1970, UTC, in local time to the minute; "" for 0.0."""
-    if not seconds:
-        return ""
-    at = localtime(seconds)  # formatting with strftime takes twice as long as all the rest of a line
-    return f"{at.tm_year}-{at.tm_mon:02}-{at.tm_mday:02} {at.tm_hour:02}:{at.tm_min:02}"
-
-
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Columns are as wide as their longest text; the last one gets the rest of the line."""
-    *columns, last = zip(titles, *rows, strict=True)
-    wide = [max(map(width_of, column)) for column in columns]
-    rest = max(20, width - sum(wide) - 2 * len(wide))
-    filled = [filled_up(column, size) for column, size in zip(columns, wide, strict=True)]
-    for *cells, end in zip(*filled, last, strict=True):
-        yield "  ".join([*cells, elided(end, rest)]).rstrip()
 
 
 _NO_BASELINE = {

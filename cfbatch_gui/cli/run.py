@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.cli import report
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.leaving import (
@@ -59,6 +58,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 EXAMPLES = """
   cfbatch run faq.csv --rank --out ranked.csv
@@ -93,13 +93,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    with standard_input_as_file(arguments.file) as path:
-        arguments.file = path
+    settle_kind(arguments, Paths(data_dir))
+    async with standard_input_as_file(arguments.file) as arguments.file:
         return await _run(arguments, data_dir, console)
 
 
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    settle_kind(arguments, Paths(data_dir))
     files = [path for path in (arguments.file, arguments.second) if path]
     outputs = check_outputs(arguments.out, arguments.kind, files)
     progress = Progress(console)
@@ -171,7 +170,7 @@ async def _send(
         rows = lines_of_doubtful(program.folder(job.id), count, doubtful, console.width) if count else ()
         _say_plan(inputs, job, preflight, console, doubtful=rows)
         say_limit(program, job, len(preflight.batches), console)
-        if job.connection != report.PRACTICE:
+        if job.connection != PRACTICE.id:
             check_budget(preflight, budget, program.settings.budget, await asyncio.to_thread(program.spent_today))
         remember(program.folder(job.id), outputs)
         return await program.actions.send(job.id)
@@ -235,7 +234,7 @@ def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console, 
         sends = plural(len(preflight.batches), "{n} batch", "{n} batches")
         if preflight.fits_synchronous and console.is_interactive:
             console.say(tr("{sentence} Use --at-once.").format(sentence=said(preflight.synchronous_sentence)))
-    if job.connection == report.PRACTICE:
+    if job.connection == PRACTICE.id:
         sentence = tr("Job {id}: {sends}, {tokens} tokens.")
     else:
         sentence = tr("Job {id}: {sends}, {tokens} tokens, {price}.")

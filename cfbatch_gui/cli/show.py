@@ -11,7 +11,6 @@ from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.stored_jobs import read_ledger
-from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
@@ -26,6 +25,7 @@ from cfbatch_gui.core.results.groups import MOST_CLUSTERS, Clusters, Duplicates,
 from cfbatch_gui.core.results.score_table import read_score_table
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,19 +10,18 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.cli.console import Console, elided, labelled
+from cfbatch_gui.cli.console import Console, elided, labelled, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import PRACTICE, table
 from cfbatch_gui.cli.working import opened, usable_connection
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.client import IndexMissing
+from cfbatch_gui.core.vectorize.client import IndexMissing, Metric, VectorizeIndex
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
@@ -35,7 +34,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProblem,
     SearchResult,
 )
-from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
 
 _LABEL = 14  # columns
 
@@ -128,10 +126,11 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
         if note not in check.notes:
             console.say(said(note))
     if arguments.json:
-        found = {**msgspec.structs.asdict(push), "sentence": str(push.sentence), "check": _as_json(check)}
+        sentence = f"{push.sentence} {push.finding}"
+        found = {**msgspec.structs.asdict(push), "sentence": sentence, "check": _as_json(check)}
         console.print_result([msgspec.json.encode(found, enc_hook=str).decode()])
     else:
-        console.print_result([said(push.sentence), *_lines_of_push(push)])
+        console.print_result([said(push.sentence), said(push.finding), *_lines_of_push(push)])
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
 
 
@@ -269,8 +268,8 @@ async def _search(program: Program, arguments: argparse.Namespace, progress: Pro
     console = progress.console
     job = program.ledger.find(arguments.job)
     connection = await usable_connection(program, arguments.connection or job.connection, console)
-    if job.connection != PRACTICE:
-        price = program.vectorize.search_price(job.id, arguments.sentence)
+    price = program.vectorize.search_price(job.id, arguments.sentence)
+    if price.neurons:
         words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
         console.say(words.format(model=job.model, neurons=number(price.neurons, ".2g")))
     found = await program.vectorize.search(job.id, connection, arguments.index, arguments.sentence)

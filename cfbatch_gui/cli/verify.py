@@ -14,10 +14,10 @@ from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.stored_jobs import read_ledger
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.job_check import JobCheck, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.verify.job_check import JobCheck, Outcome, asked_for_again
-from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths

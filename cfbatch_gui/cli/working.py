@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 
 from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.exit_status import ExitStatus, status_of_job
+from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import PRACTICE, json_of_job, lines_of_result
+from cfbatch_gui.cli.report import json_of_job, lines_of_result
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
 from cfbatch_gui.core.connections.credentials import (
     CLOUDFLARE,
@@ -40,6 +40,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
@@ -129,7 +130,7 @@ async def say_where(program: Program, name: str, secret_id: str, console: Consol
 
 async def usable_connection(program: Program, asked_for: str | None, console: Console) -> str:
     """Raises NotConnected, before any file is read, when it cannot be used."""
-    wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE
+    wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE.id
     facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
     if facts is None or not facts.is_ready:
         raise NotConnected(
@@ -152,6 +153,17 @@ def _way_to_connect(connection_id: str) -> Message:
             token=TOKEN_VARIABLE,
         )
     return message("Set {name} to its secret, or enter it in the window.", name=variable_of(connection_id))
+
+
+def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
+    """`trouble` is the error that paused the job."""
+    match job.state:
+        case JobState.DONE:
+            return ExitStatus.DONE
+        case JobState.OUTCOME_UNKNOWN:
+            return ExitStatus.OUTCOME_UNKNOWN
+        case _:
+            return status_of_error(trouble) if trouble else ExitStatus.FAILED
 
 
 def has_results(job: Job) -> bool:
@@ -220,7 +232,7 @@ def _done(job: Job) -> str:
     what = plural(job.texts, "{n} text", "{n} texts")
     if job.tokens:  # which synchronous answers may lack
         what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
-    if job.connection == PRACTICE:
+    if job.connection == PRACTICE.id:
         return tr("Job {id} is done: {what} (practice service, on this computer).").format(id=job.id, what=what)
     return tr("Job {id} is done: {what}.").format(id=job.id, what=what)
 

@@ -193,7 +193,7 @@ def connection(terminal: Terminal) -> dict[str, object]:
 
 
 def test_whether_a_worker_collects_is_told_when_it_is_added_and_later(tmp_path: Path) -> None:
-    terminal = Terminal(tmp_path / "data", {"COLUMNS": "200"})
+    terminal = Terminal(tmp_path / "data", {"COLUMNS": "400"})
     add = ("connections", "add", "worker", "--url", "https://1.example.com", "--no-test", "--name", DOOR)
     added = terminal.run(*add, "--collects", "--keep-days", "2")
     assert added.status == 0

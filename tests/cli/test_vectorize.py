@@ -37,7 +37,7 @@ def test_a_job_goes_into_a_new_index_and_a_new_version_replaces_what_changed(
 
     created = push(terminal, "one", "--create", "--metadata", "shop, price=cost", "--namespace", "shop")
     assert created.status == 0
-    assert created.out.splitlines()[0] == "4 of 4 are in products."
+    assert created.out.splitlines()[0] == "4 of 4 are in “products”."
     assert "To send: 4 new and 0 changed; 0 are in the index as they are." in created.err
     assert "Sending: 4 of 4 vectors" in created.err
 
@@ -71,10 +71,8 @@ def test_what_would_be_refused_is_said_with_its_rows_and_makes_no_index(terminal
     embedded(terminal, tmp_path, "one", _FIRST)
     ended = push(terminal, "one", "--create", "--ids", "shop", "--json")
     assert ended.status == 2
-    assert ended.complaint == (
-        "2 rows have ids that earlier rows have too; an index keeps one vector for each id. Choose another column for "
-        "the ids, or the row numbers. Rows: 4, 5"
-    )
+    assert ended.complaint.startswith("Rows with the id of an earlier row: 2.")
+    assert ended.complaint.endswith("Rows: 4, 5")
     assert ended.err.endswith("Nothing was sent.\n")
     assert ended.json["check"]["problems"][0]["count"] == 2
     assert terminal.run("vectorize", "list", "--connection", "practice", "--json").json == {"indexes": []}

@@ -47,7 +47,7 @@ def test_a_flipped_bit_is_not_exported_and_is_put_right(run: Run, tmp_path: Path
     right, out_file = job.vectors.read_bytes(), tmp_path / "out.npy"
     flip_a_bit(job, 1)
     status, _, err = run("export", job.path.name, "--out", out_file)
-    assert status == 1 and "The vectors of row 3 are damaged on the disk" in err and "verify" in err
+    assert status == 1 and "The results of rows 2 to 4 are damaged on the disk" in err and "verify" in err
     assert not out_file.exists()
     status, out, _ = run("verify", job.path.name, "--json")
     (found,) = json.loads(out)["jobs"][0]["findings"]
@@ -64,7 +64,7 @@ def test_what_is_lost_can_be_sent_again(run: Run, job: JobFolder) -> None:
     flip_a_bit(job, 2)
     job.reply(1).unlink()
     status, out, _ = run("verify", "--mend")
-    assert status == 1 and "row 4" in out and f"cfbatch resume {job.path.name} --failed" in out
+    assert status == 1 and "rows 2 to 4" in out and f"cfbatch resume {job.path.name} --failed" in out
     status, out, _ = run("resume", job.path.name, "--failed", "--json")
     assert (status, json.loads(out)["state"]) == (0, "done")
     assert job.vectors.read_bytes() == right

@@ -16,6 +16,8 @@ from keyring.errors import PasswordDeleteError
 
 from cfbatch_gui.core.connections.credentials import Credentials, KeyringState, TokenSource
 from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
 
@@ -192,6 +194,25 @@ async def test_only_keyrings_that_are_known_to_keep_secrets_are_used(monkeypatch
     monkeypatch.setattr(keyring.core, "_keyring_backend", backend)
     assert await Credentials(environ={}).save("cloudflare", TOKEN) is TokenSource.SESSION
     assert backend.stored == {}
+
+
+@pytest.mark.parametrize("named", ["null", "fail", "keyring.backends.null.Keyring", "no.such.Keyring"])
+async def test_a_keyring_that_is_switched_off_is_none(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", named)
+    monkeypatch.setattr(keyring.core, "_keyring_backend", None)
+    program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
+    await program.connections.save(SavedConnection("k7m2p9qx", "Lisbon", "cloudflare", account_id="a" * 32))
+    *_, summary = await program.connections.summaries()
+    assert program.credentials.state is KeyringState.ABSENT
+    assert not summary.is_ready and not summary.waits_for_keyring and "CFBATCH_SECRET_K7M2P9QX" in summary.sentence
+    assert await program.credentials.save("k7m2p9qx", TOKEN) is TokenSource.SESSION
+    *_, summary = await program.connections.summaries()
+    assert summary.is_ready
+    await program.connections.remove("k7m2p9qx")
+    assert await program.credentials.token("k7m2p9qx") is None
+    await program.close()
 
 
 async def test_on_windows_a_token_stays_on_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ EXPECTED_ERRORS = frozenset(
 )
 # Notes of manifests, and the texts that a check of the service sends. The practice service speaks as Cloudflare does.
 FOR_PROGRAMS = (
-    "results/exports/delimited.py",
+    "results/exports/csv_tables.py",
     "results/exports/writing.py",
     "results/rankings.py",
     "workers_ai/probe.py",

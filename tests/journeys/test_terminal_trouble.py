@@ -119,17 +119,27 @@ def test_a_refused_token_keeps_the_job_until_it_is_mended(terminal: Terminal, tm
     assert resumed.out.splitlines()[0] == read_csv(out)[0]["query"]
 
 
+@pytest.mark.parametrize(
+    ("address", "proxy", "sentence"),
+    [
+        ("http://127.0.0.1:{port}/client/v4", "", "could not be reached"),
+        ("https://xn--/client/v4", "", "address of Cloudflare cannot be used"),
+        ("https://service.example/client/v4", "http://127.0.0.1:99999", "proxy, 127.0.0.1:99999,"),
+    ],
+    ids=["nobody there", "no address", "no proxy"],
+)
 def test_no_network_keeps_the_job_until_there_is_one(
-    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, proxy: str, sentence: str
 ) -> None:
     monkeypatch.setattr(submitting, "FIRST_WAIT", 0.01)  # the commands run within this process
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    terminal.connect(f"http://127.0.0.1:{port}/client/v4")
+    terminal.connect(address.format(port=port))
+    terminal.environ["HTTPS_PROXY"] = proxy
     out = tmp_path / "ranked.csv"
     ended = terminal.run(*RUN, "--out", out)
     assert (ended.status, ended.out) == (4, "")
-    assert "could not be reached" in ended.err
+    assert sentence in ended.err
     assert not out.exists()
     with PracticeServer(tmp_path / "service") as server:
         terminal.connect(server.url)

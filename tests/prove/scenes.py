@@ -25,6 +25,7 @@ from cfbatch_gui.core.judgements.book import CANNOT_TELL, Book, newest
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Subject
 from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
 from tests.prove import child
 from tests.prove.child import Command, Prepare, put
@@ -180,11 +181,11 @@ def _impatient(log: Path) -> None:
     """Shorten the limit of submits. Each that may have reached the service appends a byte to `log`."""
     send = Transport.send
 
-    async def hurried(self: Transport, *arguments: Any, seconds: float, **named: Any) -> Any:
+    async def hurried(self: Transport, *arguments: Any, limit: ExchangeLimit, **named: Any) -> Any:
         if named.get("what") not in ("submit", "run"):
-            return await send(self, *arguments, seconds=seconds, **named)
+            return await send(self, *arguments, limit=limit, **named)
         try:
-            return await send(self, *arguments, seconds=TIME_OUT, **named)
+            return await send(self, *arguments, limit=limit._replace(seconds=TIME_OUT), **named)
         except ExchangeError as error:
             with log.open("ab") as stream:
                 stream.write(b"." * error.body_left)

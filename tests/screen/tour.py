@@ -17,8 +17,8 @@ from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import resource
+from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import PushOptions
-from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES
 from cfbatch_gui.ui.help import Topic
@@ -225,15 +225,15 @@ class Tour:
         await settled(self._stage)
         self._space._results.pages["ranking"].view.contexts.opened.emit(0)
         await self._stop("ranking-text")
-        self._window.export.emit()
+        self._space._menus.export.trigger()
         await self._dialog("export")
 
     async def comparison(self) -> None:
         """The choice of jobs, and the tabs of a comparison."""
         base, other = (self._stage.job(name).id for name in ("Help centre, baseline", "Help centre, short answers"))
-        self._space._evaluating.choose(base)
+        self._space._evaluating.compare(base)
         await self._dialog("comparison-choose")
-        self._space._evaluating.compare((base, other))
+        self._space._evaluating.compare(base, other)
         page = self._space._evaluating.comparison
         for tab in (ANSWER, QUERIES, SCORES, JOBS):
             await settled(self._stage)
@@ -242,7 +242,7 @@ class Tour:
 
     async def judging(self) -> None:
         """Before judging, and while judging."""
-        self._space._evaluating.judge([self._stage.job("Support articles, April").id])
+        self._space._evaluating.judge(self._stage.job("Support articles, April").id)
         await self._stop("judging-start")
         self._space._evaluating.judging.start.begun.emit()
         await self._stop("judging")
@@ -302,7 +302,7 @@ class Tour:
         """The list of what is in the account, with its dialog to take a job over; and the list when it is empty."""
         room = self._past.worker.room
         room.put("abcdefgh", "Catalogue vectors", batches=12)
-        self._window.account.emit()
+        self._space._commands.show_account()
         await settled(self._stage)
         dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog))
         await self._visit(self._stage, "account", dialog)
@@ -341,11 +341,11 @@ class Tour:
 
     async def dialogs(self) -> None:
         """Dialogs that the menu opens."""
-        self._window.attach.emit()
+        self._space._commands.attach()
         await self._dialog("attach")
         self._window.show_notices()
         await self._dialog("notice-list")
-        self._window.about.emit()
+        self._space._commands.show_about()
         await self._dialog("about")
         self._space._menus.show_help(Topic.SCORES)
         await self._dialog("help")

@@ -1,7 +1,7 @@
 """A real program on the practice service with its job page, as the composition root puts them together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +15,8 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.jobs.job_page import OVERVIEW, RANKING, VECTORS, JobPage
-from cfbatch_gui.ui.jobs.library import JobActions
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import FigureReader
@@ -56,6 +56,24 @@ class HasTasks(Protocol):
     tasks: Tasks
 
 
+def job_actions(
+    program: Program, notices: Notices, window: QWidget, *, show_jobs: Callable[[], object] = list
+) -> JobActions:
+    """What pages can have done with jobs, outside the main window: what would open another page is not done."""
+    return JobActions(
+        program,
+        Tasks(window, notices.show_error),
+        notices,
+        window,
+        show_jobs=show_jobs,
+        open_job=str,
+        changed=str,
+        compare=print,
+        judge=print,
+        export=str,
+    )
+
+
 class JobPageDriver:
     """`page` follows the jobs by itself, as in the window."""
 
@@ -72,12 +90,14 @@ class JobPageDriver:
         with styled_once():
             self.notices = Notices()
             figures = FigureReader(self.program)
-            self.ranking = RankingView(self.program, self.notices, figures=figures)
-            self.overview = OverviewView(self.program, self.notices, figures=figures)
+            self.ranking = RankingView(self.program, self.notices, figures)
+            self.overview = OverviewView(self.program, self.notices, figures)
             self.vectors = VectorsView(self.program, self.notices)
             results: dict[str, ResultView] = {RANKING: self.ranking, OVERVIEW: self.overview, VECTORS: self.vectors}
-            self.page = JobPage(self.program, self.notices, results, JobActions())
             self.window = QWidget()
+            self.page = JobPage(
+                self.program, self.notices, results, job_actions(self.program, self.notices, self.window)
+            )
             self.window.setLayout(column(self.notices, self.page, gap=0))
         self.window.resize(1004, 820)
         self.window.show()

@@ -260,12 +260,12 @@ async def test_without_a_keyring_it_says_how_long_the_token_is_kept(
     open_page: Open, service: str, until: Until
 ) -> None:
     page = await open_page(service, keeper=keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
+    hint = "No keyring takes it: it is kept until the program ends. To keep it outside, set CLOUDFLARE_API_TOKEN."
+    assert page.cloudflare.token_block.hint() == hint
     await save(page, until)
     assert states(page) == ["Yes"] * 4
     assert page.cloudflare.token_block.where() == "A token is kept in memory"
-    assert page.cloudflare.token_block.hint() == (
-        "No keyring took it: it is kept until the program ends. To keep it outside, set CLOUDFLARE_API_TOKEN."
-    )
+    assert page.cloudflare.token_block.hint() == hint
     assert "your keyring" not in everything_said(page) and "this computer’s keyring" not in everything_said(page)
 
 

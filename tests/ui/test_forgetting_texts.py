@@ -5,6 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -16,7 +17,7 @@ from tests.screen.past import run
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
 
-JOB, SHOWN = "Help centre", "To reset a forgotten password"
+JOB, SHOWN, FORGET = "Help centre", "To reset a forgotten password", "Remove its texts…"
 
 
 @pytest.fixture
@@ -38,6 +39,12 @@ def rows_say(stage: Stage, words: str) -> bool:
     return any(words in str(model.index(row, column).data()) for row, column in places)
 
 
+def entry(stage: Stage, text: str) -> QAction:
+    """An entry of the job's own menu."""
+    actions = stage.workspace._job.header.more.menu().actions()
+    return next(action for action in actions if action.text().partition("\t")[0] == text)
+
+
 async def export_dialog(until: Until) -> ExportDialog:
     def there() -> list[ExportDialog]:
         return [each for each in QApplication.topLevelWidgets() if isinstance(each, ExportDialog)]
@@ -48,16 +55,15 @@ async def export_dialog(until: Until) -> ExportDialog:
 
 async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Until) -> None:
     job_page = stage.workspace._job
-    assert job_page._forget.isVisible()
-    job_page._forget.trigger()
+    entry(stage, FORGET).trigger()
     await stage.person.click("Remove texts")
     await until(lambda: stage.job(JOB).texts_forgotten_at)
     await until(lambda: rows_say(stage, "A-0113") and not rows_say(stage, SHOWN))
     assert stage.person.sees("were removed. Scores, ranks, vectors and ids are kept.")
-    await until(lambda: not job_page._forget.isVisible())
-    assert not job_page._judge.isVisible() and not job_page._duplicate.isEnabled()
+    await until(lambda: not entry(stage, FORGET).isVisible())
+    assert not entry(stage, "Judge its texts…").isVisible() and not job_page._duplicate.isEnabled()
     shown = stage.workspace.window.pages.currentWidget()
-    stage.workspace._evaluating.judge([stage.job(JOB).id])
+    stage.workspace._evaluating.judge(stage.job(JOB).id)
     assert stage.workspace.window.pages.currentWidget() is shown
     await stage.person.until_sees("Texts that were removed cannot be judged.")
 
@@ -83,7 +89,7 @@ async def test_after_an_export_of_everything_if_the_settings_say_so(
 
 
 async def test_the_question_can_be_answered_with_no(stage: Stage, until: Until) -> None:
-    stage.workspace._job._forget.trigger()
+    entry(stage, FORGET).trigger()
     await stage.person.click("Cancel")
     await until(lambda: not stage.person.sees("Remove the texts of this job?"))
     assert not stage.job(JOB).texts_forgotten_at

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QLineEdit, QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.ui.jobs.library import Library, TagDialog
+from cfbatch_gui.ui.job_actions import TagDialog
+from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.jobs.library_list import LINES, GroupEntry, JobGroups, arrange
 from cfbatch_gui.ui.state_names import library_words
 
@@ -97,34 +97,6 @@ def test_an_update_touches_only_what_changed(library: Library) -> None:
     assert (changed.count(), inserted.count(), removed.count()) == (1, 0, 0)
 
 
-def test_f2_renames_in_place(qtbot: Any, library: Library) -> None:
-    renamed = QSignalSpy(library.job_actions.renamed)
-    click(qtbot, library, "3")
-    qtbot.keyClick(library.list, Qt.Key.Key_F2)
-    editor = library.list.findChild(QLineEdit)
-    assert editor is not None and editor.text() == "Job 3"
-    editor.setText("  Better name ")
-    qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: renamed.count() == 1)
-    assert list(renamed.at(0)) == ["3", "Better name"]
-
-
-def test_the_menu_offers_what_can_be_done(qtbot: Any, library: Library) -> None:
-    duplicated, archived, deleted = (
-        QSignalSpy(signal)
-        for signal in (library.job_actions.duplicated, library.job_actions.archived, library.job_actions.deleted)
-    )
-    library._menu("4", QPoint(0, 0))
-    menu = library.findChild(QMenu)
-    assert menu is not None
-    actions = {action.text(): action for action in menu.actions() if action.text()}
-    assert list(actions) == ["Rename", "Duplicate", "Compare with…", "Judge its texts…", "Tags…", "Archive", "Delete"]
-    for name in ("Duplicate", "Archive", "Delete"):
-        actions[name].trigger()
-    menu.close()
-    assert [spy.at(0)[0] for spy in (duplicated, archived, deleted)] == ["4", ["4"], ["4"]]
-
-
 def test_finding_shows_only_names_that_fit(qtbot: Any, library: Library) -> None:
     qtbot.keyClicks(library.find_field, "JOB 4")
     assert lines(library) == ["finished 1", "Job 4"]
@@ -173,13 +145,6 @@ def selected(library: Library) -> list[str]:
     return [job.id for job in library.selection()]
 
 
-def entries(library: Library, job_id: str) -> dict[str, Any]:
-    library._menu(job_id, QPoint(0, 0))
-    menu = library.findChildren(QMenu)[-1]
-    menu.close()
-    return {action.text(): action for action in menu.actions() if action.text()}
-
-
 def test_ctrl_and_shift_select_and_the_open_job_stays(qtbot: Any, library: Library) -> None:
     opened = QSignalSpy(library.opened)
     click(qtbot, library, "1")
@@ -200,29 +165,12 @@ def test_a_selection_outlasts_changes_of_its_jobs(qtbot: Any, library: Library) 
     assert selected(library) == [] and library.list.currentIndex() == library.rows.index_of("2")
 
 
-def test_the_menu_counts_the_jobs_that_each_entry_concerns(qtbot: Any, library: Library) -> None:
-    click(qtbot, library, "2")
-    for other in ("3", "4"):
-        click(qtbot, library, other, CTRL)
-    wanted = library.job_actions
-    signals = (wanted.comparison_wanted, wanted.tags_wanted, wanted.archived, wanted.deleted)
-    compared, tagged, archived, deleted = map(QSignalSpy, signals)
-    found = entries(library, "3")
-    assert list(found) == ["Compare these 2…", "Tag 3 jobs…", "Archive 2 jobs", "Delete 3 jobs"]
-    for action in found.values():
-        action.trigger()
-    assert [spy.at(0)[0] for spy in (compared, archived)] == [["2", "4"]] * 2, "a draft has no results, and stays"
-    assert [spy.at(0)[0] for spy in (tagged, deleted)] == [["2", "3", "4"]] * 2
-    assert "Rename" in entries(library, "1"), "the menu of a job that is not selected is its own"
-
-
 def test_the_archive_is_shown_by_a_click_and_left_by_another(qtbot: Any, library: Library) -> None:
     assert not library.archive_button.isVisible()
     library.show_jobs((*ALL, OLD))
     assert library.archive_button.text() == "Archive (1)" and len(lines(library)) == 8
     qtbot.mouseClick(library.archive_button, Qt.MouseButton.LeftButton)
     assert lines(library) == ["archived 1", "Job 5"] and library.archive_button.text() == "All other jobs"
-    assert "Take out of the archive" in entries(library, "5")
     click(qtbot, library, "5")
     assert library.opened_job() == "5"
     qtbot.mouseClick(library.archive_button, Qt.MouseButton.LeftButton)

@@ -9,7 +9,7 @@ from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.ui.jobs.job_page import OVERVIEW
 from cfbatch_gui.ui.plots import Mark, Steps
 from cfbatch_gui.ui.results.overview_view import OverviewView
-from tests.core.results.folders import note_sums
+from tests.core.results.folders import note_all
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver
 
@@ -60,7 +60,7 @@ async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_parti
     assert job is not None
     with driver.program.folder(job.id).open() as database:
         database.execute("UPDATE items SET score = NULL WHERE query_no = 2")
-        note_sums(database, driver.program.folder(job.id))
+        note_all(database)
     batches = [*job.batches, replace(job.batches[0], number=2, state=BatchState.FAILED)]
     await driver.show(driver.pretend(replace(job, name="again"), batches))
     await until(view.partial_bar.isVisible)

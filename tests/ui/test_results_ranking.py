@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.results.exports import ExportOptions
 from cfbatch_gui.ui.results.ranking_view import share
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
-from tests.core.results.folders import note_sums
+from tests.core.results.folders import note_all
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
@@ -151,7 +151,7 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
     with driver.program.folder(job.id).open() as database:
         database.execute("UPDATE items SET score = NULL WHERE query_no = 1 AND position = 1")
         database.execute("UPDATE requests SET state = 'failed', error = 'too long' WHERE request_no = 1")
-        note_sums(database, driver.program.folder(job.id))
+        note_all(database)
     failed = [replace(batch, state=BatchState.DONE, failed_requests=1) for batch in job.batches]
     await driver.show(driver.pretend(replace(job, name="again"), [*failed, replace(failed[0], number=2)]))
     await until(lambda: column_of(driver, RANK) == ["1", "2=", "2=", ""])
@@ -162,7 +162,7 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
     again = await driver.finished(TIED, Kind.RANK, "Another")
     with driver.program.folder(again.id).open() as database:
         database.execute("UPDATE items SET score = NULL")
-        note_sums(database, driver.program.folder(again.id))
+        note_all(database)
     await driver.show(again)
     sentence = "Everything is back, and nothing has a result. “Export…” can write the rows that failed, and why."
     await until(lambda: sentence in sentences(driver))

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import QFileDialog
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
-from tests.ui.conftest import Until
+from tests.ui.conftest import InMemory, Until
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
@@ -29,8 +30,10 @@ TEXTS = "id,text,category,price\n" + "".join(
 @dataclass
 class Pages:
     driver: JobPageDriver
+    window: MainWindow
     views: ResultViews
     job: Job
+    wanted: list[bool]  # that the table of all texts becomes the current tab
     until: Until
 
     async def open(self, key: str) -> Any:
@@ -46,10 +49,14 @@ class Pages:
 @pytest.fixture
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
-        views = ResultViews(driver.program, driver.notices, memory=None, may_begin=None)
+        wanted: list[bool] = []
+        window = MainWindow(InMemory())
+        views = ResultViews(
+            driver.program, window, memory=InMemory(), show_help=list, show_table=lambda: wanted.append(True)
+        )
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
-        yield Pages(driver, views, job, until)
+        yield Pages(driver, window, views, job, wanted, until)
         await views.close_work()
         for page in views.pages.values():
             page.close()
@@ -129,11 +136,9 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     QTest.mouseRelease(page.dots, Qt.MouseButton.LeftButton, pos=box.topLeft() + QPoint(0, 1))
     assert page.list.title.whole_text() == "80 texts · Lasso"
     assert not page.lasso_button.isChecked()
-    wanted: list[bool] = []
-    pages.views.table_wanted.connect(lambda: wanted.append(True))
     table = await pages.open("vectors")
     page.rows_wanted.emit((3, 9), "Lasso")
-    assert wanted == [True]
+    assert pages.wanted == [True]
     assert table.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
     assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]
@@ -180,7 +185,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
         rows = list(csv.DictReader(stream))
     assert len(rows) == 80
     assert sum(row["decision"] == "go" for row in rows) == found.gone
-    assert pages.driver.notices.texts()[-1] == f"Wrote 80 rows to “keep.csv”: {80 - found.gone} stay, {found.gone} go."
+    assert pages.window.notices.texts()[-1] == f"Wrote 80 rows to “keep.csv”: {80 - found.gone} stay, {found.gone} go."
     page.threshold.setText("2")
     await pages.until(lambda: "at most 1" in page.foot.text())
     page.threshold.setText("1")

@@ -65,9 +65,9 @@ async def test_ctrl_z_takes_back_whatever_notice_came_last(stage: Stage) -> None
         await draft(stage.program, name, HELP_CENTRE, Kind.RANK)
     await stage.program.actions.send(stage.job("May").id)
     await person.until(lambda: stage.state("May") is JobState.DONE)
-    workspace._changes.archive([stage.job("May").id])
+    workspace.job_actions.archive(stage.job("May").id)
     await person.until_sees("“May” is in the archive, at the end of the list.")
-    workspace._changes.delete([stage.job("June").id])
+    workspace.job_actions.delete(stage.job("June").id)
     await person.until_sees("“June” was deleted.")
     undo = workspace._menus.undo
     assert undo.text() == "Undo deleting “June”" and undo.isEnabled()
@@ -84,7 +84,7 @@ async def test_ctrl_z_takes_back_whatever_notice_came_last(stage: Stage) -> None
 async def test_in_a_field_ctrl_z_is_the_fields_own(stage: Stage) -> None:
     person, workspace = stage.person, stage.workspace
     await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
-    workspace._changes.delete([stage.job("May").id])
+    workspace.job_actions.delete(stage.job("May").id)
     await person.until_sees("“May” was deleted.")
     await person.type("Find a job", "words")
     await person.press(Qt.Key.Key_Z, CTRL)
@@ -97,7 +97,7 @@ async def test_in_a_field_ctrl_z_is_the_fields_own(stage: Stage) -> None:
 async def test_the_list_of_notices_offers_what_can_still_be_undone(stage: Stage) -> None:
     person, window = stage.person, stage.workspace.window
     await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
-    stage.workspace._changes.delete([stage.job("May").id])
+    stage.workspace.job_actions.delete(stage.job("May").id)
     await person.until_sees("“May” was deleted.")
     window.notices.dismiss(window.notices.bars()[-1])
     window.show_notices()

@@ -30,12 +30,12 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         stage.workspace._show_jobs()
         await person.click_row("Jobs", "As it was")
         await person.until_sees("Compare", "Export…")
-        window.compare.emit()  # Ctrl+Shift+C
+        await person.press(Qt.Key.Key_C, CONTROL | Qt.KeyboardModifier.ShiftModifier)
         await person.until_sees("Compare “As it was” with")
         await person.press(Qt.Key.Key_Return)
         await person.until_sees("A: As it was · B: Upside down")
         await person.until(lambda: not window.findChildren(ChooseJobsDialog))
-        window.judge.emit()  # Ctrl+J
+        await person.press(Qt.Key.Key_J, CONTROL)
         await person.until_sees("Start judging", f"{QUERIES * TEXTS} texts to judge")
         await person.press(Qt.Key.Key_Return)
         page = stage.workspace._evaluating.judging

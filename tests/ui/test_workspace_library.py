@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
+from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, JobState
@@ -13,6 +14,7 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
+from tests.ui.conftest import Until
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -42,6 +44,15 @@ def listed(stage: Stage) -> set[str]:
     return {name for line in range(rows.rowCount()) if (name := rows.index(line).data())}
 
 
+def offered(stage: Stage, job_id: str) -> list[str]:
+    """The entries of the menu of a line."""
+    library = stage.workspace.window.library
+    library._menu(job_id, QPoint(0, 0))
+    menu = library.findChildren(QMenu)[-1]
+    menu.close()
+    return [action.text() for action in menu.actions() if action.text()]
+
+
 async def menu_job(stage: Stage, text: str) -> None:
     """Choose an entry of the menu Job."""
     menu = stage.workspace._menus._job
@@ -67,6 +78,25 @@ async def test_three_jobs_are_archived_found_and_taken_out_again(stage: Stage) -
     for _ in range(2):
         stage.workspace.window.notices.undos.undo()
     await person.until(lambda: listed(stage) == set(NAMES))
+
+
+async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage, until: Until) -> None:
+    library, new = stage.workspace.window.library, await draft(stage.program, "New", HELP_CENTRE, Kind.RANK)
+    stage.workspace._show_jobs()
+    ranking = ["Compare with…", "Judge its texts…"]
+    for job, expected in (
+        (stage.job("May"), ["Rename", "Duplicate", *ranking, "Tags…", "Archive", "Delete"]),
+        (new, ["Rename", "Duplicate", "Tags…", "Delete"]),
+    ):
+        assert offered(stage, job.id) == expected
+    select(stage, "May", "New")
+    expected = ["Compare these 2…", "Tag 3 jobs…", "Archive 2 jobs", "Delete 3 jobs"]
+    assert offered(stage, new.id) == expected, "a draft has no results, and stays"
+    library.open_job(new.id)
+    await stage.person.press(Qt.Key.Key_F2)
+    await stage.person.type("Name", "  Better name ")
+    await stage.person.press(Qt.Key.Key_Return)
+    await until(lambda: stage.program.ledger.job(new.id).name == "Better name")
 
 
 async def test_two_jobs_are_deleted_and_come_back_by_one_undo(stage: Stage) -> None:
@@ -107,7 +137,7 @@ async def test_a_job_that_was_paused_stays_so_when_it_comes_back(tmp_path: Path,
         job = await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
         await stage.program.actions.send(job.id)
         await stage.program.runner.pause(job.id)
-        stage.workspace._changes.delete([job.id])
+        stage.workspace.job_actions.delete(job.id)
         await stage.person.click("Undo")
         await stage.person.until_sees("Carry on")
         assert stage.state("May") is JobState.PAUSED and stage.job("May").paused_because == STOPPED_HERE
@@ -123,7 +153,7 @@ async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -
         await stage.person.until(lambda: stage.workspace._memory.get("window/job") == may)
     async with opened(tmp_path / "data", theme) as stage:
         assert stage.workspace.window.library.opened_job() == may
-        stage.workspace._changes.delete([may])
+        stage.workspace.job_actions.delete(may)
         await stage.person.until(lambda: stage.state("May") is None)
         stage.workspace._memory.set("window/job", may)  # as if the program had ended here
     async with opened(tmp_path / "data", theme) as stage:

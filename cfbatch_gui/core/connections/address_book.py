@@ -4,12 +4,19 @@ import hashlib
 import itertools
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource
+from cfbatch_gui.core.connections.credentials import (
+    CLOUDFLARE,
+    TOKEN_VARIABLE,
+    Credentials,
+    KeyringState,
+    TokenSource,
+    variable_of,
+)
 from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.made_once import made_once
@@ -26,6 +33,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     cloudflare,
     gateway,
     is_on_this_computer,
+    title_of,
     worker,
 )
 from cfbatch_gui.core.workers_ai.limits import RateBudget
@@ -336,9 +344,18 @@ class AddressBook:
             return replace(summary(error.message, ready=True), waits_for_keyring=True)
         except NotConnected as error:
             return summary(error.message)
-        if kind is ConnectionKind.WORKER:
-            return summary(_OF_SECRETS[source] if source else message("No secret is set."), ready=True)
-        return summary(_SENTENCES[source], ready=True) if source else summary(message("The API token is missing."))
+        is_worker = kind is ConnectionKind.WORKER
+        if source is not None:
+            return summary((_OF_SECRETS if is_worker else _SENTENCES)[source], ready=True)
+        missing = message("No secret is set.") if is_worker else message("The API token is missing.")
+        if self._credentials.state is KeyringState.ABSENT:
+            missing = message(
+                "{sentence} There is no keyring on this computer: it comes from {variable}, or is entered in the "
+                "window after each start.",
+                sentence=missing,
+                variable=variable_of(record.id),
+            )
+        return summary(missing, ready=is_worker)
 
     def held_by_environment(self) -> frozenset[str]:
         """The environment variables that win over the settings of "cloudflare"."""
@@ -351,12 +368,6 @@ def _polled_soon_if_near(connection: Connection) -> Connection:
     if not is_on_this_computer(connection.base_url):
         return connection
     return replace(connection, first_check=PRACTICE.first_check)
-
-
-def title_of(saved: Sequence[SavedConnection], connection_id: str) -> str:
-    """What people call a connection; the id itself for one that was deleted."""
-    usual = {PRACTICE.id: PRACTICE.title, CLOUDFLARE: "Cloudflare"}
-    return next((each.name for each in saved if each.id == connection_id), usual.get(connection_id, connection_id))
 
 
 def free_name(first: str, taken: Iterable[str]) -> str:

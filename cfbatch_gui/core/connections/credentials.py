@@ -515,7 +515,11 @@ def _hand_over(late: Callable[[_T], None], asking: "asyncio.Future[_T]") -> None
 def _system_keyring() -> "KeyringBackend | None":
     import keyring
 
-    chosen = keyring.get_keyring()
+    try:
+        chosen = keyring.get_keyring()
+    except Exception as error:  # noqa: BLE001 - whatever loading what the environment or a file names raises
+        _log.warning("There is no keyring of the name that is set: %s", type(error).__name__)
+        return None
     candidates = [chosen, *getattr(chosen, "backends", ())]  # several of them come in a chain
     found = next((backend for backend in candidates if type(backend).__module__ in _KNOWN_BACKENDS), None)
     if found is not None and hasattr(type(found), "persist"):  # Windows would take it along to the domain's computers

@@ -11,7 +11,6 @@ import msgspec
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs import column_names as vocabulary
-from cfbatch_gui.core.inputs.cell_texts import Template, read_template, split_contexts
 from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Block,
@@ -26,7 +25,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Text,
 )
-from cfbatch_gui.core.inputs.layouts import check_mapping
+from cfbatch_gui.core.inputs.layouts import Template, check_mapping, read_template, split_contexts
 from cfbatch_gui.core.inputs.readers.collection import TextStore
 from cfbatch_gui.core.messages import Message, message, quoted
 

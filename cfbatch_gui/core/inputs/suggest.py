@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cfbatch_gui.core.inputs.cell_texts import is_list
 from cfbatch_gui.core.inputs.column_names import (
     is_context,
     is_document_id,
@@ -20,6 +19,7 @@ from cfbatch_gui.core.inputs.column_names import (
     is_title,
 )
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Row, Shape, Source
+from cfbatch_gui.core.inputs.layouts import is_list
 
 _ROLES = {
     "external_reference": Role.ID,

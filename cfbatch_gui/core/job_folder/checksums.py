@@ -1,224 +1,165 @@
-"""Checksums by which damage on the disk is noticed: one for each vector, one for the scores of each query (a sum over
-its items), gzip's CRC-32 for answers. Numbers: dot products of 64-bit words with odd constants modulo 2 ** 64, of
-the words and of the words shifted by half; docs/decisions/data-at-rest.md says why.
+"""One checksum a batch, by which damage on the disk is noticed before results are shown, exported or taken: crc32 over
+which item had which place in which request, over its score, and over its vector. docs/decisions/data-at-rest.md.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Layout
-from cfbatch_gui.core.job_folder.schema import metadata_value
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import data_version, metadata_value
 from cfbatch_gui.core.messages import Message, enumerated, message
 
-Sums = NDArray[np.uint64]
-
-BLOCK = 1024  # checksums that are stored together
-UNKNOWN = 0  # stands for a checksum that is not known; none is 0
-
-# An item as it is read with its score; -inf stands for no score, as an answer in JSON cannot hold an infinity.
-ITEM_SCORE = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
-_SELECT_SCORES = "SELECT item_no, query_no, text_no, position, {} FROM items WHERE {}"
+# An item as it is read with its score, or a part of one (then `query` is the part, `text` and `position` where it
+# begins and ends). -inf stands for no score, as an answer in JSON cannot hold an infinity; 0 for no request, -1 for no
+# place in it.
+ITEM_SCORE = np.dtype(
+    [(name, "<i4") for name in ("item", "query", "text", "position", "request", "place")] + [("score", "<f8")]
+)
+_ITEMS = """
+SELECT item_no, coalesce(query_no, 0), text_no, position, coalesce(request_no, 0), coalesce(request_position, -1), {}
+FROM items WHERE {} ORDER BY item_no
+"""
+_PARTS = (
+    "SELECT item_no, part, start, stop, request_no, request_position, {} FROM parts WHERE {} ORDER BY item_no, part"
+)
 _SCORE = "coalesce(score, -9e999)"
 _SCORE_OR_DAMAGE = "iif(typeof(score) = 'real', score, -9e999)"  # slower
+_OF_BATCHES = "batch IN (SELECT value FROM json_each(?))"
+_SENT = "request_no IS NOT NULL"
+_SENT_IN_BATCHES = f"request_no IN (SELECT request_no FROM requests WHERE {_OF_BATCHES})"  # noqa: S608 - constants
+_REQUESTS = "SELECT request_no, batch, state = 'done' FROM requests WHERE {} ORDER BY request_no"
+_REQUEST = np.dtype([("number", "<i8"), ("batch", "<i8"), ("is_done", "?")])
+_WITHOUT_BATCH = -1  # of what has a score, and no request
+_AT_ONCE = 8_000_000  # bytes of vectors
 
-_WORD, _HALF = np.dtype("<u8"), np.dtype("<u4")
-_TRAILER = 8  # bytes at the end of a gzip file: CRC-32 and size of what it holds
-_GOLDEN = 0x9E3779B97F4A7C15
+Items = NDArray[np.void]
+Numbers = NDArray[np.int64]
+Checksums = dict[int, int]  # by batch
 
 
-class Summed(StrEnum):
-    """What a checksum is of, and what its number counts."""
-
-    VECTORS = "vectors"  # item number
-    SCORES = "scores"  # query number
+def read_items(database: sqlite3.Connection, where: str, values: Sequence[object] = ()) -> Items:
+    """Items and scores, ITEM_SCORE, by number; `where` is a constant. Raises DataError."""
+    return _read(database, _ITEMS, where, values)
 
 
-def vector_checksums(vectors: NDArray[np.float32]) -> Sums:
-    """The checksum of each row's bytes, of shape (n,), never UNKNOWN. `vectors` has shape (n, d)."""
-    rows = np.ascontiguousarray(vectors, dtype="<f4")
-    if rows.shape[1] % 2:
-        rows = np.pad(rows, ((0, 0), (0, 1)))
-    found = _dot_products(rows.view(_HALF))
-    found[found == UNKNOWN] = 1
+def _read(database: sqlite3.Connection, statement: str, where: str, values: Sequence[object]) -> Items:
+    # A damaged record may hold anything. What is no number is no score, and the checksum of its batch shows it.
+    for score in (_SCORE, _SCORE_OR_DAMAGE):
+        try:
+            return np.fromiter(database.execute(statement.format(score, where), values), dtype=ITEM_SCORE)
+        except (TypeError, ValueError, OverflowError) as error:
+            damage = error
+    raise DataError(message("This job's data is damaged."), detail=f"items: {damage}") from damage
+
+
+def checksums_of(
+    database: sqlite3.Connection,
+    vectors: NDArray[np.float32] | None = None,
+    batches: Collection[int] | None = None,
+    *,
+    items: Items | None = None,
+) -> Checksums:
+    """Of the results as they are now: of these `batches`, or of all that have any; `items` are all, if they were read
+    already. `vectors` are all of the job, (items, dimension), None for scores. Raises DataError.
+    """
+    if batches is None:
+        values: tuple[str, ...] = ()
+        sent, of_batches = _SENT, "1"
+        batches = [batch for (batch,) in database.execute("SELECT batch FROM batches")]
+    else:
+        values = (str(list(batches)),)
+        sent, of_batches = _SENT_IN_BATCHES, _OF_BATCHES
+    items = read_items(database, sent, values) if items is None else items
+    rows = np.concatenate((items, _read(database, _PARTS, sent, values)))
+    requests = np.fromiter(database.execute(_REQUESTS.format(of_batches), values), _REQUEST)
+    has_score = ~np.isneginf(rows["score"])
+    at = np.searchsorted(requests["number"], rows["request"])
+    at[at == len(requests)] = 0
+    batch = np.full(len(rows), _WITHOUT_BATCH, np.int64)
+    is_done = np.zeros(len(rows), np.bool_)
+    if len(requests):
+        is_known = requests["number"][at] == rows["request"]
+        batch[is_known], is_done[is_known] = requests["batch"][at[is_known]], requests["is_done"][at[is_known]]
+    # An item in parts has no place: its score is that of the best of them.
+    counts = (is_done | has_score) & ((rows["place"] >= 0) | (batch == _WITHOUT_BATCH))
+    rows, batch = rows[counts], batch[counts]
+    order = np.argsort(batch, kind="stable")
+    starts = np.flatnonzero(np.diff(batch[order], prepend=_WITHOUT_BATCH - 1))
+    found = dict.fromkeys(batches, 0)
+    for start, stop in pairwise((*starts.tolist(), len(order))):
+        of_batch = rows[order[start:stop]]
+        found[int(batch[order[start]])] = _with_vectors(zlib.crc32(of_batch.tobytes()), of_batch["item"], vectors)
     return found
 
 
-def score_checksums(items: NDArray[np.void], first: int, last: int) -> Sums:
-    """The sum over the scored `items` (ITEM_SCORE) of each query from `first` to `last`: number, text, position and
-    score bit for bit.
-    """
-    scored = items[~np.isneginf(items["score"])]
-    each = _mixed(_dot_products(np.ascontiguousarray(scored).view(_HALF).reshape(-1, ITEM_SCORE.itemsize // 4)))
-    queries = scored["query"]
-    sums = np.zeros(max(0, last - first + 1), np.uint64)
-    if not len(scored):
-        return sums
-    if np.any(queries[1:] < queries[:-1]):
-        order = np.argsort(queries, kind="stable")
-        each, queries = each[order], queries[order]
-    starts = np.flatnonzero(np.concatenate(([True], queries[1:] != queries[:-1])))
-    found, totals = queries[starts], np.add.reduceat(each, starts)
-    inside = (found >= first) & (found <= last)  # a damaged number may be any
-    sums[found[inside] - first] = totals[inside]
-    return sums
+def _with_vectors(checksum: int, items: NDArray[np.int32], vectors: NDArray[np.float32] | None) -> int:
+    if vectors is None:
+        return checksum
+    at_once = max(1, _AT_ONCE // max(1, vectors.shape[1] * 4))
+    for start in range(0, len(items), at_once):
+        numbers = items[start : start + at_once]
+        if numbers.min() < 1 or numbers.max() > len(vectors):
+            return -1  # no checksum is negative
+        first, last = int(numbers[0]), int(numbers[-1])
+        follow = last - first + 1 == len(numbers)  # they ascend
+        checksum = zlib.crc32((vectors[first - 1 : last] if follow else vectors[numbers - 1]).data, checksum)
+    return checksum
 
 
-def read_items(database: sqlite3.Connection, where: str, values: Sequence[object] = ()) -> NDArray[np.void]:
-    """The items and scores of a ranking, ITEM_SCORE, in the order of `where`, a constant. Raises DataError."""
-    try:
-        return _read_items(database, _SCORE, where, values)
-    except (TypeError, ValueError):
-        # A damaged record may hold anything. What is no number is no score, and the sum of its query shows it.
-        try:
-            return _read_items(database, _SCORE_OR_DAMAGE, where, values)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
-    except OverflowError as error:
-        raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
+def noted_checksums(database: sqlite3.Connection) -> Checksums:
+    """As they were when the results were stored."""
+    return dict(database.execute("SELECT batch, results FROM batches WHERE results IS NOT NULL"))
 
 
-def _read_items(database: sqlite3.Connection, score: str, where: str, values: Sequence[object]) -> NDArray[np.void]:
-    return np.fromiter(database.execute(_SELECT_SCORES.format(score, where), values), dtype=ITEM_SCORE)
+def differing(found: Checksums, noted: Checksums) -> set[int]:
+    """The batches of `found` whose results are not as they were stored; nothing is the checksum of no results."""
+    return {batch for batch, checksum in found.items() if noted.get(batch, 0) != checksum}
 
 
-def read_sums(database: sqlite3.Connection, kind: Summed, first: int, last: int) -> Sums:
-    """The stored checksums of the numbers `first` to `last`, of shape (last - first + 1,); UNKNOWN where there is
-    none.
-    """
-    sums = np.zeros(max(0, last - first + 1), np.uint64)
-    found = database.execute(
-        "SELECT block, sums FROM checksums WHERE kind = ? AND block BETWEEN ? AND ?",
-        (kind, (first - 1) // BLOCK, (last - 1) // BLOCK),
+def note_results(database: sqlite3.Connection, batch: int, vectors: NDArray[np.float32] | None = None) -> None:
+    """Store the checksum of what has just been written of a batch; the caller commits."""
+    database.execute(
+        "INSERT INTO batches(batch, results) VALUES(?, ?) ON CONFLICT DO UPDATE SET results = excluded.results",
+        (batch, checksums_of(database, vectors, (batch,))[batch]),
     )
-    for block, stored in found:
-        start = block * BLOCK + 1 - first
-        values = np.frombuffer(stored[: len(stored) // 8 * 8], _WORD)[:BLOCK]
-        values = values[max(0, -start) : max(0, len(sums) - start)]
-        sums[max(0, start) : max(0, start) + len(values)] = values
-    return sums
 
 
-def write_sums(database: sqlite3.Connection, kind: Summed, numbers: NDArray[np.integer], sums: Sums) -> None:
-    """Store checksums in place of those that are there; the caller commits. `numbers` count from 1, in any order."""
-    if not len(numbers):
-        return
-    blocks = (numbers - 1) // BLOCK
-    for block in np.unique(blocks).tolist():
-        chosen = blocks == block
-        held = read_sums(database, kind, block * BLOCK + 1, (block + 1) * BLOCK)
-        held[numbers[chosen] - 1 - block * BLOCK] = sums[chosen]
-        database.execute(
-            "INSERT OR REPLACE INTO checksums VALUES(?, ?, ?)", (kind, block, held.astype(_WORD).tobytes())
-        )
+def note_reply(database: sqlite3.Connection, batch: int, trailer: tuple[int, int]) -> None:
+    """Store which answer the results of a batch are from; the caller commits."""
+    database.execute(
+        "INSERT INTO batches(batch, reply_size, reply_crc) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " reply_size = excluded.reply_size, reply_crc = excluded.reply_crc",
+        (batch, *trailer),
+    )
 
 
-def write_all_sums(database: sqlite3.Connection, kind: Summed, sums: Sums) -> None:
-    """Store all checksums of a kind, index = number - 1; the caller commits."""
-    database.execute("DELETE FROM checksums WHERE kind = ?", (kind,))
-    write_sums(database, kind, np.arange(1, len(sums) + 1), sums)
-
-
-def forget_checksums(database: sqlite3.Connection) -> None:
-    """When results are removed; the caller commits."""
-    database.execute("DELETE FROM checksums")
-    database.execute("DELETE FROM replies")
+def noted_reply(database: sqlite3.Connection, batch: int) -> tuple[int, int] | None:
+    """Size and CRC-32 of the answer that the results of a batch are from; None when that was not noted."""
+    found: tuple[int, int] | None = database.execute(
+        "SELECT reply_size, reply_crc FROM batches WHERE batch = ? AND reply_crc IS NOT NULL", (batch,)
+    ).fetchone()
+    return found
 
 
 def trailer_of(path: Path) -> tuple[int, int] | None:
     """Size and CRC-32 of what a gzip file says that it holds; None when it cannot be read."""
     try:
         with path.open("rb") as stream:
-            stream.seek(-_TRAILER, 2)
-            end = stream.read(_TRAILER)
+            stream.seek(-8, 2)
+            end = stream.read(8)
     except (OSError, ValueError):
         return None
     return int.from_bytes(end[4:], "little"), int.from_bytes(end[:4], "little")
-
-
-def note_reply(database: sqlite3.Connection, batch: int, trailer: tuple[int, int]) -> None:
-    """Store which answer the results of a batch are from; the caller commits."""
-    database.execute("INSERT OR REPLACE INTO replies VALUES(?, ?, ?)", (batch, *trailer))
-
-
-def noted_reply(database: sqlite3.Connection, batch: int) -> tuple[int, int] | None:
-    """Size and CRC-32 of the answer that the results of a batch are from; None when that was not noted."""
-    found: tuple[int, int] | None = database.execute(
-        "SELECT size, checksum FROM replies WHERE batch = ?", (batch,)
-    ).fetchone()
-    return found
-
-
-def _dot_products(halves: NDArray[np.uint32]) -> Sums:
-    words = halves.shape[1] // 2
-    found: Sums = np.einsum("ij,j->i", halves.view(_WORD), _odd(0, words))
-    if words > 1:
-        found += np.einsum("ij,j->i", _shifted(halves), _odd(words, words - 1))
-    return found
-
-
-def _shifted(halves: NDArray[np.uint32]) -> Sums:
-    """The 64-bit words that begin in the middle of each word and end in the middle of the next."""
-    shape = (halves.shape[0], halves.shape[1] // 2 - 1)
-    return (
-        np.ndarray(shape, _WORD, halves.data, offset=4, strides=(halves.strides[0], 8))
-        if shape[0]
-        else np.empty(shape, _WORD)
-    )
-
-
-@lru_cache(maxsize=16)
-def _odd(first: int, count: int) -> Sums:
-    """Odd constants that look random: a part of one endless sequence."""
-    return _mixed(np.arange(first + 1, first + count + 1, dtype=np.uint64) * np.uint64(_GOLDEN)) | np.uint64(1)
-
-
-def _mixed(values: Sums) -> Sums:
-    """Every bit of a value spread over all 64 (the end of SplitMix64, by Vigna, in the public domain)."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Sums = values ^ (values >> np.uint64(31))
-    return mixed
-
-
-_MOST_NAMED = 8  # ranges of rows in a sentence
-# With shared contexts a row of the first file is a query; the contexts stand in the second.
-_ROWS = """
-SELECT DISTINCT {row} FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value
-JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no) ORDER BY 1
-"""
-
-
-_DAMAGED = {
-    "scores": message(
-        "The scores of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts right"
-        " what the answers that are kept still hold."
-    ),
-    "vectors": message(
-        "The vectors of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts right"
-        " what the answers that are kept still hold."
-    ),
-}
-_SOME_DAMAGED = {
-    "scores": message(
-        "Some of the scores are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts right"
-        " what the answers that are kept still hold."
-    ),
-    "vectors": message(
-        "Some of the vectors are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts right"
-        " what the answers that are kept still hold."
-    ),
-}
 
 
 class ResultsDamaged(DataError):
@@ -228,6 +169,9 @@ class ResultsDamaged(DataError):
 @contextmanager
 def one_moment(database: sqlite3.Connection) -> Iterator[None]:
     """All that is read within the block is of one moment; a running job waits that long to store an answer."""
+    if database.in_transaction:
+        yield
+        return
     database.execute("BEGIN")
     try:
         yield
@@ -236,27 +180,133 @@ def one_moment(database: sqlite3.Connection) -> Iterator[None]:
             database.execute("COMMIT")
 
 
-def check_scores(database: sqlite3.Connection, path: Path, items: NDArray[np.void], first: int, last: int) -> None:
-    """`items` are all those of the queries numbered `first` to `last`, read in the same moment; ITEM_SCORE.
-
-    `path` is the job's folder. Raises ResultsDamaged.
+def read_scores(database: sqlite3.Connection, path: Path) -> Items:
+    """All pairs of a ranking with their scores, by number, found to be as they were stored. `path` is the job's folder.
+    Raises ResultsDamaged and DataError.
     """
-    stored = read_sums(database, Summed.SCORES, first, last)
-    wrong = np.flatnonzero(score_checksums(items, first, last) != stored) + first
-    if len(wrong):
-        damaged = items["item"][np.isin(items["query"], wrong)]
-        raise results_damaged("scores", database, path, damaged.tolist())
+    with one_moment(database):
+        items = read_items(database, "query_no IS NOT NULL")
+        _check(database, path, checksums_of(database, items=items), wrong_by_their_parts(database))
+    return items
+
+
+_OF_QUERIES = "query_no BETWEEN ? AND ?"
+_BATCHES_OF_QUERIES = f"""
+SELECT DISTINCT batch FROM requests WHERE request_no IN (
+    SELECT request_no FROM items WHERE {_OF_QUERIES}
+    UNION SELECT p.request_no FROM parts p JOIN items USING(item_no) WHERE {_OF_QUERIES})
+"""  # noqa: S608 - constants
+
+
+def read_scores_of(database: sqlite3.Connection, path: Path, first: int, last: int) -> Items:
+    """The same of the queries numbered `first` to `last`; their batches are looked at as a whole."""
+    with one_moment(database):
+        items = read_items(database, _OF_QUERIES, (first, last))
+        batches = {batch for (batch,) in database.execute(_BATCHES_OF_QUERIES, (first, last, first, last))}
+        _check(database, path, checksums_of(database, batches=batches), wrong_by_their_parts(database, first, last))
+    return items
+
+
+def _check(database: sqlite3.Connection, path: Path, found: Checksums, wrong: list[int]) -> None:
+    damaged = differing(found, noted_checksums(database))
+    if damaged or wrong:
+        raise results_damaged(database, path, damaged, wrong)
+
+
+_BY_PARTS = """
+SELECT i.item_no FROM items i LEFT JOIN repeats r USING(item_no)
+WHERE i.query_no BETWEEN ? AND ? AND i.score IS NOT (
+    SELECT CASE count(*) WHEN 0 THEN i.score WHEN count(score) THEN max(score) END FROM parts
+    WHERE item_no = coalesce(r.first, i.item_no) AND request_no IS NOT NULL)
+"""
+
+
+def wrong_by_their_parts(database: sqlite3.Connection, first: int = 1, last: int = 1 << 62) -> list[int]:
+    """Of these queries the items in parts whose score is not that of the best part, or that have one too early."""
+    if database.execute("SELECT 1 FROM parts WHERE request_no IS NOT NULL LIMIT 1").fetchone() is None:
+        return []
+    return [item_no for (item_no,) in database.execute(_BY_PARTS, (first, last))]
+
+
+def items_of_batches(database: sqlite3.Connection, batches: Collection[int]) -> list[int]:
+    """The numbers of the items that these batches have, whole or in parts."""
+    found = database.execute(
+        f"SELECT item_no FROM items WHERE {_SENT_IN_BATCHES} UNION SELECT item_no FROM parts WHERE {_SENT_IN_BATCHES}",  # noqa: S608
+        (str(list(batches)),) * 2,
+    )
+    return [item for (item,) in found]
 
 
 def results_damaged(
-    what: Literal["scores", "vectors"], database: sqlite3.Connection, path: Path, items: Iterable[int]
+    database: sqlite3.Connection, path: Path, batches: Collection[int], items: Iterable[int] = ()
 ) -> ResultsDamaged:
     """The user's sentence; `path` is the job's folder."""
-    rows = rows_in_words(rows_of_items(database, items))
+    rows = rows_in_words(rows_of_items(database, (*items_of_batches(database, batches), *items)))
     return ResultsDamaged(
-        (_DAMAGED if rows else _SOME_DAMAGED)[what].filled(rows=rows, id=path.name),
-        detail=f"{path.name}: {what} do not have the checksums they were stored with",
+        message(
+            "The results of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts"
+            " right what the answers that are kept still hold.",
+            rows=rows or message("some rows"),
+            id=path.name,
+        ),
+        detail=f"{path.name}: batches {sorted(batches)} do not have the checksums they were stored with",
     )
+
+
+class CheckedVectors:
+    """Knows which batches were found to be as they were stored, until they change."""
+
+    def __init__(self, folder: JobFolder) -> None:
+        self._folder = folder
+        self._version: tuple[bytes, int] = (b"", 0)
+        self._noted: Checksums = {}
+        self._unchecked: set[int] = set()
+
+    def check(self, vectors: NDArray[np.float32], items: Numbers | range) -> None:
+        """The batches of these items, by number; `vectors` are all of the job. Raises ResultsDamaged."""
+        version = data_version(self._folder.data), _file_number(self._folder.vectors)
+        if version == self._version and not self._unchecked:
+            return
+        with self._folder.open(read_only=True) as database, one_moment(database):
+            if version != self._version:
+                self._load(database, version)
+            wanted = self._unchecked & batches_of_items(database, items)
+            damaged = differing(checksums_of(database, vectors, wanted), self._noted)
+            self._unchecked -= wanted - damaged
+            if damaged:
+                raise results_damaged(database, self._folder.path, damaged)
+
+    def _load(self, database: sqlite3.Connection, version: tuple[bytes, int]) -> None:
+        before = self._noted if version[1] == self._version[1] else {}
+        right = before.keys() - self._unchecked
+        self._noted, self._version = noted_checksums(database), version
+        found = database.execute("SELECT DISTINCT batch FROM requests WHERE state = 'done'")
+        all_batches = {batch for (batch,) in found} | self._noted.keys()
+        self._unchecked = {each for each in all_batches if each not in right or before[each] != self._noted.get(each)}
+
+
+def batches_of_items(database: sqlite3.Connection, items: Numbers | range) -> set[int]:
+    """Those that the items belong to, as a whole."""
+    if isinstance(items, range):
+        which, values = "BETWEEN ? AND ?", tuple[object, ...]((items.start, items.stop - 1))
+    else:
+        which, values = "IN (SELECT value FROM json_each(?))", (str(items.tolist()),)
+    joined = f"items JOIN requests USING(request_no) WHERE item_no {which}"
+    return {batch for (batch,) in database.execute(f"SELECT DISTINCT batch FROM {joined}", values)}  # noqa: S608
+
+
+def _file_number(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
+# With shared contexts a row of the first file is a query; the contexts stand in the second.
+_ROWS = """
+SELECT DISTINCT {row} FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value
+JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no) ORDER BY 1
+"""
 
 
 def rows_of_items(database: sqlite3.Connection, items: Iterable[int]) -> list[int]:
@@ -276,9 +326,8 @@ class RowWords:
 
 
 ROWS = RowWords(message("row {rows}"), message("rows {rows}"), message("{n:,} rows, the first {rows}"))
-ROWS_AT_START = RowWords(message("Row {rows}"), message("Rows {rows}"), ROWS.many)
 TEXTS = RowWords(message("text {rows}"), message("texts {rows}"), message("{n:,} texts, the first {rows}"))
-TEXTS_AT_START = RowWords(message("Text {rows}"), message("Texts {rows}"), TEXTS.many)
+_MOST_NAMED = 8  # ranges of rows in a sentence
 
 
 def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_NAMED) -> str:

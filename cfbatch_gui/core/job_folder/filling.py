@@ -12,7 +12,6 @@ from itertools import repeat
 import msgspec
 import numpy as np
 
-from cfbatch_gui.core.inputs.cell_texts import split_text
 from cfbatch_gui.core.inputs.file_rows import read_judgements
 from cfbatch_gui.core.inputs.input_values import (
     Context,
@@ -29,6 +28,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.items import Item, TextBlock, read_items, read_text_blocks
+from cfbatch_gui.core.inputs.layouts import split_text
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import MOST_ROWS, ROW_FORM, Inserts, WriteQueue, form_of, write_queue

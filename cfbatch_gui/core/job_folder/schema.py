@@ -71,8 +71,10 @@ CREATE TABLE problems(
     kind TEXT NOT NULL, reason TEXT NOT NULL,
     item_no INTEGER);                             -- set when planning left out an item, NULL when reading did
 -- What results and answers were when they were stored; see checksums.py.
-CREATE TABLE checksums(kind TEXT NOT NULL, block INTEGER NOT NULL, sums BLOB NOT NULL, PRIMARY KEY(kind, block));
-CREATE TABLE replies(batch INTEGER PRIMARY KEY, size INTEGER NOT NULL, checksum INTEGER NOT NULL);
+CREATE TABLE batches(
+    batch INTEGER PRIMARY KEY,
+    results INTEGER,                              -- CRC-32 of its results, NULL before there are any
+    reply_size INTEGER, reply_crc INTEGER);       -- of the answer that they are from
 -- Judgements of the job's queries whose document is not among the contexts, so that measures are those over all judged
 -- documents; labels as they stand in the file.
 CREATE TABLE outside_judgements(

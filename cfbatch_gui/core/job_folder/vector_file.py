@@ -1,104 +1,78 @@
-"""`vectors.npy`, written row by row at its place and flushed before `data.db` says that it is there; no memory map, so
-a full disk is an error that can be said.
+"""`vectors.npy`, float32 (items, dimension), row = item number - 1: read as a memory map, written by ordinary writes
+(on a full disk a write to a memory map ends the process), and flushed before `data.db` says that it is there.
 """
 
 import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from io import BytesIO
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError, DiskFull
-from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import flush_folder, move_own_file, own_opener
 
-_NUMBER = np.dtype("<f4")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _COPIED_BYTES = 8_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class VectorLayout:
-    rows: int
-    dimension: int
-    first_byte: int
-
-    @property
-    def row_bytes(self) -> int:
-        return self.dimension * _NUMBER.itemsize
-
-    @property
-    def size(self) -> int:
-        return self.first_byte + self.rows * self.row_bytes
-
-
-def read_layout(path: Path) -> VectorLayout:
-    """By the header of the file; its size is checked too. Raises DataError when it is missing or not as it was
+def stored_vectors(path: Path) -> np.memmap[tuple[int, int], np.dtype[np.float32]]:
+    """All rows, read-only, not held against their checksums. Raises DataError when the file is missing or not as it was
     written.
     """
     try:
-        with path.open("rb") as stream:
-            if npy.read_magic(stream) != (1, 0):
-                raise ValueError("not version 1.0")  # noqa: TRY301
-            shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
-            first = stream.tell()
-            size = os.fstat(stream.fileno()).st_size
-    except (OSError, ValueError, EOFError) as error:
-        raise _damaged(_UNREADABLE, str(error)) from error
-    if len(shape) != 2 or is_fortran or dtype != _NUMBER or 0 in shape:
-        raise _damaged(_DAMAGED, f"{dtype} {shape}")
-    layout = VectorLayout(shape[0], shape[1], first)
-    if size != layout.size:
-        raise _damaged(_DAMAGED, f"{size} bytes, not {layout.size}")
-    return layout
-
-
-_DAMAGED = message(
-    "This job's vectors are damaged. “cfbatch verify --mend” puts right what the answers that are kept still hold."
-)
-_UNREADABLE = message(
-    "This job's vectors could not be read. “cfbatch verify --mend” puts right what the answers that are kept still"
-    " hold."
-)
-
-
-def _damaged(sentence: Message, detail: str) -> DataError:
-    return DataError(
-        sentence,
-        detail=f"vectors.npy: {detail}",
-    )
-
-
-def stored_vectors(path: Path, layout: VectorLayout) -> NDArray[np.float32]:
-    """All rows, a read-only memory map; they are not held against their checksums."""
-    return np.memmap(path, _NUMBER, "r", layout.first_byte, (layout.rows, layout.dimension))
+        found = npy.open_memmap(path, mode="r")
+        size = path.stat().st_size
+        if found.ndim != 2 or found.dtype != "<f4" or not found.flags.c_contiguous:
+            raise ValueError(f"{found.dtype} {found.shape}")  # noqa: TRY301
+        if size != found.offset + found.nbytes:
+            raise ValueError(f"{size} bytes, not {found.offset + found.nbytes}")  # noqa: TRY301
+    except (OSError, ValueError, EOFError, OverflowError) as error:
+        raise DataError(
+            message(
+                "This job's vectors are damaged. “cfbatch verify --mend” puts right what the answers that are kept"
+                " still hold."
+            ),
+            detail=f"vectors.npy: {error}",
+        ) from error
+    return found
 
 
 class VectorFile:
     """A file of vectors, open for writing. Nothing is on the disk for sure before `flush`."""
 
-    def __init__(self, path: Path, stream: BinaryIO, layout: VectorLayout) -> None:
-        self._path, self._stream, self.layout = path, stream, layout
+    def __init__(self, path: Path, stream: FileIO, first_byte: int, dimension: int) -> None:
+        self._path, self._stream, self._first_byte, self.dimension = path, stream, first_byte, dimension
 
     def write(self, rows: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Write vectors, (n, d), into the rows of these indices, (n,). Raises DiskFull and DataError."""
         if not len(rows):
             return
         order = np.argsort(rows, kind="stable")
-        rows, vectors = rows[order], np.ascontiguousarray(vectors[order], _NUMBER)
+        rows, vectors = rows[order], np.ascontiguousarray(vectors[order], "<f4")
         # Texts of a request mostly follow one another: then this is one write.
         starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 2) != 1)
+        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
+            self._write_at(int(rows[start]) * self.dimension * 4, vectors[start:stop].data.cast("B"))
+
+    def copy_from(self, path: Path, rows: int) -> None:
+        """Take over the bytes of a file whose header, or whose end, is damaged."""
+        with _said(path), path.open("rb") as old:
+            old.seek(self._first_byte)
+            size = rows * self.dimension * 4
+            for start in range(0, size, _COPIED_BYTES):
+                self._write_at(start, memoryview(old.read(min(_COPIED_BYTES, size - start))))
+
+    def _write_at(self, offset: int, data: memoryview) -> None:
         with _said(self._path):
-            for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
-                self._stream.seek(self.layout.first_byte + int(rows[start]) * self.layout.row_bytes)
-                _write_all(self._stream, vectors[start:stop].data.cast("B"))
+            self._stream.seek(self._first_byte + offset)
+            while data:
+                data = data[self._stream.write(data) :]
 
     def flush(self) -> None:
         """Return when all that was written is on the disk. Raises DiskFull and DataError."""
@@ -109,11 +83,12 @@ class VectorFile:
 @contextmanager
 def open_vectors(path: Path) -> Iterator[VectorFile]:
     """A file that is there. Raises DataError when it is not as it was written."""
-    layout = read_layout(path)
+    known = stored_vectors(path)
+    first_byte, dimension = known.offset, known.shape[1]
     with _said(path):
-        stream = path.open("r+b", buffering=0)
+        stream = FileIO(path, "r+")
     with stream:
-        yield VectorFile(path, cast(BinaryIO, stream), layout)
+        yield VectorFile(path, stream, first_byte, dimension)
 
 
 @contextmanager
@@ -121,17 +96,15 @@ def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
     """A new file with its room reserved, flushed when the block ends and removed when it raises. Raises DiskFull and
     DataError.
     """
-    header = BytesIO()
-    npy.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)})
-    layout = VectorLayout(rows, dimension, header.tell())
     try:
         with _said(path):
-            stream = open(path, "w+b", buffering=0, opener=own_opener)  # noqa: SIM115  # closed by the caller
+            stream = FileIO(path, "w+", opener=own_opener)
         with stream:
             with _said(path):
-                _write_all(cast(BinaryIO, stream), header.getbuffer())
-                _reserve(stream.fileno(), layout.size)
-            yield VectorFile(path, cast(BinaryIO, stream), layout)
+                npy.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)})
+                first_byte = stream.tell()
+                _reserve(stream.fileno(), first_byte + rows * dimension * 4)
+            yield VectorFile(path, stream, first_byte, dimension)
         flush_folder(path.parent)
     except BaseException:
         with suppress(OSError):
@@ -146,29 +119,10 @@ def rewrite(path: Path, rows: int, dimension: int) -> None:
     fresh = path.with_name("vectors.new.npy")
     with new_vectors(fresh, rows, dimension) as file:
         if path.exists():
-            with _said(path):
-                _copy(path, file)
+            file.copy_from(path, rows)
         file.flush()
     move_own_file(fresh, path)  # closed, or Windows would refuse
     flush_folder(path.parent)
-
-
-def _copy(path: Path, file: VectorFile) -> None:
-    layout = file.layout
-    at_once = max(1, _COPIED_BYTES // layout.row_bytes)
-    with path.open("rb") as old:
-        old.seek(layout.first_byte)
-        for start in range(0, layout.rows, at_once):
-            found = old.read(min(at_once, layout.rows - start) * layout.row_bytes)
-            whole = np.frombuffer(found[: len(found) // layout.row_bytes * layout.row_bytes], _NUMBER)
-            if len(whole):
-                vectors = whole.reshape(-1, layout.dimension)
-                file.write(np.arange(start, start + len(vectors)), vectors)
-
-
-def _write_all(stream: BinaryIO, data: memoryview) -> None:
-    while data:
-        data = data[stream.write(data) :]
 
 
 def _reserve(descriptor: int, size: int) -> None:

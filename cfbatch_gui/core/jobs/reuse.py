@@ -1,5 +1,5 @@
 """Results of earlier jobs, copied into a draft instead of being paid for again: only where service, model, options and
-the text with its query are the same, character by character, and the stored checksum is right. What cannot be
+the text with its query are the same, character by character, and the checksum of the batch is right. What cannot be
 verified is sent.
 """
 
@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder import checksums
-from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums
+from cfbatch_gui.core.job_folder.checksums import (
+    Checksums,
+    batches_of_items,
+    checksums_of,
+    differing,
+    items_of_batches,
+    noted_checksums,
+    read_items,
+)
 from cfbatch_gui.core.job_folder.fingerprints import Fingerprints, fingerprints_of
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
-from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, read_layout, stored_vectors
+from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, stored_vectors
 from cfbatch_gui.core.jobs.states import Job
 
 SERVICE = "service"  # the name of a fact: the mark of the service that the job was sent to
@@ -214,7 +221,7 @@ class _Origin:
 
 
 def take_results(database: sqlite3.Connection, folder: JobFolder, kind: Kind, reusable: Reusable) -> Taken:
-    """Copy what can be verified, with its checksums, into the data of a draft without plan and results, in the caller's
+    """Copy what can be verified into the data of a draft without plan and results, in the caller's
     transaction; returns what that was. Raises DiskFull and DataError.
     """
     with ExitStack() as files:
@@ -226,7 +233,7 @@ def take_results(database: sqlite3.Connection, folder: JobFolder, kind: Kind, re
                 taking.take_scores(_while_readable(source.scores(), earlier))
             else:
                 taking.take_vectors(_while_readable(source.vectors(), earlier))
-        return taking.finish(kind)
+        return taking.finish()
 
 
 _B = TypeVar("_B")
@@ -247,12 +254,11 @@ def _while_readable(blocks: Iterator[_B], earlier: EarlierJob) -> Iterator[_B]:
 
 @dataclass(frozen=True, eq=False)
 class _Vectors:
-    """Verified vectors of items of the draft: float32 (n, d), their checksums, and where each is from."""
+    """Verified vectors of items of the draft, float32 (n, d), and where each is from."""
 
     item: Numbers
     origins: list[_Origin]
     vectors: NDArray[np.float32]
-    sums: Sums
     pooling: str
 
 
@@ -275,28 +281,23 @@ class _Source:
 
     def vectors(self) -> Iterator[_Vectors]:
         with self._opened() as database:
-            layout, pooling = read_layout(self._folder.vectors), str(metadata_value(database, "pooling") or "")
-            stored = stored_vectors(self._folder.vectors, layout)
+            stored, pooling = stored_vectors(self._folder.vectors), str(metadata_value(database, "pooling") or "")
+            damaged = _damaged(database, checksums_of(database, stored, batches_of_items(database, self._theirs)))
             for ours, theirs in self._blocks():
-                vectors = np.array(stored[theirs - 1])  # read once: what is checked is what is written
-                sums = checksums.vector_checksums(vectors)
-                noted = _noted_sums(database, theirs)
                 origins = self._origins(database, theirs)
-                is_right = (sums == noted) & (noted != UNKNOWN) & self._is_same(database, ours, theirs, origins)
-                known = [origin for item in theirs[is_right].tolist() if (origin := origins.get(item))]
-                yield _Vectors(ours[is_right], known, vectors[is_right], sums[is_right], pooling)
+                is_right = self._is_same(database, ours, theirs, origins) & ~np.isin(theirs, damaged)
+                known = [origins[item] for item in theirs[is_right].tolist()]
+                yield _Vectors(ours[is_right], known, stored[theirs[is_right] - 1], pooling)
 
     def scores(self) -> Iterator[_Scores]:
         with self._opened() as database:
-            sound = _sound_scores(database)
-            if not len(sound):
-                return
+            items = read_items(database, "query_no IS NOT NULL")
+            damaged = _damaged(database, checksums_of(database, items=items))
             for ours, theirs in self._blocks():
-                at = np.searchsorted(sound["item"], theirs)
-                at[at == len(sound)] = 0
+                scores = items["score"][np.searchsorted(items["item"], theirs)]
                 origins = self._origins(database, theirs)
-                is_right = (sound["item"][at] == theirs) & self._is_same(database, ours, theirs, origins)
-                scores = sound["score"][at]
+                is_right = self._is_same(database, ours, theirs, origins)
+                is_right &= ~np.isneginf(scores) & ~np.isin(theirs, damaged)
                 parts = _parts_of(database, theirs)
                 if parts:
                     best = zip(theirs.tolist(), scores.tolist(), strict=True)
@@ -308,7 +309,7 @@ class _Source:
                     for part, score in parts.get(item, [])
                     if score is not None
                 ]
-                known = [origin for _, item in numbers if (origin := origins.get(item))]
+                known = [origins[item] for _, item in numbers]
                 yield _Scores(ours[is_right], known, scores[is_right], of_parts)
 
     @contextmanager
@@ -354,7 +355,6 @@ class _Taking:
         self._pooling = ""
         self._origins: dict[_Origin, int] = {}
         self._taken: list[tuple[Numbers, Numbers]] = []
-        self._sums: list[tuple[Numbers, Sums]] = []
         self._repeats: dict[int, list[int]] = {}
         for item, first in database.execute("SELECT item_no, first FROM repeats"):
             self._repeats.setdefault(first, []).append(item)
@@ -367,11 +367,10 @@ class _Taking:
             dimension = block.vectors.shape[1]
             if self._file is None:
                 self._file, self._pooling = self._new_file(dimension, block.pooling), block.pooling
-            elif (self._file.layout.dimension, self._pooling) != (dimension, block.pooling):
+            elif (self._file.dimension, self._pooling) != (dimension, block.pooling):
                 return
             rows, at = self._with_repeats(block.item)
             self._file.write(rows - 1, block.vectors[at])
-            self._sums.append((rows, block.sums[at]))
             self._note(block.item, block.origins)
 
     def take_scores(self, blocks: Iterable[_Scores]) -> None:
@@ -382,18 +381,12 @@ class _Taking:
             self._database.executemany("UPDATE parts SET score = ? WHERE item_no = ? AND part = ?", block.parts)
             self._note(block.item, block.origins)
 
-    def finish(self, kind: Kind) -> Taken:
-        """Write checksums and sources; the vectors are on the disk then."""
+    def finish(self) -> Taken:
+        """Write the sources; the vectors are on the disk then."""
         if self._file is not None:
             self._file.flush()
         if not self._taken:
             return NOTHING_TAKEN
-        for numbers, sums in self._sums:
-            checksums.write_sums(self._database, Summed.VECTORS, numbers, sums)
-        if kind is Kind.RANK:
-            items = checksums.read_items(self._database, "typeof(score) = 'real' AND query_no IS NOT NULL")
-            last = int(items["query"].max())
-            checksums.write_all_sums(self._database, Summed.SCORES, checksums.score_checksums(items, 1, last))
         self._database.executemany(
             "INSERT INTO sources VALUES(?, ?, ?, ?, ?)",
             ((number, o.job_id, o.job_name, o.request_id, o.sent_at) for o, number in self._origins.items()),
@@ -423,14 +416,9 @@ class _Taking:
         return np.array(numbers, np.int64), np.array(at, np.int64)
 
 
-def _sound_scores(database: sqlite3.Connection) -> NDArray[np.void]:
-    """The items, ITEM_SCORE in order, of the queries whose scores are as they were stored."""
-    items = checksums.read_items(database, "query_no IS NOT NULL ORDER BY item_no")
-    if not len(items):
-        return items[:0]
-    last = int(items["query"].max())
-    is_wrong = checksums.score_checksums(items, 1, last) != checksums.read_sums(database, Summed.SCORES, 1, last)
-    return items[~np.isin(items["query"], np.flatnonzero(is_wrong) + 1) & ~np.isneginf(items["score"])]
+def _damaged(database: sqlite3.Connection, found: Checksums) -> list[int]:
+    """The items of the batches that are not as they were stored."""
+    return items_of_batches(database, differing(found, noted_checksums(database)))
 
 
 def _parts_of(database: sqlite3.Connection, items: Numbers) -> dict[int, list[tuple[int, float | None]]]:
@@ -443,13 +431,6 @@ def _parts_of(database: sqlite3.Connection, items: Numbers) -> dict[int, list[tu
 def _is_best(parts: list[tuple[int, float | None]], score: float) -> bool:
     known = [each for _, each in parts if each is not None]
     return not parts or (len(known) == len(parts) and max(known) == score)
-
-
-def _noted_sums(database: sqlite3.Connection, numbers: Numbers) -> Sums:
-    """The stored checksums of the vectors of these numbers, which ascend."""
-    first = int(numbers[0])
-    found: Sums = checksums.read_sums(database, Summed.VECTORS, first, int(numbers[-1]))[numbers - first]
-    return found
 
 
 def _texts_of(database: sqlite3.Connection, items: Numbers) -> dict[int, tuple[object, ...]]:

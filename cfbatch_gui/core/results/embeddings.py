@@ -1,11 +1,10 @@
-"""The results of an embedding job: its texts and their vectors, held against their checksums."""
+"""The results of an embedding job: its texts and their vectors, held against the checksums of their batches."""
 
 import hashlib
 import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.checksums import UNKNOWN, Summed, Sums, read_sums, results_damaged, vector_checksums
+from cfbatch_gui.core.job_folder.checksums import CheckedVectors
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import cells_sql, data_version
+from cfbatch_gui.core.job_folder.schema import cells_sql
+from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.original_columns import columns_of_vectors
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, columns_of_vectors, count_items, sent_of, status_of
 from cfbatch_gui.core.results.text_search import CasefoldIndex
 
 _TEXTS = f"""
@@ -62,70 +61,6 @@ class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
     batch: int
     part: int | None = None
     reference: str = ""
-
-
-_AT_ONCE = 512  # rows; 2 MB of vectors of 1,024 numbers, which the processor's cache holds
-
-
-class CheckedVectors:
-    """Knows which rows have been found right; a vector without a checksum passes."""
-
-    def __init__(self, folder: JobFolder, count: int) -> None:
-        self._folder, self._count = folder, count
-        self._version: tuple[bytes, int] = (b"", 0)
-        self._sums: Sums = np.empty(0, np.uint64)
-        self._is_right = np.empty(0, np.bool_)
-
-    def check(self, block: NDArray[np.float32], start: int) -> None:
-        """`block` is the rows from index `start` on. Raises ResultsDamaged, which names the damaged ones."""
-        self._load()
-        wanted = slice(start, start + len(block))
-        if self._is_right[wanted].all():
-            return
-        damaged: list[int] = []
-        for first in range(0, len(block), _AT_ONCE):
-            rows = slice(start + first, min(start + first + _AT_ONCE, start + len(block)))
-            if not self._is_right[rows].all():
-                found = vector_checksums(block[first : first + _AT_ONCE])
-                damaged += self._mark(np.arange(rows.start, rows.stop), found)
-        self._raise(damaged)
-
-    def check_some(self, vectors: NDArray[np.float32], item_numbers: NDArray[np.int64]) -> None:
-        """The same for the vectors of these items, in any order."""
-        self._load()
-        unknown = np.flatnonzero(~self._is_right[item_numbers - 1])
-        if len(unknown):
-            self._raise(self._mark(item_numbers[unknown] - 1, vector_checksums(vectors[unknown])))
-
-    def _mark(self, indices: NDArray[np.int64], found: Sums) -> list[int]:
-        is_right = found == self._sums[indices]
-        self._is_right[indices] |= is_right
-        wrong = indices[~is_right & ~self._is_right[indices]]
-        return [int(index) + 1 for index in wrong]
-
-    def _load(self) -> None:
-        """The checksums of this moment. What has another one than before is looked at again, and so is a new file."""
-        version = data_version(self._folder.data), _file_number(self._folder.vectors)
-        if version == self._version:
-            return
-        with self._folder.open(read_only=True) as database:
-            sums = read_sums(database, Summed.VECTORS, 1, self._count)
-        is_right = sums == UNKNOWN
-        if len(self._sums) and version[1] == self._version[1]:
-            is_right |= self._is_right & (sums == self._sums)
-        self._version, self._sums, self._is_right = version, sums, is_right
-
-    def _raise(self, damaged: list[int]) -> None:
-        if damaged:
-            with self._folder.open(read_only=True) as database:
-                raise results_damaged("vectors", database, self._folder.path, damaged)
-
-
-def _file_number(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
 
 
 _UNIT_TOLERANCE = 1e-3  # the norm of half-precision values has an error of about 1e-4
@@ -210,7 +145,7 @@ class Embeddings:
             self._original = columns_of_vectors(database, reserved)
             self._count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
             self._has_ids = database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1").fetchone() is not None
-        self._checked = CheckedVectors(folder, self._count)
+        self._checked = CheckedVectors(folder)
 
     @property
     def count(self) -> int:
@@ -275,29 +210,26 @@ class Embeddings:
 
     def rows(self, start: int, stop: int) -> NDArray[np.float32]:
         """The rows of `vectors` from index `start` to before `stop`: a memory map of its own, released with it."""
-        block = self._stored()[start:stop]
-        self._checked.check(block, start)
-        return block
+        vectors = self._stored()
+        self._checked.check(vectors, range(start + 1, stop + 1))
+        return vectors[start:stop]
 
     def rows_of(self, item_numbers: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of the vectors of these items, of shape (n, dimension)."""
-        found = self._stored()[item_numbers - 1]
-        self._checked.check_some(found, item_numbers)
-        return found
+        vectors = self._stored()
+        self._checked.check(vectors, item_numbers)
+        return vectors[item_numbers - 1]
 
     def _stored(self) -> NDArray[np.float32]:
         with self._folder.open(read_only=True) as database:
             # The file exists before it has its full size; the dimension is stored together with the first vectors.
             if schema.metadata_value(database, "dimension") is None:
                 return np.empty((self._count, 0), dtype=np.float32)
-        try:
-            vectors: NDArray[np.float32] = np.load(self._folder.vectors, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise DataError(message("This job's vectors could not be read."), detail=f"vectors.npy: {error}") from error
-        if vectors.ndim != 2 or vectors.dtype != np.dtype("<f4") or len(vectors) != self._count:
+        vectors = stored_vectors(self._folder.vectors)
+        if len(vectors) != self._count:
             raise DataError(
                 message("This job's vectors are damaged."),
-                detail=f"vectors.npy: {vectors.dtype} {vectors.shape} for {self._count} texts",
+                detail=f"vectors.npy: {vectors.shape} for {self._count} texts",
             )
         return vectors
 

@@ -18,8 +18,16 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
-from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_of_rankings
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, has_parts, sent_of, status_of
+from cfbatch_gui.core.results.outcomes import (
+    OriginalColumns,
+    OutcomeCounts,
+    Status,
+    columns_of_rankings,
+    count_items,
+    has_parts,
+    sent_of,
+    status_of,
+)
 from cfbatch_gui.core.results.score_table import ScoreTable, read_score_table, read_scores_of
 
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"%]""")

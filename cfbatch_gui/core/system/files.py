@@ -466,9 +466,12 @@ class _List:
                 os.ftruncate(self._descriptor, 0)
 
     def close(self) -> None:
+        """What a thread is still at is removed; should it outlive this process's end, by the next start."""
         with self._guard, suppress(OSError):
             os.close(self._descriptor)
-            if not self._names:
+            if self._names:
+                _remove_listed(self.path)
+            else:
                 self.path.unlink()
 
 
@@ -536,12 +539,15 @@ def _clear(path: Path) -> None:
         descriptor = os.open(path, os.O_RDWR | _AS_BYTES)
         try:
             take_lock(descriptor)
-            names = path.read_bytes().split(_END)[:-1]  # less a last name that a crash cut short
+            _remove_listed(path)
         finally:
             os.close(descriptor)
-        for name in names:
-            _remove(Path(os.fsdecode(name)))
         path.unlink()
+
+
+def _remove_listed(path: Path) -> None:
+    for name in path.read_bytes().split(_END)[:-1]:  # less a last name that a crash cut short
+        _remove(Path(os.fsdecode(name)))
 
 
 def _remove(path: Path) -> None:

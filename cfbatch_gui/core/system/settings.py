@@ -1,20 +1,21 @@
 """The settings file. It holds no secrets; those are in the keyring."""
 
-import asyncio
 import logging
 import os
-from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import msgspec
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import keep_aside, write_own_file
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 VERSION = 1  # the first migration will go by it
 
@@ -121,7 +122,7 @@ def _converted(value: object, form: Any) -> Any:
 class SettingsStore:
     """The settings, changed at once and saved in order by `disk`; `damage` is a sentence, else ""."""
 
-    def __init__(self, path: Path, disk: Executor) -> None:
+    def __init__(self, path: Path, disk: "Executor") -> None:
         self._path, self._disk = path, disk
         self.current, is_damaged = Settings._read(path)
         self.damage = _sentence_about(keep_aside(path)) if is_damaged else ""
@@ -129,6 +130,8 @@ class SettingsStore:
 
     async def keep(self, **changes: object) -> Settings:
         """Change the settings; returns when saved, also when cancelled. Raises DiskFull and DataError."""
+        import asyncio  # which whoever only reads settings does without
+
         self._change(changes)
         await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._disk, self._save))
         return self.current

@@ -1,25 +1,327 @@
-"""Which vectors of a job have to be sent, those whose checksum is not the one sent last, and in which parts."""
+"""What a push sends: a job's rows as an index gets them, what Vectorize would refuse of them, and what has changed.
+
+Vectors are sent whose checksum is not the one that was sent last, in parts.
+"""
 
 import asyncio
 import hashlib
+import re
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports.vector_rows import vector_texts
-from cfbatch_gui.core.results.outcomes import JobMetadata
-from cfbatch_gui.core.vectorize.client import PART_BYTES
-from cfbatch_gui.core.vectorize.push_values import PushCheck, PushOptions, PushProgress, PushStage, Show
+from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, ExportOptions, Work
+from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows, vector_columns, vector_texts
+from cfbatch_gui.core.results.outcomes import JobMetadata, has_origins, has_parts
+from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
+from cfbatch_gui.core.vectorize.push_values import (
+    IdSource,
+    PushCheck,
+    PushOptions,
+    PushProblem,
+    PushProgress,
+    PushStage,
+    Show,
+)
 from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, GoneVectors, IndexRecord
-from cfbatch_gui.core.vectorize.rows import PushRow, PushRows, check_rows, index_problems
-from cfbatch_gui.core.vectorize.wire import VectorizeIndex, encode_line
-from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
+from cfbatch_gui.core.workers_ai.limits import (
+    MAX_INDEX_DIMENSIONS,
+    MAX_INDEX_VECTORS,
+    MAX_METADATA_BYTES,
+    MAX_NAMESPACE_BYTES,
+    MAX_NAMESPACES,
+    MAX_UPLOAD_VECTORS,
+    MAX_VECTOR_ID_BYTES,
+)
 
 Progress = Callable[[int, int], None]
+
+# Numbers that read back as they are written: no sign, zero or blank before them that would be lost ("007" is a code),
+# and at most 15 digits, which a double holds.
+_PLAIN_NUMBER: Final = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,14})?", re.ASCII)
+_MOST_DIGITS: Final = 15
+_encode: Final = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class PushRow:
+    """One vector without its numbers. `cells` are those of the metadata columns; `row` is the row of the file."""
+
+    item_no: int
+    row: int
+    id: str
+    namespace: str
+    cells: tuple[str, ...]
+
+
+class PushRows:
+    """The vectors that a job has when this is made. Raises UsageError for a column that does not exist, DataError."""
+
+    def __init__(self, folder: JobFolder, metadata: JobMetadata, options: PushOptions) -> None:
+        self._options = options
+        self._names = tuple(dict.fromkeys(_columns(options)))
+        work = Work(
+            folder,
+            metadata,
+            Path(),
+            ExportOptions(columns=self._names),
+            lambda done: None,
+            lambda done: None,
+            lambda: None,
+        )
+        self._table = VectorRows(work)
+        parts = (PART,) if has_parts(folder) else ()  # as the table has them, whose cells these are
+        self._embeddings = Embeddings(folder, metadata.failed_batches, reserved=parts)
+        index_of = {name: index for index, name in enumerate(self._names)}
+        self._id = index_of.get(options.id_column, -1)
+        self._namespace = index_of.get(options.namespace, -1)
+        self._metadata = tuple(index_of[each.column] for each in options.metadata)
+        self._keys = tuple(each.key for each in options.metadata)
+
+    @property
+    def count(self) -> int:
+        return self._table.count
+
+    @property
+    def texts_in_all(self) -> int:
+        return self._embeddings.count
+
+    @property
+    def dimension(self) -> int:
+        """The numbers of each vector, 0 as long as there is none."""
+        return self._table.dimension
+
+    @property
+    def item_numbers(self) -> NDArray[np.int64]:
+        return self._table.item_numbers
+
+    def texts(self) -> Iterator[list[PushRow]]:
+        """The rows without their vectors, in the order of the input."""
+        return ([self._row(text) for text in texts] for texts in self._table.texts())
+
+    def blocks(self) -> Iterator[tuple[list[PushRow], NDArray[np.float32]]]:
+        """Rows and their vectors, float32 (n, d), some hundred at a time. Raises ExportError for one with a NaN."""
+        return (([self._row(text) for text in texts], vectors) for texts, vectors in self._table.blocks())
+
+    def ids_without_vector(self) -> Iterator[list[str]]:
+        """The ids of the texts that have no vector, or not yet, some hundred at a time."""
+        absent = np.setdiff1d(np.arange(1, self._embeddings.count + 1), self.item_numbers, assume_unique=True)
+        for start in range(0, len(absent), BLOCK):
+            texts = self._embeddings.texts(absent[start : start + BLOCK].tolist())
+            yield [self._row(text).id for text in texts]
+
+    def sample(self, most: int) -> tuple[list[str], NDArray[np.float32]]:
+        """Ids and vectors, float32 (n, d), of at most so many rows that are spread evenly."""
+        items = self.item_numbers
+        items = items[np.linspace(0, len(items) - 1, min(most, len(items))).astype(np.int64)]
+        texts = self._embeddings.texts(items.tolist())
+        return [self._row(text).id for text in texts], self._embeddings.rows_of(items)
+
+    def metadata(self, row: PushRow, numbers: Collection[str]) -> bytes:
+        """The metadata as JSON, b"" for none; empty cells are left out, as Vectorize takes no nulls."""
+        fields: Metadata = {}
+        for key, cell in zip(self._keys, row.cells, strict=True):
+            if cell:
+                fields[key] = _number(cell) if key in numbers else cell
+        return _encode(fields) if fields else b""
+
+    def ids_and_items(self, ids: Collection[str], items: Collection[int]) -> dict[str, int]:
+        """The item number of each vector that has one of these ids or item numbers, by its id. Reads all rows."""
+        found = (row for block in self.texts() for row in block)
+        return {row.id: row.item_no for row in found if row.id in ids or row.item_no in items}
+
+    def _row(self, text: EmbeddedText) -> PushRow:
+        cells = self._table.cells(text)
+        return PushRow(
+            text.item_no,
+            text.row,
+            self._id_of(text, cells),
+            cells[self._namespace] if self._namespace >= 0 else "",
+            tuple(cells[index] for index in self._metadata),
+        )
+
+    def _id_of(self, text: EmbeddedText, cells: Sequence[str]) -> str:
+        match self._options.ids:
+            case IdSource.OWN:
+                found = self._table.id_of(text)
+            case IdSource.ROWS:
+                found = str(text.row)
+            case IdSource.COLUMN:
+                found = cells[self._id]
+        return found if text.part is None or not found else f"{found}#{text.part}"
+
+
+def push_columns(folder: JobFolder) -> tuple[str, ...]:
+    """The columns that can be chosen for ids, namespaces and metadata. Raises DataError."""
+    ours = (SOURCE_JOB, REQUEST_ID) if has_origins(folder) else ()  # where a vector came from is nothing to search by
+    return tuple(name for name in vector_columns(folder) if name not in ours)
+
+
+def is_plain_number(cell: str) -> bool:
+    """Whether a cell is a number that can be sent as one without a loss."""
+    return _PLAIN_NUMBER.fullmatch(cell) is not None and sum(map(str.isdigit, cell)) <= _MOST_DIGITS
+
+
+def _number(cell: str) -> int | float:
+    return float(cell) if "." in cell else int(cell)
+
+
+def _columns(options: PushOptions) -> Iterator[str]:
+    if options.ids is IdSource.COLUMN:
+        yield options.id_column
+    if options.namespace:
+        yield options.namespace
+    yield from (each.column for each in options.metadata)
+
+
+ROWS_NAMED = 5  # rows that a problem names
+
+# What Vectorize would refuse of a row, and the most that it takes.
+_NO_ID: Final = (message("Rows without an id: {n:,}. Choose another column for the ids, or the row numbers."), 1)
+_REPEATED: Final = (
+    message("Rows with the id of an earlier row: {n:,}. Choose another column for the ids, or the row numbers."),
+    1,
+)
+_LONG_ID: Final = (
+    message("Rows with an id of more than {most} bytes: {n:,}. Choose another column for the ids, or the row numbers."),
+    MAX_VECTOR_ID_BYTES,
+)
+_LONG_NAMESPACE: Final = (
+    message("Rows with a namespace of more than {most:,} bytes: {n:,}. Choose a column with shorter cells, or none."),
+    MAX_NAMESPACE_BYTES,
+)
+_LARGE: Final = (
+    message("Rows with more than {most:,} bytes of metadata: {n:,}. Leave out the columns with long texts."),
+    MAX_METADATA_BYTES,
+)
+_Kind = tuple[Message, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RowChecks:
+    """`numbers` are the keys whose cells are all plain numbers, and are sent as such; `notes` are for the user."""
+
+    numbers: tuple[str, ...]
+    problems: tuple[PushProblem, ...]
+    notes: tuple[Message, ...]
+
+
+def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> RowChecks:
+    """Check all rows, without their vectors. Blocking. An exception of `progress` stops it. Raises DataError."""
+    keys = tuple(each.key for each in options.metadata)
+    filled, texts_only = set[str](), set(keys) if options.numbers_as_text else set[str]()
+    ids, namespaces = set[str](), {""}
+    refused, counts, done = defaultdict[_Kind, list[int]](list), Counter[_Kind](), 0
+
+    def refuse(kind: _Kind, row: PushRow) -> None:
+        counts[kind] += 1
+        if counts[kind] <= ROWS_NAMED:
+            refused[kind].append(row.row)
+
+    for block in rows.texts():
+        for row in block:
+            if not row.id:
+                refuse(_NO_ID, row)
+            elif row.id in ids:
+                refuse(_REPEATED, row)
+            elif len(row.id.encode()) > MAX_VECTOR_ID_BYTES:
+                refuse(_LONG_ID, row)
+            ids.add(row.id)
+            namespaces.add(row.namespace)
+            if len(row.namespace.encode()) > MAX_NAMESPACE_BYTES:
+                refuse(_LONG_NAMESPACE, row)
+            # Numbers are never longer than their cells with two quotation marks, so that this is the most it can be.
+            if row.cells and len(rows.metadata(row, ())) > MAX_METADATA_BYTES:
+                refuse(_LARGE, row)
+            for key, cell in zip(keys, row.cells, strict=True):
+                if cell:
+                    filled.add(key)
+                    if key not in texts_only and not is_plain_number(cell):
+                        texts_only.add(key)
+        done += len(block)
+        progress(done, rows.count)
+    of_rows = (
+        PushProblem(kind[0].filled(n=counts[kind], most=kind[1]), counts[kind], tuple(first))
+        for kind, first in refused.items()
+    )
+    notes: tuple[Message, ...] = ()
+    if (n := len(namespaces) - 1) > MAX_NAMESPACES:
+        sentence = message(
+            "The chosen column has {n:,} namespaces. An index takes {most:,} of them on the Workers Free plan.",
+            n=n,
+            most=MAX_NAMESPACES,
+        )
+        notes = (sentence,)
+    numbers = tuple(key for key in keys if key in filled and key not in texts_only)
+    return RowChecks(numbers, (*_of_job(rows), *_of_keys(options), *of_rows), notes)
+
+
+def index_problems(index: VectorizeIndex, dimension: int) -> tuple[PushProblem, ...]:
+    if not dimension or index.dimensions in (0, dimension):
+        return ()
+    sentence = message(
+        "{index} takes vectors of {wanted:,} numbers, and these have {dimension:,}. Choose another index, or create "
+        "one.",
+        index=index.name,
+        wanted=index.dimensions,
+        dimension=dimension,
+    )
+    return (PushProblem(sentence),)
+
+
+def usual_key(column: str, taken: Sequence[str] = ()) -> str:
+    """The key for a column: its name without what Vectorize refuses, and with “_” behind it where it is taken."""
+    key = column.replace(".", "_").replace('"', "'").lstrip("$") or "column"
+    while key in taken:
+        key += "_"
+    return key
+
+
+def _of_job(rows: PushRows) -> Iterator[PushProblem]:
+    if not rows.count:
+        yield PushProblem(message("This job has no vectors yet."))
+    if rows.dimension > MAX_INDEX_DIMENSIONS:
+        yield PushProblem(
+            message(
+                "Vectorize takes vectors of at most {most:,} numbers, and these have {dimension:,}.",
+                most=MAX_INDEX_DIMENSIONS,
+                dimension=rows.dimension,
+            )
+        )
+    if rows.count > MAX_INDEX_VECTORS:
+        yield PushProblem(
+            message(
+                "An index takes {most:,} vectors, and these are {count:,}.", most=MAX_INDEX_VECTORS, count=rows.count
+            )
+        )
+
+
+def _of_keys(options: PushOptions) -> Iterator[PushProblem]:
+    keys = [each.key for each in options.metadata]
+    for each in options.metadata:
+        if not each.key or "." in each.key or '"' in each.key or each.key.startswith("$"):
+            yield PushProblem(
+                message(
+                    "Vectorize takes no “{key}” as a name in metadata: it may not be empty, hold “.” or a quotation "
+                    "mark, or begin with “$”. Send the column as “{usual}”.",
+                    key=each.key,
+                    usual=usual_key(each.column),
+                )
+            )
+    for key in dict.fromkeys(key for key in keys if keys.count(key) > 1):
+        yield PushProblem(
+            message("Two columns are sent under the name “{key}”. Give one of them another name.", key=key)
+        )
 
 
 @dataclass(frozen=True, slots=True)

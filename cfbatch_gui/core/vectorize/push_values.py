@@ -8,9 +8,8 @@ from typing import Final
 
 import msgspec
 
-from cfbatch_gui.core.messages import Message, counted_message, message
-from cfbatch_gui.core.vectorize.client import PART_BYTES
-from cfbatch_gui.core.vectorize.wire import IndexInfo, VectorizeIndex
+from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.vectorize.client import PART_BYTES, IndexInfo, VectorizeIndex
 from cfbatch_gui.core.workers_ai.client import PATIENCE, Sleep
 from cfbatch_gui.core.workers_ai.limits import MAX_UPLOAD_VECTORS
 
@@ -161,44 +160,42 @@ class Push(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def sentence(self) -> Message:
-        """How far it came, for people; without the time since then, which a face adds from `checked_at`."""
-        parts = {"done": self.acknowledged, "total": self.vectors, "index": self.index}
-        match self.outcome:
-            case PushOutcome.SENDING:
-                return message("{done:,} of {total:,} vectors were sent to {index}. Push again to go on.", **parts)
-            case PushOutcome.SENT:
-                return message(
-                    "{total:,} vectors were sent to {index}; whether they are in it was not checked.", **parts
-                )
-            case PushOutcome.VERIFIED:
-                return message("{total:,} of {total:,} are in {index}.", **parts)
-            case PushOutcome.NOT_YET:
-                return message(
-                    "{total:,} vectors were accepted, and {index} has not taken all of them in yet. Check again later.",
-                    **parts,
-                )
-            case PushOutcome.DIFFERENT:
-                return _difference(self)
+        """How far it came, for people."""
+        return _OUTCOMES[self.outcome].filled(done=self.acknowledged, total=self.vectors, index=self.index)
 
-
-def _difference(push: Push) -> Message:
-    if push.missing or push.different:
-        return counted_message(
-            push.compared,
-            "{n:,} vector was read back from {index}: {missing:,} missing, {different:,} with other values. Push "
-            "again to send everything anew.",
-            "{n:,} vectors were read back from {index}: {missing:,} missing, {different:,} with other values. Push "
-            "again to send everything anew.",
-            index=push.index,
-            missing=push.missing,
-            different=push.different,
+    @property
+    def finding(self) -> Message:
+        """What was found when it was compared; without the time since then, which a face adds from `checked_at`."""
+        if self.outcome is PushOutcome.VERIFIED:
+            return message("It was counted, and {n:,} of the vectors were read back, all equal.", n=self.compared)
+        if self.outcome is PushOutcome.NOT_YET:
+            return message("That can take minutes; check again later.")
+        if self.outcome is PushOutcome.SENDING:
+            return message("What is missing can be sent later, and nothing goes twice.")
+        if self.outcome is PushOutcome.SENT:
+            return message("Whether they are in it was not checked yet.")
+        if self.missing or self.different:
+            return message(
+                "Of {n:,} read back {missing:,} are missing and {different:,} have other values. What is sent next is "
+                "everything.",
+                n=self.compared,
+                missing=self.missing,
+                different=self.different,
+            )
+        return message(
+            "It counts {found:,} vectors, and {expected:,} were sent. What is sent next is everything.",
+            found=self.in_index,
+            expected=self.expected,
         )
-    return message(
-        "{index} counts {found:,} vectors, and {expected:,} were sent. Push again to send everything anew.",
-        index=push.index,
-        found=push.in_index,
-        expected=push.expected,
-    )
+
+
+_OUTCOMES = {
+    PushOutcome.SENDING: message("{done:,} of {total:,} were sent to “{index}”."),
+    PushOutcome.SENT: message("{total:,} were sent to “{index}”."),
+    PushOutcome.VERIFIED: message("{total:,} of {total:,} are in “{index}”."),
+    PushOutcome.NOT_YET: message("“{index}” has not taken in all {total:,} yet."),
+    PushOutcome.DIFFERENT: message("“{index}” does not hold what was sent."),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,25 +22,19 @@ FIRST_CHECKSUM = 2
 CHECKSUM_BITS = 62  # SQLite's integers have a sign
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS jobs(job INTEGER PRIMARY KEY, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS mutations(
-    number INTEGER PRIMARY KEY, mutation TEXT NOT NULL, vectors INTEGER NOT NULL, at REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS vectors(id TEXT PRIMARY KEY, checksum INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE jobs(job INTEGER PRIMARY KEY, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+CREATE TABLE mutations(number INTEGER PRIMARY KEY, mutation TEXT NOT NULL);
+CREATE TABLE vectors(id TEXT PRIMARY KEY, checksum INTEGER NOT NULL, job INTEGER NOT NULL) WITHOUT ROWID;
 """
 _BY_IDS = "SELECT id, checksum FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
 _PUT = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
 _CONFIRMED = f"FROM vectors WHERE checksum <> {NEVER_CONFIRMED}"
 _GONE = f"{_CONFIRMED} AND id NOT IN (SELECT id FROM seen)"  # noqa: S608 - constants
-_KEPT_MUTATIONS = 10_000
 _DAMAGED = message(
     "What this program knew about the vectors in {index} was damaged, so all of them are sent again. Those of earlier "
     "pushes that are gone are not known any more."
 )
-
-
-class _DamageError(Exception):
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +48,18 @@ class GoneVectors:
 class IndexRecord:
     """An open record, for any thread. Raises DataError and DiskFull; `damage` says what was replaced."""
 
-    def __init__(self, path: Path, index: str, account_mark: str) -> None:
+    def __init__(self, path: Path, index: str) -> None:
         self._path, self._lock = path, threading.RLock()
         self.damage: Message | str = ""
         with self._guarded():
             try:
-                self._database = self._opened(index, account_mark)
-            except (sqlite3.DatabaseError, _DamageError) as error:
+                self._database = _opened(path)
+            except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError) and "file is not a database" not in str(error):
                     raise
-                self._put_aside()
-                self._database = self._opened(index, account_mark)
+                for suffix in ("", "-journal"):
+                    path.with_name(path.name + suffix).unlink(missing_ok=True)
+                self._database = _opened(path)
                 self.damage = _DAMAGED.filled(index=index)
 
     def close(self) -> None:
@@ -133,12 +128,12 @@ class IndexRecord:
             rows = ((each, SENT_BEFORE if each in confirmed else NEVER_CONFIRMED, job) for each in ids)
             self._database.executemany(_PUT, rows)
 
-    def acknowledge(self, ids: Sequence[str], checksums: Sequence[int], job: int, mutation: str, at: float) -> None:
-        """A part was accepted. `at` is in seconds since 1970."""
+    def acknowledge(self, ids: Sequence[str], checksums: Sequence[int], job: int, mutation: str) -> None:
+        """A part was accepted."""
         with self._changing():
             rows = ((each, checksum, job) for each, checksum in zip(ids, checksums, strict=True))
             self._database.executemany(_PUT, rows)
-            self._note(mutation, len(ids), at)
+            self._note(mutation)
 
     def begin_seen(self) -> None:
         """Begin to collect the ids of a job, for `gone`."""
@@ -163,12 +158,12 @@ class IndexRecord:
             found = self._database.execute(f"SELECT id {_GONE} ORDER BY id LIMIT ?", (most,)).fetchall()
             return tuple(identifier for (identifier,) in found)
 
-    def note_deleted(self, ids: Sequence[str], mutation: str, at: float) -> None:
+    def note_deleted(self, ids: Sequence[str], mutation: str) -> None:
         with self._changing():
             self._database.execute(
                 "DELETE FROM vectors WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
             )
-            self._note(mutation, len(ids), at)
+            self._note(mutation)
 
     def forget_contents(self) -> None:
         """Whatever is in the index is not what was sent: the next push sends everything again."""
@@ -177,31 +172,8 @@ class IndexRecord:
                 "UPDATE vectors SET checksum = ? WHERE checksum <> ?", (SENT_BEFORE, NEVER_CONFIRMED)
             )
 
-    def _note(self, mutation: str, vectors: int, at: float) -> None:
-        self._database.execute("INSERT INTO mutations(mutation, vectors, at) VALUES(?, ?, ?)", (mutation, vectors, at))
-        self._database.execute(
-            "DELETE FROM mutations WHERE number <= (SELECT max(number) FROM mutations) - ?", (_KEPT_MUTATIONS,)
-        )
-
-    def _opened(self, index: str, account_mark: str) -> sqlite3.Connection:
-        database = connect_durably(self._path)
-        try:
-            if database.execute("PRAGMA user_version").fetchone()[0] == 0:
-                database.executescript(f"BEGIN;{_TABLES}COMMIT")
-                database.executemany("INSERT OR REPLACE INTO facts VALUES(?, ?)", _owner(index, account_mark))
-                database.execute(f"PRAGMA user_version = {VERSION}")  # last: a crash before it is made good here
-            _check(database, self._path, index, account_mark)
-        except BaseException:
-            database.close()
-            raise
-        return database
-
-    def _put_aside(self) -> None:
-        """The damaged file gets another name; an earlier one of that name is replaced."""
-        for suffix in ("", "-journal"):
-            path = self._path.with_name(self._path.name + suffix)
-            with suppress(FileNotFoundError):
-                path.replace(path.with_name(path.name + ".damaged"))
+    def _note(self, mutation: str) -> None:
+        self._database.execute("INSERT INTO mutations(mutation) VALUES(?)", (mutation,))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -227,25 +199,19 @@ class IndexRecord:
                 raise _failure(self._path, error) from error
 
 
-def _owner(index: str, account_mark: str) -> tuple[tuple[str, str], ...]:
-    return (("index", index), ("account_mark", account_mark))
-
-
-def _check(database: sqlite3.Connection, path: Path, index: str, account_mark: str) -> None:
-    """Raise _DamageError for a damaged file, or that of another index; DataError for one of a newer version."""
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise DataError(
-            message(
-                "“{name}” was written by a newer version of this program. Use that one to push into this index.",
-                name=path.name,
-            ),
-            detail=f"version {version}",
-        )
-    is_sound = database.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
-    held = dict(database.execute("SELECT name, value FROM facts"))
-    if not is_sound or any(held.get(name) != value for name, value in _owner(index, account_mark)):
-        raise _DamageError
+def _opened(path: Path) -> sqlite3.Connection:
+    """Raises sqlite3.DatabaseError for a file that is damaged or of another version."""
+    database = connect_durably(path)
+    try:
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            database.executescript(f"BEGIN;{_TABLES}PRAGMA user_version = {VERSION};COMMIT")
+        elif version != VERSION or database.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("damaged")  # noqa: TRY301
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def _failure(path: Path, error: sqlite3.Error) -> DataError:

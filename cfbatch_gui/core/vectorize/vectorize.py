@@ -25,8 +25,16 @@ from cfbatch_gui.core.results.nearest import embed_sentence, nearest_to
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.vectorize.client import SAMPLE, VectorizeIndexes, check_index_name
-from cfbatch_gui.core.vectorize.planning import Part, PushPlan, parts, plan_in_thread
+from cfbatch_gui.core.vectorize.client import (
+    SAMPLE,
+    Match,
+    Metric,
+    StoredVector,
+    VectorizeIndex,
+    VectorizeIndexes,
+    check_index_name,
+)
+from cfbatch_gui.core.vectorize.planning import PushPlan, PushRows, parts, plan_in_thread, push_columns
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IndexState,
@@ -41,8 +49,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     Show,
 )
 from cfbatch_gui.core.vectorize.record import IndexRecord
-from cfbatch_gui.core.vectorize.rows import PushRows, push_columns
-from cfbatch_gui.core.vectorize.wire import IndexInfo, Match, Metric, StoredVector, VectorizeIndex
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.client import Repeating, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
@@ -82,107 +88,19 @@ def _path(folder: JobFolder) -> Path:
     return folder.path / "vectorize.json"
 
 
+@dataclass(frozen=True, slots=True)
+class PushedJob:
+    """What has to be known of a job. `is_paid` is False for the practice service."""
+
+    folder: JobFolder
+    metadata: JobMetadata
+    connection_id: str
+    model: ModelMetadata
+    is_paid: bool
+
+
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  # seconds between two questions
 _DIFFERENCES = 4  # comparisons with a difference, after which it is taken for one
-
-
-class Verifying:
-    """Compares an index with the vectors of a job. `push` is one of which everything was accepted."""
-
-    def __init__(
-        self,
-        indexes: VectorizeIndexes,
-        rows: PushRows,
-        record: IndexRecord,
-        push: Push,
-        *,
-        again: Repeating,
-        show: Show,
-    ) -> None:
-        self._indexes, self._rows, self._record, self._push = indexes, rows, record, push
-        self._again, self._show = again, show
-
-    async def run(self, settings: PushSettings, *, processed_before: str = "") -> Push:
-        """Wait for the last mutation and compare; the push with its outcome.
-
-        `processed_before` tells whether somebody else's is behind ours; a difference has to be seen several times.
-        """
-        expected = await asyncio.to_thread(lambda: self._record.count)
-        is_certain = await asyncio.to_thread(self._record.was_processed, self._push.last_mutation)
-        sample = await asyncio.to_thread(self._rows.sample, SAMPLE)
-        waited, wait, differences = 0.0, _FIRST_WAIT, 0
-        while True:
-            self._show(PushProgress(PushStage.PROCESSING, 0, self._push.vectors))
-            info = await self._again(lambda: self._indexes.info(self._push.index))
-            found = self._with(info, expected)
-            is_certain = is_certain or info.mutation == self._push.last_mutation
-            if is_certain or await self._may_be_processed(info, processed_before):
-                found = await self._compared(info, expected, sample, is_certain=is_certain)
-                differences += found.outcome is PushOutcome.DIFFERENT
-            is_settled = found.outcome is PushOutcome.VERIFIED or differences >= _DIFFERENCES
-            if is_settled or waited >= settings.wait_seconds:
-                break
-            await settings.sleep(wait)
-            waited, wait = waited + wait, min(2 * wait, _LONGEST_WAIT)
-        if found.outcome is not PushOutcome.NOT_YET:
-            await asyncio.to_thread(self._record.note_processed, self._push.last_mutation)
-        if found.outcome is PushOutcome.DIFFERENT:
-            await asyncio.to_thread(self._record.forget_contents)
-        return msgspec.structs.replace(found, checked_at=settings.clock())
-
-    async def _compared(
-        self, info: IndexInfo, expected: int, sample: tuple[list[str], NDArray[np.float32]], *, is_certain: bool
-    ) -> Push:
-        missing, different = await self._compare(sample)
-        found = msgspec.structs.replace(
-            self._with(info, expected), compared=len(sample[0]), missing=missing, different=different
-        )
-        if not missing and not different and info.vector_count >= expected:
-            return msgspec.structs.replace(found, outcome=PushOutcome.VERIFIED)
-        return msgspec.structs.replace(found, outcome=PushOutcome.DIFFERENT) if is_certain else found
-
-    def _with(self, info: IndexInfo, expected: int) -> Push:
-        return msgspec.structs.replace(
-            self._push,
-            outcome=PushOutcome.NOT_YET,
-            in_index=info.vector_count,
-            expected=expected,
-            compared=0,
-            missing=0,
-            different=0,
-            failure="",
-        )
-
-    async def _may_be_processed(self, info: IndexInfo, processed_before: str) -> bool:
-        if not info.mutation or info.mutation == processed_before:
-            return False
-        return not await asyncio.to_thread(self._record.knows_mutation, info.mutation)
-
-    async def _compare(self, sample: tuple[list[str], NDArray[np.float32]]) -> tuple[int, int]:
-        ids, vectors = sample
-        missing = different = 0
-        for start in range(0, len(ids), MAX_READ_IDS):
-            self._show(PushProgress(PushStage.COMPARING, start, len(ids)))
-            asked = ids[start : start + MAX_READ_IDS]
-            found = {each.id: each for each in await self._again(lambda: self._read(asked))}  # noqa: B023
-            for identifier, vector in zip(asked, vectors[start : start + len(asked)], strict=True):
-                if identifier not in found:
-                    missing += 1
-                elif not is_same(found[identifier], vector):
-                    different += 1
-        return missing, different
-
-    async def _read(self, ids: list[str]) -> tuple[StoredVector, ...]:
-        return await self._indexes.get_by_ids(self._push.index, ids)
-
-
-def is_same(stored: StoredVector, vector: NDArray[np.float32]) -> bool:
-    if len(stored.values) != len(vector):
-        return False
-    with np.errstate(over="ignore"):  # a value beyond a float32 is another one
-        return bool(np.array_equal(np.array(stored.values, np.float64).astype(np.float32), vector))
-
-
 _OTHER_INDEX = message("The index was created anew since the last push, so everything is sent.")
 _CHANGED_ELSEWHERE = message(
     "Something else has changed this index since the last push. What was not changed in the job is not sent again; "
@@ -190,22 +108,21 @@ _CHANGED_ELSEWHERE = message(
 )
 
 
-class Pushing:
+class _Pushing:
     """One push of one job into one index. `record` is that of the index; the caller closes it."""
 
     def __init__(
         self,
-        indexes: VectorizeIndexes,
-        folder: JobFolder,
-        metadata: JobMetadata,
+        calls: VectorizeIndexes,
+        job: PushedJob,
         record: IndexRecord,
         push: Push,
         *,
         settings: PushSettings,
         show: Show,
     ) -> None:
-        self._indexes, self._folder, self._metadata, self._record = indexes, folder, metadata, record
-        self._push, self._settings, self._show = push, settings, show
+        self._calls, self._job, self._record, self._push = calls, job, record, push
+        self._settings, self._show = settings, show
         self._progress = PushProgress(PushStage.READING, 0, 0)
         self._again = Repeating(patience=settings.patience, sleep=settings.sleep, waiting=self._say_waiting)
 
@@ -218,11 +135,13 @@ class Pushing:
             raise
 
     async def _run(self) -> Push:
-        name, options = self._push.index, self._push.options
-        index = await self._again(lambda: self._indexes.get(name))
-        before = await self._again(lambda: self._indexes.info(name))
-        is_other = await asyncio.to_thread(self._record.begin, index.created_on or "")
-        plan = await self._plan(index, options)
+        name, options, record = self._push.index, self._push.options, self._record
+        index = await self._again(lambda: self._calls.get(name))
+        before = await self._again(lambda: self._calls.info(name))
+        is_other = await asyncio.to_thread(record.begin, index.created_on or "")
+        plan = await plan_in_thread(self._job.folder, self._job.metadata, options, record, index=index, show=self._tell)
+        if plan.check.problems:
+            raise UsageError(plan.check.problems[0].sentence)
         if before.vector_count + plan.check.new > MAX_INDEX_VECTORS:
             raise UsageError(
                 message("An index takes {most:,} vectors, and these would be more.", most=MAX_INDEX_VECTORS)
@@ -232,78 +151,109 @@ class Pushing:
             notes.append(_OTHER_INDEX)
         elif before.mutation and plan.check.unchanged and not await self._knows(before.mutation):
             notes.append(_CHANGED_ELSEWHERE)
-        to_send = int(plan.is_to_send.sum())
-        self._push = msgspec.structs.replace(
-            self._push, vectors=plan.check.vectors, acknowledged=plan.check.vectors - to_send, notes=tuple(notes)
-        )
-        await self._save()
+        held = plan.check.vectors - int(plan.is_to_send.sum())
+        await self._save(vectors=plan.check.vectors, acknowledged=held, notes=tuple(notes))
         await self._send(plan)
         if options.delete_removed:
             await self._delete(plan.check.gone)
-        self._push = msgspec.structs.replace(
-            self._push,
-            outcome=PushOutcome.SENT,
-            last_mutation=await asyncio.to_thread(lambda: self._record.last_mutation),
-            ended_at=self._settings.clock(),
-        )
-        await self._save()
-        verifying = Verifying(self._indexes, plan.rows, self._record, self._push, again=self._again, show=self._tell)
-        self._push = await verifying.run(self._settings, processed_before=before.mutation)
-        await self._save()
-        return self._push
+        last_mutation = await asyncio.to_thread(lambda: record.last_mutation)
+        await self._save(outcome=PushOutcome.SENT, last_mutation=last_mutation, ended_at=self._settings.clock())
+        return await self.verify(plan.rows, processed_before=before.mutation)
 
-    async def _plan(self, index: VectorizeIndex, options: PushOptions) -> PushPlan:
-        """Raises UsageError with the first of the problems."""
-        plan = await plan_in_thread(self._folder, self._metadata, options, self._record, index=index, show=self._tell)
-        if plan.check.problems:
-            raise UsageError(refusal_sentence(plan))
-        return plan
+    async def verify(self, rows: PushRows, *, processed_before: str = "") -> Push:
+        """Wait for the last mutation of a push of which all was accepted, and compare; the push with its outcome.
+
+        `processed_before` tells whether somebody else's is behind ours; a difference has to be seen several times.
+        """
+        record, last = self._record, self._push.last_mutation
+        expected = await asyncio.to_thread(lambda: record.count)
+        is_certain = await asyncio.to_thread(record.was_processed, last)
+        ids, vectors = await asyncio.to_thread(rows.sample, SAMPLE)
+        waited, wait, differences = 0.0, _FIRST_WAIT, 0
+        while True:
+            self._tell(PushProgress(PushStage.PROCESSING, 0, self._push.vectors))
+            info = await self._again(lambda: self._calls.info(self._push.index))
+            is_certain = is_certain or info.mutation == last
+            outcome, compared, missing, different = PushOutcome.NOT_YET, 0, 0, 0
+            is_others = info.mutation not in ("", processed_before) and not await self._knows(info.mutation)
+            if is_certain or is_others:
+                compared, (missing, different) = len(ids), await self._compare(ids, vectors)
+                if not missing and not different and info.vector_count >= expected:
+                    outcome = PushOutcome.VERIFIED
+                elif is_certain:
+                    outcome = PushOutcome.DIFFERENT
+            differences += outcome is PushOutcome.DIFFERENT
+            is_settled = outcome is PushOutcome.VERIFIED or differences >= _DIFFERENCES
+            if is_settled or waited >= self._settings.wait_seconds:
+                break
+            await self._settings.sleep(wait)
+            waited, wait = waited + wait, min(2 * wait, _LONGEST_WAIT)
+        if outcome is not PushOutcome.NOT_YET:
+            await asyncio.to_thread(record.note_processed, last)
+        if outcome is PushOutcome.DIFFERENT:
+            await asyncio.to_thread(record.forget_contents)
+        return await self._save(
+            outcome=outcome,
+            in_index=info.vector_count,
+            expected=expected,
+            compared=compared,
+            missing=missing,
+            different=different,
+            failure="",
+            checked_at=self._settings.clock(),
+        )
+
+    async def _compare(self, ids: list[str], vectors: NDArray[np.float32]) -> tuple[int, int]:
+        """How many of these vectors are missing in the index, and how many have other values."""
+        missing = different = 0
+        for start in range(0, len(ids), MAX_READ_IDS):
+            self._tell(PushProgress(PushStage.COMPARING, start, len(ids)))
+            asked = ids[start : start + MAX_READ_IDS]
+            stored = await self._again(lambda: self._calls.get_by_ids(self._push.index, asked))  # noqa: B023
+            found = {each.id: each for each in stored}
+            for identifier, vector in zip(asked, vectors[start : start + len(asked)], strict=True):
+                if identifier not in found:
+                    missing += 1
+                elif not _is_same(found[identifier], vector):
+                    different += 1
+        return missing, different
 
     async def _knows(self, mutation: str) -> bool:
         return await asyncio.to_thread(self._record.knows_mutation, mutation)
 
     async def _send(self, plan: PushPlan) -> None:
-        job = await asyncio.to_thread(self._record.job_number, self._metadata.id, self._metadata.name)
+        record, settings, metadata = self._record, self._settings, self._job.metadata
+        job = await asyncio.to_thread(record.job_number, metadata.id, metadata.name)
         self._tell(PushProgress(PushStage.SENDING, self._push.acknowledged, self._push.vectors))
-        pending = parts(plan, most_vectors=self._settings.most_vectors, most_bytes=self._settings.most_bytes)
+        pending = parts(plan, most_vectors=settings.most_vectors, most_bytes=settings.most_bytes)
         while (part := await asyncio.to_thread(next, pending, None)) is not None:
-            await self._send_part(part, job)
-
-    async def _send_part(self, part: Part, job: int) -> None:
-        await asyncio.to_thread(self._record.mark_sending, part.ids, job)
-        mutation = await self._again(lambda: self._indexes.upsert(self._push.index, part.pieces))
-        at = self._settings.clock()
-        await asyncio.to_thread(self._record.acknowledge, part.ids, part.checksums, job, mutation, at)
-        self._push = msgspec.structs.replace(
-            self._push,
-            acknowledged=self._push.acknowledged + len(part.ids),
-            sent=self._push.sent + len(part.ids),
-            last_mutation=mutation,
-        )
-        await self._save()
-        self._tell(PushProgress(PushStage.SENDING, self._push.acknowledged, self._push.vectors))
+            await asyncio.to_thread(record.mark_sending, part.ids, job)
+            mutation = await self._again(lambda: self._calls.upsert(self._push.index, part.pieces))
+            await asyncio.to_thread(record.acknowledge, part.ids, part.checksums, job, mutation)
+            acknowledged, sent = self._push.acknowledged + len(part.ids), self._push.sent + len(part.ids)
+            await self._save(acknowledged=acknowledged, sent=sent, last_mutation=mutation)
+            self._tell(PushProgress(PushStage.SENDING, acknowledged, self._push.vectors))
 
     async def _delete(self, total: int) -> None:
         """Delete what earlier pushes have put into the index and this job does not hold."""
         while ids := await asyncio.to_thread(self._record.gone_ids, MAX_DELETED_IDS):
             self._tell(PushProgress(PushStage.DELETING, self._push.deleted, total))
-            mutation = await self._again(lambda: self._indexes.delete_by_ids(self._push.index, ids))
-            await asyncio.to_thread(self._record.note_deleted, ids, mutation, self._settings.clock())
-            self._push = msgspec.structs.replace(self._push, deleted=self._push.deleted + len(ids))
-            await self._save()
+            mutation = await self._again(lambda: self._calls.delete_by_ids(self._push.index, ids))
+            await asyncio.to_thread(self._record.note_deleted, ids, mutation)
+            await self._save(deleted=self._push.deleted + len(ids))
 
     async def _save_failure(self, error: UserError) -> None:
         """Keep why it stopped. Before anything was planned nothing has changed, so the push before stays as it was."""
-        before = None
-        if not self._push.vectors:
-            before = await asyncio.to_thread(saved_push, self._folder, self._push.account_mark, self._push.index)
-        if before is None:
-            self._push = msgspec.structs.replace(self._push, ended_at=self._settings.clock())
-        self._push = msgspec.structs.replace(before or self._push, failure=error.message)
-        await self._save()
+        push, before = self._push, None
+        if not push.vectors:
+            before = await asyncio.to_thread(saved_push, self._job.folder, push.account_mark, push.index)
+        self._push = before or msgspec.structs.replace(push, ended_at=self._settings.clock())
+        await self._save(failure=error.message)
 
-    async def _save(self) -> None:
-        await asyncio.to_thread(save_push, self._folder, self._push)
+    async def _save(self, **changes: object) -> Push:
+        self._push = msgspec.structs.replace(self._push, **changes)
+        await asyncio.to_thread(save_push, self._job.folder, self._push)
+        return self._push
 
     def _tell(self, progress: PushProgress) -> None:
         self._progress = progress
@@ -314,16 +264,11 @@ class Pushing:
         self._show(PushProgress(now.stage, now.done, now.total, error.message, seconds))
 
 
-def refusal_sentence(plan: PushPlan) -> str:
-    """The first problem with its rows, for a push that was started all the same."""
-    first = plan.check.problems[0]
-    if not first.rows:
-        return first.sentence
-    return message(
-        "{sentence} Nothing was sent. Rows: {rows}",
-        sentence=first.sentence,
-        rows=", ".join(str(row) for row in first.rows) + ("…" if first.count > len(first.rows) else ""),
-    )
+def _is_same(stored: StoredVector, vector: NDArray[np.float32]) -> bool:
+    if len(stored.values) != len(vector):
+        return False
+    with np.errstate(over="ignore"):  # a value beyond a float32 is another one
+        return bool(np.array_equal(np.array(stored.values, np.float64).astype(np.float32), vector))
 
 
 TOP_K: Final = 10
@@ -334,17 +279,6 @@ _PRACTICE_VECTORS = message(
     "These vectors are practice results: they come from this computer, and cannot be searched with a model of "
     "Cloudflare's."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PushedJob:
-    """What has to be known of a job. `is_paid` is False for the practice service."""
-
-    folder: JobFolder
-    metadata: JobMetadata
-    connection_id: str
-    model: ModelMetadata
-    is_paid: bool
 
 
 class Vectorize:
@@ -392,9 +326,6 @@ class Vectorize:
         """The last push of a job into each index, the newest first; blocking."""
         return saved_pushes(self._job(job_id).folder)
 
-    def is_running(self, connection_id: str, index: str) -> bool:
-        return (self._client(connection_id).connection.account_mark, index) in self._running
-
     async def check(
         self,
         job_id: str,
@@ -436,8 +367,7 @@ class Vectorize:
                 vectors=0,
                 started_at=self._settings.clock(),
             )
-            pushing = Pushing(*(calls, job.folder, job.metadata, record, push), settings=self._settings, show=show)
-            return await pushing.run()
+            return await _Pushing(calls, job, record, push, settings=self._settings, show=show).run()
 
     async def verify(self, job_id: str, connection_id: str, index: str, *, show: Show = lambda progress: None) -> Push:
         """Wait and compare once more. Raises UsageError unless it was sent all that the job holds now."""
@@ -459,12 +389,9 @@ class Vectorize:
                         index=index,
                     )
                 )
-            last_mutation = await asyncio.to_thread(lambda: record.last_mutation)
-            push = msgspec.structs.replace(push, last_mutation=last_mutation)
-            verifying = Verifying(*(calls, plan.rows, record, push), again=self._repeating(), show=show)
-            push = await verifying.run(self._settings)
-            await asyncio.to_thread(save_push, job.folder, push)
-        return push
+            push = msgspec.structs.replace(push, last_mutation=await asyncio.to_thread(lambda: record.last_mutation))
+            verifying = _Pushing(calls, job, record, push, settings=self._settings, show=show)
+            return await verifying.verify(plan.rows)
 
     def search_price(self, job_id: str, sentence: str) -> Price:
         """The most that a search costs: one request to the model of the job."""
@@ -476,7 +403,7 @@ class Vectorize:
         job, calls = self._embedded(job_id), self._calls(connection_id)
         push = await asyncio.to_thread(saved_push, job.folder, calls.connection.account_mark, index)
         options = push.options if push is not None else PushOptions()  # by which ids are known again
-        again = self._repeating()
+        again = Repeating(patience=self._settings.patience, sleep=self._settings.sleep)
         embeddings = await asyncio.to_thread(Embeddings, job.folder, job.metadata.failed_batches)
         found = await again(lambda: calls.get(index))
         dimension = await asyncio.to_thread(lambda: embeddings.dimension)
@@ -496,9 +423,6 @@ class Vectorize:
 
     def _calls(self, connection_id: str) -> VectorizeIndexes:
         return VectorizeIndexes(self._client(connection_id))
-
-    def _repeating(self) -> Repeating:
-        return Repeating(patience=self._settings.patience, sleep=self._settings.sleep)
 
     def _embedded(self, job_id: str, options: PushOptions | None = None) -> PushedJob:
         job = self._job(job_id)
@@ -520,7 +444,7 @@ class Vectorize:
             raise UsageError(message("A push into {index} is under way. Wait until it is done.", index=index))
         self._running.add(key)
         try:
-            record = await asyncio.to_thread(IndexRecord, self._record_path(mark, index), index, mark)
+            record = await asyncio.to_thread(IndexRecord, self._record_path(mark, index), index)
             try:
                 yield record
             finally:

@@ -205,7 +205,7 @@ async def token_status(client: WorkersAI) -> TokenStatus | None:
     """The status as a user's token, else as an account's; None when neither succeeds."""
     for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
         try:
-            return read_token_status((await client.look_up(rest)).result)
+            return read_token_status((await client.call_api(rest)).result)
         except UserError:
             continue
     return None

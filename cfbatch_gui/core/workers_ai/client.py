@@ -31,6 +31,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.messages import message, moment_in_words
 from cfbatch_gui.core.workers_ai.answers import (
+    NULL,
     Finished,
     Queued,
     ServiceAnswer,
@@ -43,7 +44,7 @@ from cfbatch_gui.core.workers_ai.answers import (
 )
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits, RateBudget
+from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimit, ExchangeLimits, RateBudget
 from cfbatch_gui.core.workers_ai.refusals import (
     BROKEN,
     NO_CLEAR_ANSWER,
@@ -73,7 +74,6 @@ LARGE_ANSWER = 256 * 1024  # bytes; a larger one is decoded in a thread, so that
 _PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
 _OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
 _LIMITS = ExchangeLimits()
-_DONE = b'{"success": true, "result": null}'
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -111,13 +111,13 @@ class WorkersAI:
         refusal in the service's own envelope, TokenRefused, NotConnected, and OutcomeUnknown for everything
         else.
         """
-        url, limits = self._endpoint.run_url(model, queued=True), self._limits
-        return self._read_submitted(await self._once("submit", url, body, limits.submit_seconds, limits.other_bytes))
+        url = self._endpoint.run_url(model, queued=True)
+        return self._read_submitted(await self._exchange("submit", url, body, self._limits.submit))
 
     async def run(self, model: str, body: bytes) -> bytes:
         """The raw bytes of a synchronous call's result. Raises as `submit`; the service's own error is final."""
-        url, limits = self._endpoint.run_url(model, queued=False), self._limits
-        answer = await self._once("run", url, body, limits.run_seconds, limits.poll_bytes)
+        url = self._endpoint.run_url(model, queued=False)
+        answer = await self._exchange("run", url, body, self._limits.run)
         try:
             envelope = await self._off_the_loop(answer.body, self._envelope, answer)
         except (Unreachable, UnreadableReply) as error:
@@ -134,9 +134,10 @@ class WorkersAI:
         Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for a proxy's page),
         UnreadableReply.
         """
-        url, limits = self._endpoint.run_url(model, queued=True), self._limits
+        url = self._endpoint.run_url(model, queued=True)
+        answer = await self._exchange("ask", url, encode_poll(request_id), self._limits.poll)
         try:
-            answer = await self._call("ask", url, encode_poll(request_id), limits.poll_seconds, limits.poll_bytes)
+            await self._accepted(answer)
         except QueueNotSupported as error:
             raise refusal_to_poll(error, self.connection.title) from error
         return await self.read_reply(answer.body, request_id)
@@ -165,41 +166,38 @@ class WorkersAI:
     async def find_models(self, words: str, *, page: int = 1) -> ServiceAnswer:
         """The catalogue's entries for some words, at most `PER_PAGE`."""
         search = f"search={quote(words, safe='')}&per_page={PER_PAGE}&page={page}"
-        return await self.look_up(f"accounts/{self.connection.account_id}/ai/models/search?{search}")
+        return await self.call_api(f"accounts/{self.connection.account_id}/ai/models/search?{search}")
 
-    async def look_up(self, rest: str) -> ServiceAnswer:
-        """GET from Cloudflare's v4 API. Raises UsageError where there is none, and as `ask`."""
-        url, limits = self._endpoint.api_url(rest), self._limits
-        if not url:
-            raise UsageError(message("{title} has no list of models.", title=self.connection.title))
-        return self._envelope(await self._call("check", url, b"", limits.check_seconds, limits.other_bytes))
+    async def find_schema(self, model: str) -> ServiceAnswer:
+        """The JSON Schemas of a model's input and output."""
+        name = quote(model, safe="")
+        return await self.call_api(f"accounts/{self.connection.account_id}/ai/models/schema?model={name}")
 
     async def call_api(
         self,
         rest: str,
         body: Body = b"",
         *,
-        what: What,
+        what: What = "check",
         method: str = "",
         content_type: str = "application/json",
         hidden: Sequence[Token] = (),
-        seconds: float,
-        most_bytes: int,
+        limit: ExchangeLimit | None = None,
         refuse: Refuse = refusal,
     ) -> ServiceAnswer:
-        """Call Cloudflare's v4 API once; `hidden` are secrets in the body. Raises as `look_up`."""
-        url = self._endpoint.api_url(rest)
+        """Call Cloudflare's v4 API once; `hidden` are secrets in the body.
+
+        Raises UsageError where there is none, and as `ask`.
+        """
+        url, limit = self._endpoint.api_url(rest), limit or self._limits.check
         if not url:
             raise UsageError(message("{title} leads to no account's API.", title=self.connection.title))
-        return self._envelope(
-            await self._call(
-                *(what, url, body, seconds, most_bytes),
-                method=method,
-                content_type=content_type,
-                hidden=hidden,
-                refuse=refuse,
-            )
+        answer = await self._exchange(
+            what, url, body, limit, method=method, headers={"content-type": content_type}, hidden=hidden
         )
+        if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
+            return ServiceAnswer(True, NULL, (), is_enveloped=True)
+        return await self._accepted(answer, refuse)
 
     async def call_worker(
         self,
@@ -207,106 +205,73 @@ class WorkersAI:
         rest: str,
         body: bytes = b"",
         *,
-        content_type: str = "application/json",
         headers: Mapping[str, str] | None = None,
         sink: AnswerSink | None = None,
-    ) -> HttpAnswer:
+    ) -> bytes:
         """Call the user's own Worker's collecting room, once. Raises UsageError for no Worker, and as `ask`.
 
-        The body of a 2xx is not looked at; it goes to `sink` where there is one.
+        The body of a 2xx is in no envelope, and not looked at; it goes to `sink` where there is one.
         """
-        url, limits = self._endpoint.collect_url(rest), self._limits
+        url = self._endpoint.collect_url(rest)
         if not url:
             raise UsageError(message("{title} is not a Worker of your own.", title=self.connection.title))
-        seconds = limits.poll_seconds if sink or body else limits.check_seconds
-        most = limits.poll_bytes if sink else limits.other_bytes
-        return await self._call(
-            "account", url, body, seconds, most, content_type=content_type, method=method, headers=headers, sink=sink
-        )
+        limit = self._limits.poll if sink else self._limits.submit if body else self._limits.check
+        answer = await self._exchange("account", url, body, limit, method=method, headers=headers, sink=sink)
+        if not 200 <= answer.status < 300:
+            await self._accepted(answer)
+        kind = answer.headers.get("content-type", "").lower()
+        if "html" in kind or (sink is None and "json" not in kind):
+            raise self._not_the_service(answer)  # such as the page of a network that wants a sign-in
+        return answer.body
 
     async def probe(self, model: str) -> None:
         """Poll a batch that does not exist. Raises as `ask` unless the service answers just that."""
-        url, limits = self._endpoint.run_url(model, queued=True), self._limits
+        url = self._endpoint.run_url(model, queued=True)
+        answer = await self._exchange("check", url, encode_poll(NO_REQUEST), self._limits.check)
         with suppress(RequestGone):
-            await self._call("check", url, encode_poll(NO_REQUEST), limits.check_seconds, limits.other_bytes)
+            await self._accepted(answer)
 
     def now(self) -> float:
         return self._clock()
 
-    async def _headers(self) -> Headers:
-        gateway = await self._gateway_token() if self._gateway_token is not None else None
-        return Headers(self._endpoint.headers(await self._token(), gateway))
-
-    async def _take_turn(self) -> None:
-        if left := self._budget.blocked_for:
-            raise refusal(429, (), str(left), now=self._clock(), service=self.connection.title)
-        await self._budget.take()
-
-    async def _once(self, what: What, url: str, body: bytes, seconds: float, most_bytes: int) -> HttpAnswer:
-        headers = await self._headers()
-        await self._take_turn()
-        try:
-            answer = await self._transport.send(
-                "POST",
-                url,
-                what=what,
-                headers=headers,
-                body=body,
-                seconds=seconds,
-                most_bytes=most_bytes,
-            )
-        except ExchangeError as error:
-            if not error.body_left:
-                raise self._unreachable(error) from error
-            raise self._unknown(error.detail) from error
-        self._budget.heed(answer.headers.get("ratelimit", ""))
-        return answer
-
-    async def _call(
+    async def _exchange(
         self,
         what: What,
         url: str,
         body: Body,
-        seconds: float,
-        most_bytes: int,
+        limit: ExchangeLimit,
         *,
         method: str = "",
-        content_type: str = "application/json",
-        hidden: Sequence[Token] = (),
-        refuse: Refuse = refusal,
         headers: Mapping[str, str] | None = None,
+        hidden: Sequence[Token] = (),
         sink: AnswerSink | None = None,
     ) -> HttpAnswer:
-        all_headers = Headers({**await self._headers(), "content-type": content_type, **(headers or {})})
-        await self._take_turn()
+        """Raises Unreachable, and OutcomeUnknown for what may be paid for as soon as a byte of it may have left."""
+        gateway = await self._gateway_token() if self._gateway_token is not None else None
+        all_headers = Headers({**self._endpoint.headers(await self._token(), gateway), **(headers or {})})
+        if left := self._budget.blocked_for:
+            raise refusal(429, (), str(left), now=self._clock(), service=self.connection.title)
+        await self._budget.take()
+        method = method or ("POST" if body else "GET")
         try:
             answer = await self._transport.send(
-                method or ("POST" if body else "GET"),
-                url,
-                what=what,
-                headers=all_headers,
-                body=body,
-                hidden=hidden,
-                seconds=seconds,
-                most_bytes=most_bytes,
-                sink=sink,
+                method, url, what=what, headers=all_headers, body=body, hidden=hidden, limit=limit, sink=sink
             )
         except ExchangeError as error:
+            if error.body_left and what in ("submit", "run"):
+                raise self._unknown(error.detail) from error
             raise self._unreachable(error) from error
         self._budget.heed(answer.headers.get("ratelimit", ""))
-        if what == "account" and 200 <= answer.status < 300:  # in no envelope: read by the caller
-            kind = answer.headers.get("content-type", "").lower()
-            if "html" in kind or (sink is None and "json" not in kind):
-                raise self._not_the_service(answer)  # such as the page of a network that wants a sign-in
-            return answer
-        if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
-            return HttpAnswer(answer.status, answer.headers, _DONE)
+        return answer
+
+    async def _accepted(self, answer: HttpAnswer, refuse: Refuse = refusal) -> ServiceAnswer:
+        """The answer without its envelope. Raises the refusal in it, and Unreachable for one that is not its own."""
         envelope = await self._off_the_loop(answer.body, self._envelope, answer)
-        if answer.status >= 400 and not envelope.is_enveloped:  # not the service's own refusal
+        if answer.status >= 400 and not envelope.is_enveloped:
             raise self._not_the_service(answer)
         if not envelope.ok or answer.status >= 400:
             raise self._refusal(answer, envelope, refuse)
-        return answer
+        return envelope
 
     async def _off_the_loop(self, body: bytes, read: Callable[[T], S], argument: T) -> S:
         return await asyncio.to_thread(read, argument) if len(body) > LARGE_ANSWER else read(argument)
@@ -390,6 +355,13 @@ def ends_batch(error: ServiceRefused) -> bool:
 
 
 _MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
+# A gateway repeats calls by itself, which may be billed twice, answers from its cache, and keeps texts in its
+# logs, unless a call forbids it. ai-gateway/configuration/, 2026-11.
+_OF_GATEWAYS: Final = {
+    "cf-aig-max-attempts": "1",
+    "cf-aig-skip-cache": "true",
+    "cf-aig-collect-log-payload": "false",
+}
 _READERS: Final[dict[ConnectionKind, Callable[[bytes, int], ServiceAnswer]]] = {
     ConnectionKind.CLOUDFLARE: read_envelope,
     ConnectionKind.PRACTICE: read_envelope,
@@ -444,6 +416,7 @@ class Endpoint:
         if token is not None:
             headers = {"authorization": f"Bearer {token.reveal()}", **headers}
         if here.kind is ConnectionKind.GATEWAY:
+            headers |= _OF_GATEWAYS
             if here.gateway_by_header:
                 headers["cf-aig-gateway-id"] = here.gateway
             if gateway is not None:

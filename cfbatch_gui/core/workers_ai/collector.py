@@ -17,7 +17,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import remove_own_file, write_own_bytes
 from cfbatch_gui.core.workers_ai.answers import breach, decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.transport import BodyError
+from cfbatch_gui.core.workers_ai.transport import ExchangeError
 
 LONGEST_TITLE: Final = 200  # characters
 _MOST_ANSWER_BYTES: Final = 1 << 40
@@ -160,10 +160,10 @@ class AnswerFile:
         if status == 206:
             found = _RANGE.fullmatch(headers.get("content-range", ""))
             if found is None:
-                raise BodyError("broken", "a part without its place")
+                raise ExchangeError("broken", "a part without its place")
             start, whole = int(found[1]), found[3]
         if start != (self.size if status == 206 else 0) or whole not in ("", str(self._stored.size)):
-            raise BodyError("broken", "another part, or another answer, than was asked for")
+            raise ExchangeError("broken", "another part, or another answer, than was asked for")
         self.size = start
 
     def write(self, block: bytes) -> None:
@@ -172,7 +172,7 @@ class AnswerFile:
             piece, block = block[:room], block[room:]
             end = self.size + len(piece)
             if end > self._stored.size:
-                raise BodyError("broken", "more bytes than the answer has")
+                raise ExchangeError("broken", "more bytes than the answer has")
             is_flushed = len(piece) == room or end == self._stored.size
             write_own_bytes(self.path, piece, self.size, is_flushed=is_flushed)
             self.size = end
@@ -204,7 +204,7 @@ class Layout:
 
     def write(self, block: bytes) -> None:
         if len(self.data) + len(block) > MOST_LAYOUT_BYTES:
-            raise BodyError("too_large", "more than a layout can hold")
+            raise ExchangeError("too_large", "more than a layout can hold")
         self.data += block
 
 
@@ -226,7 +226,7 @@ class AccountCollector:
         self._client = client
 
     async def greeting(self) -> Greeting:
-        return decode(_greeting, (await self._client.call_worker("GET", "")).body, "greeting")
+        return decode(_greeting, await self._client.call_worker("GET", ""), "greeting")
 
     async def hand_over(self, job_id: str, shard: int, order: Order, layout: bytes) -> None:
         """Hand a shard over, twice is as once.
@@ -234,14 +234,12 @@ class AccountCollector:
         The layout, which another computer needs to take it over, goes first: a shard that is listed has one.
         """
         path = _path(job_id, shard)
-        answer = await self._client.call_worker(
-            "PUT", f"{path}/layout", layout, content_type="application/octet-stream"
-        )
-        check_done(answer.body)
-        check_done((await self._client.call_worker("PUT", path, msgspec.json.encode(order))).body)
+        kind = {"content-type": "application/octet-stream"}
+        check_done(await self._client.call_worker("PUT", f"{path}/layout", layout, headers=kind))
+        check_done(await self._client.call_worker("PUT", path, msgspec.json.encode(order)))
 
     async def status(self, job_id: str, shard: int) -> ShardStatus:
-        return read_status((await self._client.call_worker("GET", _path(job_id, shard))).body)
+        return read_status(await self._client.call_worker("GET", _path(job_id, shard)))
 
     async def refusal(self, job_id: str, shard: int, number: int) -> None:
         """Raise what the service said of a batch that it refused."""
@@ -265,19 +263,19 @@ class AccountCollector:
 
     async def order(self, job_id: str, shard: int) -> HandedOver:
         return decode(
-            _order, (await self._client.call_worker("GET", f"{_path(job_id, shard)}/order")).body, "order of a shard"
+            _order, await self._client.call_worker("GET", f"{_path(job_id, shard)}/order"), "order of a shard"
         )
 
     async def forget(self, job_id: str, shard: int) -> None:
         """Delete the account's copies of a shard, if any, and end its collecting."""
-        check_done((await self._client.call_worker("DELETE", _path(job_id, shard))).body)
+        check_done(await self._client.call_worker("DELETE", _path(job_id, shard)))
 
     async def shards(self) -> AsyncIterator[ListedShard]:
         """All shards in the account; what does not look like one of ours is passed over."""
         cursor = ""
         for _ in range(_MOST_PAGES):
             rest = f"collect?cursor={quote(cursor, safe='')}" if cursor else "collect"
-            page = decode(_page, (await self._client.call_worker("GET", rest)).body, "list of shards")
+            page = decode(_page, await self._client.call_worker("GET", rest), "list of shards")
             for each in page.shards:
                 if _JOB.fullmatch(each.job) and each.shard > 0:
                     yield each

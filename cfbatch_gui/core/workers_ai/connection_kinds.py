@@ -3,12 +3,14 @@
 import hashlib
 import ipaddress
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_FREE_WORKER_BODY_BYTES
@@ -220,3 +222,9 @@ def _is_this_computer(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def title_of(saved: Sequence[SavedConnection], connection_id: str) -> str:
+    """What people call a connection; the id itself for one that was deleted."""
+    usual = {PRACTICE.id: PRACTICE.title, ConnectionKind.CLOUDFLARE: "Cloudflare"}
+    return next((each.name for each in saved if each.id == connection_id), usual.get(connection_id, connection_id))

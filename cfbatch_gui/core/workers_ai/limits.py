@@ -8,8 +8,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 # --- One batch ---
 
@@ -32,6 +31,9 @@ MAX_ANSWER_BYTES: Final = 50_000_000
 
 # Strings in `text`. JSON Schema of the input in workers-ai/models/bge-m3/, 2026-08. `contexts` has no limit.
 MAX_TEXTS_PER_REQUEST: Final = 100
+
+# Strings in `text` of qwen3-embedding-0.6b, by its page's schema, 2026-11. Assumed of models whose schema is not known.
+SMALLEST_TEXTS_PER_REQUEST: Final = 32
 
 # Tokens of one text. workers-ai/models/bge-m3/ and workers-ai/models/bge-base-en-v1.5/, 2026-08.
 BGE_M3_TEXT_TOKENS: Final = 8_192
@@ -116,19 +118,24 @@ URGENT_CALLS: Final = 100
 MAX_RETRY_AFTER_SECONDS: Final = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeLimits:
-    """The longest duration of a whole exchange, in seconds, and the largest decompressed answer, in bytes; set here.
+class ExchangeLimit(NamedTuple):
+    """The longest duration of a whole exchange, and the largest decompressed answer; set here."""
 
-    The service stops a synchronous call after about 120 s (error 3046 of workers-ai/platform/errors/).
-    """
+    seconds: float
+    most_bytes: int
 
-    submit_seconds: float = 300.0  # ten megabytes over a slow line
-    run_seconds: float = 180.0
-    poll_seconds: float = 300.0  # fifty megabytes over a slow line
-    check_seconds: float = 20.0
-    poll_bytes: int = 256 << 20  # five times MAX_ANSWER_BYTES
-    other_bytes: int = 16 << 20  # the list of models has less than one megabyte, the answer to a submit 200 bytes
+
+_ANSWER_BYTES: Final = 256 << 20  # five times MAX_ANSWER_BYTES
+_OTHER_BYTES: Final = 16 << 20  # the list of models has less than one megabyte, the answer to a submit 200 bytes
+
+
+class ExchangeLimits(NamedTuple):
+    """The service stops a synchronous call after about 120 s (error 3046 of workers-ai/platform/errors/)."""
+
+    submit: ExchangeLimit = ExchangeLimit(300.0, _OTHER_BYTES)  # ten megabytes over a slow line
+    run: ExchangeLimit = ExchangeLimit(180.0, _ANSWER_BYTES)
+    poll: ExchangeLimit = ExchangeLimit(300.0, _ANSWER_BYTES)  # fifty megabytes over a slow line
+    check: ExchangeLimit = ExchangeLimit(20.0, _OTHER_BYTES)
 
 
 _LEFT = re.compile(r'"[^"]*"\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})')

@@ -8,10 +8,12 @@ the body was sent is known from the transport's trace events, not from the names
 import asyncio
 import base64
 import json
+import logging
 import re
 import socket
 import ssl
 import sys
+import traceback
 import urllib.request
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -25,7 +27,9 @@ import httpx
 import truststore
 
 from cfbatch_gui import __version__
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.workers_ai.api_tokens import Token
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -42,6 +46,9 @@ _SECRET_HEADERS: Final = ("authorization", "cf-aig-authorization")
 _END_SECONDS: Final = 0.25  # for the end of a connection behind its answer
 _LARGE: Final = 256 * 1024  # bytes; a larger answer is searched for secrets in a thread
 _INTERRUPTED: Final = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # no certificate errors
+_NO_ADDRESS: Final = (httpx.InvalidURL, ValueError, OverflowError)  # of a name or a port; UnicodeError is a ValueError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class ExchangeError(Exception):
     `detail` holds no secret; `proxy` is the host and port of the proxy in the way, else "".
     """
 
-    def __init__(self, reason: str, detail: str, *, body_left: bool, proxy: str = "") -> None:
+    def __init__(self, reason: str, detail: str, *, body_left: bool = False, proxy: str = "") -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason, self.detail, self.body_left, self.proxy = reason, detail, body_left, proxy
 
@@ -88,75 +95,11 @@ class Exchange:
     status: int
 
 
-_DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
-_UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
-_MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated sentence about 100:1
-
-
-class BodyError(Exception):
-    """`reason` is as in ExchangeError; `detail` holds no secret."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason, self.detail = reason, detail
-
-
-class BodyReader:
-    """Collects and decompresses a body of at most `limit` bytes; BodyError unless the encoding is gzip or none."""
-
-    def __init__(self, encoding: str, limit: int) -> None:
-        self._encoding, self._limit = encoding.strip().lower(), limit
-        self._content = bytearray()
-        self._received = 0
-        if self._encoding not in ("", "identity", "gzip", "x-gzip"):
-            raise BodyError("broken", f"content-encoding {self._encoding[:20]!r}, which was not asked for")
-        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in self._encoding else None
-
-    def add(self, chunk: bytes) -> None:
-        self._received += len(chunk)
-        if self._unpacker is None:
-            self._keep(chunk)
-            return
-        try:
-            while chunk:
-                self._keep(self._unpacker.decompress(chunk, _DECOMPRESSED_AT_ONCE))
-                chunk = self._unpacker.unconsumed_tail
-        except zlib.error:
-            raise BodyError("broken", "not the gzip it says it is") from None
-        if self._unpacker.unused_data:
-            raise BodyError("broken", "gzip with something behind it")
-
-    def whole(self) -> bytes:
-        """The decompressed content; BodyError when the gzip stream is incomplete."""
-        if self._unpacker is not None and self._received and not self._unpacker.eof:
-            raise BodyError("broken", "gzip without its end")
-        return bytes(self._content)
-
-    def _keep(self, content: bytes) -> None:
-        self._content += content
-        size = len(self._content)
-        if size > self._limit or size > max(_UNSUSPICIOUS, _MOST_RATIO * self._received):
-            raise BodyError("too_large", f"more than {min(size, self._limit):,} bytes")
-
-
-_BLOCK: Final = 1 << 20  # bytes that are examined and handed on at once
-_HELD_BACK: Final = 4096  # bytes that wait for those behind them: a secret may stand across two blocks
-
-
-class AnswerSink(Protocol):
-    """Where the body of a successful answer goes. Both methods may raise BodyError and OSError."""
-
-    def begin(self, status: int, headers: Mapping[str, str]) -> None: ...
-
-    def write(self, block: bytes) -> None:
-        """Take the next bytes of the body, in a thread."""
-
-
 class EchoedSecrets:
     """Removes the secrets of a request from its answer, in their usual spellings.
 
-    As they are, percent-encoded, escaped as in JSON, in hexadecimal, and in base64, also with other text before
-    them. A short one, or one of digits, also occurs by chance: it goes only as a whole word of a JSON string.
+    As they are, escaped as in JSON, percent-encoded, and in base64, also with other text before them. A short one, or
+    one of digits, also occurs by chance: it goes only as a whole word of a JSON string.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -181,25 +124,82 @@ class EchoedSecrets:
             data = word.sub(REDACTED.encode(), data)
         return data
 
-    def removed_from_text(self, text: str) -> str:
-        """As `removed_from`, for the value of a header, in which each character is a byte."""
-        return self.removed_from(text.encode("latin-1", "replace")).decode("latin-1")
+    async def removed(self, answer: HttpAnswer) -> HttpAnswer:
+        """The answer without them, in its headers too, where each character is a byte."""
+        headers = {
+            name: self.removed_from(value.encode("latin-1", "replace")).decode("latin-1")
+            for name, value in answer.headers.items()
+        }
+        if len(answer.body) > _LARGE:
+            return HttpAnswer(answer.status, headers, await asyncio.to_thread(self.removed_from, answer.body))
+        return HttpAnswer(answer.status, headers, self.removed_from(answer.body))
 
 
 def _spellings(secret: str) -> Iterator[bytes]:
     raw, escaped = secret.encode(), json.dumps(secret)[1:-1]
-    yield from (raw, raw.hex().encode(), raw.hex().upper().encode(), quote(secret, safe="").encode())
-    yield from (escaped.encode(), escaped.replace("/", "\\/").encode())
+    yield from (raw, quote(secret, safe="").encode(), escaped.encode(), escaped.replace("/", "\\/").encode())
     for before in range(3):  # bytes in front of it, which decide what it looks like
         own = slice(-(-before * 8 // 6), (before + len(raw)) * 8 // 6)  # the letters that depend on it alone
         yield base64.b64encode(bytes(before) + raw)[own]
         yield base64.urlsafe_b64encode(bytes(before) + raw)[own]
 
 
+_DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
+_UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
+_MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated sentence about 100:1
+_BLOCK: Final = 1 << 20  # bytes that are examined and handed on at once
+_HELD_BACK: Final = 4096  # bytes that wait for those behind them: a secret may stand across two blocks
+
+
+class BodyReader:
+    """Collects and decompresses a body of at most `limit` bytes. Raises ExchangeError."""
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        encoding, self._limit, self._content = encoding.strip().lower(), limit, bytearray()
+        if encoding not in ("", "identity", "gzip", "x-gzip"):
+            raise ExchangeError("broken", f"content-encoding {encoding[:20]!r}, which was not asked for")
+        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
+        self._received = 0
+
+    def add(self, chunk: bytes) -> None:
+        self._received += len(chunk)
+        if self._unpacker is None:
+            self._keep(chunk)
+            return
+        try:
+            while chunk:
+                self._keep(self._unpacker.decompress(chunk, _DECOMPRESSED_AT_ONCE))
+                chunk = self._unpacker.unconsumed_tail
+        except zlib.error:
+            raise ExchangeError("broken", "not the gzip it says it is") from None
+        if self._unpacker.unused_data:
+            raise ExchangeError("broken", "gzip with something behind it")
+
+    def whole(self) -> bytes:
+        if self._unpacker is not None and self._received and not self._unpacker.eof:
+            raise ExchangeError("broken", "gzip without its end")
+        return bytes(self._content)
+
+    def _keep(self, content: bytes) -> None:
+        self._content += content
+        size = len(self._content)
+        if size > self._limit or size > max(_UNSUSPICIOUS, _MOST_RATIO * self._received):
+            raise ExchangeError("too_large", f"more than {min(size, self._limit):,} bytes")
+
+
+class AnswerSink(Protocol):
+    """Where the body of a successful answer goes. Both methods may raise ExchangeError and OSError."""
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None: ...
+
+    def write(self, block: bytes) -> None:
+        """Take the next bytes of the body, in a thread."""
+
+
 class SinkFeeder:
     """Collects chunks to blocks for a sink.
 
-    Raises BodyError above `limit` bytes, and for an answer with a secret: what was handed on cannot be changed.
+    Raises ExchangeError above `limit` bytes, and for an answer with a secret: what was handed on cannot be changed.
     """
 
     def __init__(self, sink: AnswerSink, secrets: EchoedSecrets, limit: int) -> None:
@@ -207,31 +207,27 @@ class SinkFeeder:
         self._waiting = bytearray()
         self.received = 0
 
-    def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        """Hand on the head; BodyError for a compressed body, of which no part could be asked for."""
-        if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-            raise BodyError("broken", "compressed, which was not asked for")
-        self._sink.begin(status, headers)
-
-    async def add(self, chunk: bytes) -> None:
-        self.received += len(chunk)
-        if self.received > self._limit:
-            raise BodyError("too_large", f"more than {self._limit:,} bytes")
-        self._waiting += chunk
-        if len(self._waiting) >= _BLOCK + _HELD_BACK:
-            await self._hand_on(len(self._waiting) - _HELD_BACK)
-
-    async def end(self) -> None:
+    async def feed(self, response: httpx.Response) -> None:
+        """Hand on a whole answer; not a compressed one, of which no part could be asked for."""
+        if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            raise ExchangeError("broken", "compressed, which was not asked for")
+        self._sink.begin(response.status_code, _plain(response.headers))
+        async for chunk in _chunks(response):
+            self.received += len(chunk)
+            if self.received > self._limit:
+                raise ExchangeError("too_large", f"more than {self._limit:,} bytes")
+            self._waiting += chunk
+            if len(self._waiting) >= _BLOCK + _HELD_BACK:
+                await self._hand_on(len(self._waiting) - _HELD_BACK)
         await self._hand_on(len(self._waiting))
 
     async def _hand_on(self, count: int) -> None:
-        waiting = bytes(self._waiting)
-        await asyncio.to_thread(self._check_and_write, waiting, count)
+        await asyncio.to_thread(self._check_and_write, bytes(self._waiting), count)
         del self._waiting[:count]
 
     def _check_and_write(self, waiting: bytes, count: int) -> None:
         if self._secrets.removed_from(waiting) is not waiting:
-            raise BodyError("mixed", "the answer repeats the secret of its request")
+            raise ExchangeError("mixed", "the answer repeats the secret of its request")
         self._sink.write(waiting[:count])
 
 
@@ -258,114 +254,116 @@ class Transport:
         headers: Mapping[str, str],
         body: Body = b"",
         hidden: Sequence[Token] = (),
-        seconds: float,
-        most_bytes: int,
+        limit: ExchangeLimit,
         sink: AnswerSink | None = None,
     ) -> HttpAnswer:
-        """Send one request, without retries. Raises ExchangeError.
+        """Send one request, without retries.
 
-        `seconds` limits the whole exchange, `most_bytes` the decompressed body. `hidden` are secrets in the
-        body, replaced in the answer as those in headers. With `sink` the body of a 2xx goes there, but for a
-        page in HTML.
+        Raises ExchangeError, whatever fails, and what a sink says of its disk. `hidden` are secrets in the body,
+        replaced in the answer as those in headers. With `sink` the body of a 2xx goes there, but for a page in HTML.
         """
-        if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
-            raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
-        sent = _length(body)
-        request = httpx.Request(
-            method,
-            url,
-            headers={
-                "user-agent": f"cf-batch/{__version__}",
-                "accept": "application/json",
-                "accept-encoding": "identity" if sink is not None else "gzip",
-                "connection": "close",
-                **headers,
-                **({} if isinstance(body, bytes) else {"content-length": str(sent)}),
-            },
-            content=(body if isinstance(body, bytes) else _pieces(body)) if body else None,
-            # httpcore does not close the socket of a handshake that is cancelled from outside, so httpx's own limit
-            # has to end the handshake first.
-            extensions={"timeout": httpx.Timeout(60.0, connect=min(15.0, 0.75 * seconds)).as_dict()},
-        )
         in_headers = (value.split(" ", 1)[-1] for name, value in headers.items() if name.lower() in _SECRET_HEADERS)
         secrets = EchoedSecrets((*in_headers, *(secret.reveal() for secret in hidden)))
+        watch, feeder = _Watch(), SinkFeeder(sink, secrets, limit.most_bytes) if sink is not None else None
         answer: HttpAnswer | None = None
-        feeder = SinkFeeder(sink, secrets, most_bytes) if sink is not None else None
+        proxy: httpx.Proxy | None = None
+        # Raised after the except blocks: httpx's exception would otherwise stay attached as __context__, and its
+        # frames hold the request's body, or a proxy's password.
         try:
-            found = await self._exchange(await self._transport(url), request, seconds, most_bytes, feeder)
-            answer = await _without(secrets, found)
-        except ExchangeError as error:
-            sent = sent if error.body_left else 0
-            raise self._by_way_of_proxy(error, url) from None
+            request = _request(method, url, headers, body, limit.seconds, is_packed=sink is None)
+            request.extensions["trace"] = watch.see
+            async with asyncio.timeout(limit.seconds):
+                proxy = None if self._application is not None else _system_proxy(url)
+                async with await self._transport(url, proxy) as transport:
+                    answer = await secrets.removed(await _exchange(transport, request, limit.most_bytes, feeder))
+        except UserError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, whether a byte has left is what counts
+            reason, detail, in_the_way = _told(error, watch, proxy, limit.seconds)
+        else:
+            return answer
         finally:
+            await watch.close_handshake()
             if self._application is None:
+                sent = _length(body) if watch.body_left else 0
                 received, status = (len(answer.body), answer.status) if answer is not None else (0, 0)
                 received += feeder.received if feeder is not None else 0
-                self._on_exchange(Exchange(request.url.netloc.decode("ascii"), what, sent, received, status))
-        return answer
+                self._on_exchange(Exchange(url.split("/", 3)[2].rpartition("@")[2], what, sent, received, status))
+        if reason in ("tls", "clock"):
+            self._certificates = None  # read again next time: the one that was missing may have been installed
+        raise ExchangeError(reason, detail, body_left=watch.body_left, proxy=in_the_way)
 
-    def _by_way_of_proxy(self, error: ExchangeError, url: str) -> ExchangeError:
-        if error.body_left or error.reason not in ("name", "refused", "proxy", "time"):
-            return error
-        found = None if self._application is not None else _system_proxy(url)
-        if found is None:
-            return error
-        host, port = found.url.host, found.url.port
-        proxy = f"{host}:{port}" if port else host
-        return ExchangeError("proxy", error.detail, body_left=False, proxy=proxy)
-
-    async def _transport(self, url: str) -> httpx.AsyncBaseTransport:
+    async def _transport(self, url: str, proxy: httpx.Proxy | None) -> httpx.AsyncBaseTransport:
         if self._application is not None:
             return httpx.ASGITransport(app=self._application)
-        proxy = _system_proxy(url)
         if self._certificates is None and not url.startswith("http:"):
             self._certificates = await asyncio.to_thread(system_certificates)
         limits = httpx.Limits(max_keepalive_connections=0)
         context = self._certificates or self._no_certificates
         return httpx.AsyncHTTPTransport(verify=context, trust_env=False, proxy=proxy, limits=limits)
 
-    async def _exchange(
-        self,
-        transport: httpx.AsyncBaseTransport,
-        request: httpx.Request,
-        seconds: float,
-        most_bytes: int,
-        feeder: SinkFeeder | None,
-    ) -> HttpAnswer:
-        watch = _Watch()
-        request.extensions["trace"] = watch.see
-        # Raised after the except blocks: httpx's exception would otherwise stay attached as __context__, and its
-        # frames hold the request's body.
-        try:
-            async with asyncio.timeout(seconds), transport:
-                response = await transport.handle_async_request(request)
-                connection = _connection_of(transport)
-                try:
-                    body = await _body(response, most_bytes, feeder)
-                    await _check_end(response, connection)
-                finally:
-                    await response.aclose()
-                return HttpAnswer(response.status_code, _plain(response.headers), body)
-        except BodyError as error:
-            failure = ExchangeError(error.reason, error.detail, body_left=watch.body_left)
-        except asyncio.CancelledError:
-            await watch.close_handshake()
-            raise
-        except TimeoutError:
-            await watch.close_handshake()
-            failure = ExchangeError("time", f"no whole answer within {seconds:g} s", body_left=watch.body_left)
-        except (httpx.TransportError, OSError) as error:  # broken-off TLS raises ssl's own errors
-            reason = "broken" if watch.body_left and not isinstance(error, httpx.TimeoutException) else _reason(error)
-            failure = ExchangeError(reason, _safe(error), body_left=watch.body_left)
-        if failure.reason in ("tls", "clock"):
-            self._certificates = None  # read again next time: the one that was missing may have been installed
-        raise failure
+
+def _request(
+    method: str, url: str, headers: Mapping[str, str], body: Body, seconds: float, *, is_packed: bool
+) -> httpx.Request:
+    if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
+        raise ExchangeError("broken", "a header that cannot be sent")  # httpx would quote it
+    return httpx.Request(
+        method,
+        url,
+        headers={
+            "user-agent": f"cf-batch/{__version__}",
+            "accept": "application/json",
+            "accept-encoding": "gzip" if is_packed else "identity",
+            "connection": "close",
+            **headers,
+            **({} if isinstance(body, bytes) else {"content-length": str(_length(body))}),
+        },
+        content=(body if isinstance(body, bytes) else _pieces(body)) if body else None,
+        # httpcore does not close the socket of a handshake that is cancelled from outside, so httpx's own limit
+        # has to end the handshake first.
+        extensions={"timeout": httpx.Timeout(60.0, connect=min(15.0, 0.75 * seconds)).as_dict()},
+    )
+
+
+def _length(body: Body) -> int:
+    return len(body) if isinstance(body, bytes) else sum(map(len, body))
+
+
+async def _pieces(body: tuple[bytes, ...]) -> AsyncIterator[bytes]:
+    for piece in body:
+        yield piece
+
+
+async def _exchange(
+    transport: httpx.AsyncBaseTransport, request: httpx.Request, most_bytes: int, feeder: SinkFeeder | None
+) -> HttpAnswer:
+    response = await transport.handle_async_request(request)
+    connection = _connection_of(transport)
+    try:
+        is_page = "html" in response.headers.get("content-type", "").lower()
+        if feeder is not None and 200 <= response.status_code < 300 and not is_page:
+            await feeder.feed(response)
+            body = b""
+        else:
+            reader = BodyReader(response.headers.get("content-encoding", ""), most_bytes)
+            async for chunk in _chunks(response):
+                reader.add(chunk)
+            body = reader.whole()
+        await _check_end(response, connection)
+    finally:
+        await response.aclose()
+    return HttpAnswer(response.status_code, _plain(response.headers), body)
+
+
+def _chunks(response: httpx.Response) -> httpx.AsyncByteStream:
+    return cast(httpx.AsyncByteStream, response.stream)  # `aiter_raw` closes the connection at its end
 
 
 class _Watch:
     """A trace hook for httpcore: before the event "send_request_body" no byte of the body can have been sent.
 
-    Raises BodyError when the other end has sent something before the request; with TLS that cannot be seen.
+    Raises ExchangeError when the other end has sent something before the request; with TLS that cannot be seen.
     """
 
     def __init__(self) -> None:
@@ -387,36 +385,13 @@ class _Watch:
         elif event.endswith("send_request_headers.started") and self._plain is not None:
             stream, self._plain = self._plain, None
             if stream.get_extra_info("is_readable"):
-                raise BodyError("mixed", "bytes, or the end, before the request")
+                raise ExchangeError("mixed", "bytes, or the end, before the request")
 
     async def close_handshake(self) -> None:
         """Close the socket of a cancelled handshake, which httpcore leaves open."""
         if self._in_handshake is not None:
             await self._in_handshake.aclose()
             self._in_handshake = None
-
-
-def _length(body: Body) -> int:
-    return len(body) if isinstance(body, bytes) else sum(map(len, body))
-
-
-async def _pieces(body: tuple[bytes, ...]) -> AsyncIterator[bytes]:
-    for piece in body:
-        yield piece
-
-
-async def _body(response: httpx.Response, most_bytes: int, feeder: SinkFeeder | None) -> bytes:
-    is_page = "html" in response.headers.get("content-type", "").lower()
-    if feeder is not None and 200 <= response.status_code < 300 and not is_page:
-        feeder.begin(response.status_code, _plain(response.headers))
-        async for chunk in cast(httpx.AsyncByteStream, response.stream):
-            await feeder.add(chunk)
-        await feeder.end()
-        return b""
-    reader = BodyReader(response.headers.get("content-encoding", ""), most_bytes)
-    async for chunk in cast(httpx.AsyncByteStream, response.stream):  # `aiter_raw` closes the connection at its end
-        reader.add(chunk)
-    return reader.whole()
 
 
 def _connection_of(transport: httpx.AsyncBaseTransport) -> Any:
@@ -433,7 +408,7 @@ def _connection_of(transport: httpx.AsyncBaseTransport) -> Any:
 
 
 async def _check_end(response: httpx.Response, connection: Any) -> None:
-    """Raise BodyError when bytes follow the end of the answer: they may answer another request."""
+    """Raise ExchangeError when bytes follow the end of the answer: they may answer another request."""
     if connection is None:
         return
     left, _ = connection._h11_state.trailing_data
@@ -441,14 +416,7 @@ async def _check_end(response: httpx.Response, connection: Any) -> None:
         with suppress(httpcore.TimeoutException, httpcore.NetworkError, OSError):
             left = await response.extensions["network_stream"].read(1 << 16, timeout=_END_SECONDS)
     if left.strip(b"\r\n"):
-        raise BodyError("mixed", "bytes after the end of the answer")
-
-
-async def _without(secrets: EchoedSecrets, answer: HttpAnswer) -> HttpAnswer:
-    headers = {name: secrets.removed_from_text(value) for name, value in answer.headers.items()}
-    if len(answer.body) > _LARGE:
-        return HttpAnswer(answer.status, headers, await asyncio.to_thread(secrets.removed_from, answer.body))
-    return HttpAnswer(answer.status, headers, secrets.removed_from(answer.body))
+        raise ExchangeError("mixed", "bytes after the end of the answer")
 
 
 def _plain(headers: httpx.Headers) -> dict[str, str]:
@@ -486,41 +454,68 @@ def _system_proxy(url: str) -> httpx.Proxy | None:
         scheme, rest = "http", address
     if scheme.lower() not in ("http", "https"):
         named = rest.rpartition("@")[2].partition("/")[0]
-        del address, rest, proxies
-        raise ExchangeError("proxy_kind", f"a proxy of the kind {scheme[:10]}", body_left=False, proxy=named)
+        raise ExchangeError("proxy_kind", f"a proxy of the kind {scheme[:10]}", proxy=named)
     try:
         context = system_certificates() if scheme.lower() == "https" else None
-        return httpx.Proxy(f"{scheme.lower()}://{rest}", ssl_context=context)
-    except (httpx.InvalidURL, ValueError):
-        # They may hold a password, and httpx's error quotes parts of it: both stay out of the traceback.
-        del address, rest, proxies
-    raise ExchangeError("proxy_address", "the proxy's address cannot be read", body_left=False)
+        proxy = httpx.Proxy(f"{scheme.lower()}://{rest}", ssl_context=context)
+        if proxy.url.host:  # raises for a name that is none
+            return proxy
+    except _NO_ADDRESS:
+        pass
+    raise ExchangeError("proxy_address", "the proxy's address cannot be read")
 
 
-def _reason(error: httpx.TransportError | OSError) -> str:
-    seen: BaseException | None = error
-    while seen is not None:
+def _told(error: Exception, watch: _Watch, proxy: httpx.Proxy | None, seconds: float) -> tuple[str, str, str]:
+    """The reason, the detail and the proxy of an ExchangeError."""
+    if isinstance(error, ExchangeError):
+        return error.reason, error.detail, error.proxy
+    if isinstance(error, TimeoutError):
+        reason, detail = "time", f"no whole answer within {seconds:g} s"
+    else:
+        causes = list(_causes(error))
+        reason, detail = _reason(causes, is_late=watch.body_left), _safe(causes)
+        if reason == "broken" and not isinstance(error, httpx.TransportError | OSError):
+            # Without what the exception says, which may quote a header.
+            _log.error("an exchange failed: %s\n%s", detail, "".join(traceback.format_tb(error.__traceback__)))
+    if watch.body_left or proxy is None or reason not in ("name", "refused", "proxy", "time", "address"):
+        return reason, detail, ""
+    return "proxy", detail, f"{proxy.url.host}:{proxy.url.port}" if proxy.url.port else proxy.url.host
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception, and those that it was raised from or stands for."""
+    yield error
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else (error.__cause__ or error.__context__,)
+    for each in inner:
+        if each is not None:
+            yield from _causes(each)
+
+
+def _reason(causes: Sequence[BaseException], *, is_late: bool) -> str:
+    error = causes[0]
+    if isinstance(error, httpx.TimeoutException):
+        return "time"
+    if is_late:
+        return "broken"
+    for seen in causes:
         if isinstance(seen, socket.gaierror):
             return "name"
         if isinstance(seen, ssl.SSLCertVerificationError) and seen.verify_code in _CERTIFICATE_TIME:
             return "clock"
         if isinstance(seen, ssl.SSLError) and not isinstance(seen, _INTERRUPTED):
             return "tls"
-        seen = seen.__cause__ or seen.__context__
+        if isinstance(seen, _NO_ADDRESS) and not isinstance(seen, ssl.SSLError):
+            return "address"
     if isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol):
         return "refused"
-    if isinstance(error, httpx.TimeoutException):
-        return "time"
     return "broken"
 
 
-def _safe(error: httpx.TransportError | OSError) -> str:
-    seen: BaseException | None = error
+def _safe(causes: Sequence[BaseException]) -> str:
     number = ""
-    while seen is not None:
+    for seen in causes:
         if isinstance(seen, ssl.SSLCertVerificationError):
             number = f" ({seen.verify_message})"
         elif isinstance(seen, OSError) and seen.errno:
             number = number or f" ({seen.errno})"
-        seen = seen.__cause__ or seen.__context__
-    return f"{type(error).__name__}{number}"
+    return f"{type(causes[0]).__name__}{number}"

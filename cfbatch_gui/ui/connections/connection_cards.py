@@ -444,6 +444,7 @@ def _privacy(kind: str) -> str:
         )
     if kind == "gateway":
         return tr(
-            "Tokens and texts go to Cloudflare alone. A gateway keeps what passes through it, if its logs are on."
+            "Tokens and texts go to Cloudflare alone. Each call asks the gateway to keep no texts in its logs, to"
+            " answer nothing from its cache, and to repeat nothing by itself."
         )
     return tr("The token is sent to Cloudflare alone; texts too, and only when you press send.")

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, KeyringState, TokenSource
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -35,7 +35,7 @@ class AccountState:
     token_problem: str = ""
     keyring_problem: str = ""
     can_unlock: bool = False
-    is_keyring_broken: bool = False
+    keyring: KeyringState = KeyringState.UNKNOWN
     is_checking: bool = False
     problem: str = ""
     service: str = ""
@@ -309,16 +309,12 @@ class TokenBlock(FieldBlock):
             self.set_hint(self.tr("It is not shown again."))
         elif state.token_source is TokenSource.SESSION:
             self._show_where(self._words.in_memory, "key-round", changeable=True)
-            self.set_attention(
-                self.tr(
-                    "No keyring took it: it is kept until the program ends. To keep it outside, set {variable}."
-                ).format(variable=state.token_variable)
-            )
+            self.set_attention(self._words_without_keyring())
         else:
             self._show_editor(can_cancel=False)
 
     def _keyring_words(self, state: AccountState) -> str:
-        if state.is_keyring_broken:
+        if state.keyring is KeyringState.BROKEN:
             return self.tr("Your keyring cannot be used")
         return self.tr("Your keyring is locked") if state.can_unlock else self.tr("Your keyring does not answer")
 
@@ -363,7 +359,14 @@ class TokenBlock(FieldBlock):
         self._hint_for_new()
 
     def _hint_for_new(self) -> None:
-        self.set_hint(self.tr("Goes into this computer’s keyring, if there is one, and is never shown again."))
+        if self._state.keyring is KeyringState.ABSENT:
+            self.set_attention(self._words_without_keyring())
+        else:
+            self.set_hint(self.tr("Goes into this computer’s keyring, if there is one, and is never shown again."))
+
+    def _words_without_keyring(self) -> str:
+        words = self.tr("No keyring takes it: it is kept until the program ends. To keep it outside, set {variable}.")
+        return words.format(variable=self._state.token_variable)
 
     def _show_where(self, text: str, icon: str, *, changeable: bool) -> None:
         self._where.setText(text)

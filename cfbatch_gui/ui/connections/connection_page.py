@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, KeyringState, TokenSource, variable_of
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, variable_of
 from cfbatch_gui.core.errors import Action, ConnectionProblem, KeyringUnavailable, NotConnected, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -178,23 +178,16 @@ class OtherConnections(QWidget):
         return CardState(summary.is_ready, token, gateway)
 
     async def _secret(self, secret_id: str, find_source: Callable[[], Awaitable[TokenSource | None]]) -> AccountState:
-        variable = variable_of(secret_id)
+        state = AccountState(token_variable=variable_of(secret_id))
         try:
             source = await find_source()
         except KeyringUnavailable as error:
-            can_unlock = error.action is Action.UNLOCK
-            is_broken = self._program.credentials.state is KeyringState.BROKEN
-            return AccountState(
-                keyring_problem=error.message,
-                can_unlock=can_unlock,
-                is_keyring_broken=is_broken,
-                token_variable=variable,
-            )
+            state = replace(state, keyring_problem=error.message, can_unlock=error.action is Action.UNLOCK)
         except NotConnected as error:
-            return AccountState(token_problem=error.message, token_variable=variable)
-        return AccountState(
-            token_source=source, token_is_fixed=source is TokenSource.ENVIRONMENT, token_variable=variable
-        )
+            state = replace(state, token_problem=error.message)
+        else:
+            state = replace(state, token_source=source, token_is_fixed=source is TokenSource.ENVIRONMENT)
+        return replace(state, keyring=self._program.credentials.state)
 
     def _show_guide(self, card: SavedCard) -> None:
         guide = WorkerGuide(self._tasks, self._program.remembered_folder(FolderUse.WORKERS), self.window())

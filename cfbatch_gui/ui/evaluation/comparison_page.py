@@ -11,7 +11,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signa
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
+from cfbatch_gui.core.evaluation.comparison import write_queries, write_texts
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -31,10 +31,11 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
     with_top,
 )
 from cfbatch_gui.ui.evaluation.comparison_tabs import AnswerTab, JobsTab, QueriesTab, ScoresTab, read_texts
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
-from cfbatch_gui.ui.tables.table_view import Memory, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

@@ -1,4 +1,4 @@
-"""What can be done with a whole draft: send, try, duplicate, rename, delete, save its rejected rows, and recipes."""
+"""What can be done with a draft alone: send, try, save its rejected rows, and recipes."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -39,8 +39,7 @@ class DraftActions(QWidget):
     """Never shown: a widget because it is the parent of dialogs."""
 
     sent = Signal(str)
-    duplicate_made = Signal(str)
-    deleted = Signal(str)
+    copy_made = Signal(str)
 
     def __init__(
         self, program: Program, drafts: DraftStates, files: DraftFiles, notices: Notices, parent: QWidget
@@ -60,15 +59,6 @@ class DraftActions(QWidget):
 
     def try_first(self, job_id: str) -> None:
         self._tasks.start(f"try {job_id}", self._try_first(job_id))
-
-    def duplicate(self, job_id: str) -> None:
-        self._tasks.start("duplicate", self._duplicate(job_id))
-
-    def rename(self, job_id: str, name: str) -> None:
-        self._tasks.start(f"rename {job_id}", self._rename(job_id, name))
-
-    def delete(self, job_id: str) -> None:
-        self._tasks.start(f"delete {job_id}", self._delete(job_id))
 
     def save_problems(self, job_id: str, kind: str) -> None:
         self._tasks.start("save", self._save_problems(job_id, kind))
@@ -140,34 +130,8 @@ class DraftActions(QWidget):
         except BaseException:
             await self._program.store.on_disk(self._program.drafts.delete, copy.id)
             raise
-        self.duplicate_made.emit(copy.id)
+        self.copy_made.emit(copy.id)
         self.sent.emit(copy.id)
-
-    async def _duplicate(self, job_id: str) -> None:
-        name = self.tr("{name}, copy").format(name=self._drafts.job(job_id).name)
-        copy = await asyncio.to_thread(self._program.drafts.duplicate, job_id, name)
-        self.duplicate_made.emit(copy.id)
-
-    async def _rename(self, job_id: str, name: str) -> None:
-        await self._program.store.on_disk(self._program.drafts.rename, job_id, name)
-        self._drafts.job_changed.emit(job_id)
-
-    async def _delete(self, job_id: str) -> None:
-        name = self._drafts.job(job_id).name
-        await self._program.store.on_disk(self._program.drafts.delete, job_id)
-        self._drafts.forget(job_id)
-        self.deleted.emit(job_id)
-        self._drafts.job_changed.emit(job_id)
-        text = self.tr("“{name}” was deleted.").format(name=name)
-        words = self.tr("Undo deleting “{name}”").format(name=one_line(name, 40))
-        self._notices.show_undo(text, words, partial(self._undo_deleting, job_id))
-
-    def _undo_deleting(self, job_id: str) -> None:
-        self._tasks.start(f"restore {job_id}", self._restore(job_id))
-
-    async def _restore(self, job_id: str) -> None:
-        await self._program.store.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
-        self._drafts.job_changed.emit(job_id)
 
     async def _save_problems(self, job_id: str, kind: str) -> None:
         stem = Path(self._drafts.job(job_id).source_name).stem or self.tr("rows")

@@ -26,6 +26,7 @@ from cfbatch_gui.ui.inputs.intake import DropTarget, DropVeil, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.text_editors import whole_reading
 from cfbatch_gui.ui.inputs.version_section import DraftVersions, VersionSection
+from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.notices import Notices, PageUndo
 from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
@@ -36,10 +37,11 @@ class DraftPage(QWidget):
     """Shows one draft at a time; others that were shown go on being read."""
 
     connection_wanted = Signal()
-    tags_wanted = Signal(str)
     phase_changed = Signal(str)
 
-    def __init__(self, program: Program, notices: Notices, *, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, program: Program, notices: Notices, actions: JobActions, *, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._program, self._notices = program, notices
         self._connections: tuple[ConnectionSummary, ...] = ()
@@ -57,17 +59,17 @@ class DraftPage(QWidget):
         self.changed = drafts.job_changed
         reading.progressed.connect(self._progressed)
         acts = self.acts = DraftActions(program, drafts, self.files, notices, self)
-        self.sent, self.duplicate_made, self.deleted = acts.sent, acts.duplicate_made, acts.deleted
+        self.sent, self.copy_made = acts.sent, acts.copy_made
         undo = self.tr("Undo reading the file like the one before")
         self._undo = PageUndo(self, notices.undos, undo, self.choices.suggest_again)
         self.intake = Intake(program, drafts, self.files, notices, self)
         self.header = PageHeader(renamable=True)
         self.header.set_facts(self.tr("nothing is sent before you say so"))
-        self.header.renamed.connect(lambda name: acts.rename(self.job_id(), name))
+        self.header.renamed.connect(lambda name: actions.rename(self.job_id(), name))
         self.header.more.add(self.tr("Rename"), self.header.rename, "pencil")
-        self.header.more.add(self.tr("Duplicate"), self.duplicate, "copy")
-        self.header.more.add(self.tr("Tags…"), lambda: self.tags_wanted.emit(self.job_id()), "tag")
-        self.header.more.add(self.tr("Delete"), self.delete, "trash-2")
+        self.header.more.add(self.tr("Duplicate"), lambda: actions.duplicate(self.job_id()), "copy")
+        self.header.more.add(self.tr("Tags…"), lambda: actions.tag(self.job_id()), "tag")
+        self.header.more.add(self.tr("Delete"), lambda: actions.delete(self.job_id()), "trash-2")
         self.header.more.show()
         self._make_sections()
         self._veil = DropVeil(self)
@@ -136,12 +138,6 @@ class DraftPage(QWidget):
     def try_first(self) -> None:
         if self.check.try_button.isEnabled():
             self.acts.try_first(self.job_id())
-
-    def duplicate(self) -> None:
-        self.acts.duplicate(self.job_id())
-
-    def delete(self) -> None:
-        self.acts.delete(self.job_id())
 
     async def close_work(self) -> None:
         await self.tasks.close()

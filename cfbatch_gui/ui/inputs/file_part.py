@@ -6,9 +6,9 @@ from dataclasses import replace
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.cell_texts import read_template
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role, Shape
+from cfbatch_gui.core.inputs.layouts import read_template
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles

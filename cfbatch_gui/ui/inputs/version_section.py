@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.reuse import NOTHING
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.versions.differences import (
+from cfbatch_gui.core.versions import (
     Change,
     ComparedRow,
     DraftVersion,

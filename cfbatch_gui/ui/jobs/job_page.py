@@ -1,24 +1,25 @@
 """The page of a sent job: its header, progress, results and details, and copying the job as code."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress, wants_account
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import key_name
+from cfbatch_gui.ui.job_actions import JobActions, can_be_compared, can_be_forgotten
 from cfbatch_gui.ui.jobs.job_summary import (
     can_be_sent_again,
     can_change_account,
@@ -27,11 +28,10 @@ from cfbatch_gui.ui.jobs.job_summary import (
     request_ids,
     summary_words,
 )
-from cfbatch_gui.ui.jobs.library import JobActions
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.state_names import connection_of, words_of_job
-from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
 
@@ -57,7 +57,7 @@ class JobPage(QWidget):
         program: Program,
         notices: Notices,
         results: Mapping[str, ResultView],
-        job_actions: JobActions,
+        actions: JobActions,
         *,
         memory: Memory | None = None,
     ) -> None:
@@ -68,7 +68,7 @@ class JobPage(QWidget):
         self._planned: dict[str, Planned] = {}
         self._is_choosing_tab = False
         self.tasks = Tasks(self, self._say)
-        self.results, self._job_actions = results, job_actions
+        self.results, self._actions = results, actions
         self._make_header()
         self._make_tabs()
         content = column(self.header, 6, self.tabs, gap=0)
@@ -100,9 +100,8 @@ class JobPage(QWidget):
         self._job = job
         if is_other and job.id not in self._planned:
             self.tasks.start("planned", self._read_planned(job.id))
-        self._show_header(job)
         self._show_tabs(job, is_other=is_other)
-        self._to_vectorize.setVisible(self.tabs.is_shown(VECTORIZE))
+        self._show_header(job)
         self._show_current()
 
     def show_vectors(self) -> None:
@@ -111,9 +110,6 @@ class JobPage(QWidget):
     def show_quality(self) -> None:
         if self.tabs.is_shown(QUALITY):
             self.tabs.choose(QUALITY)
-
-    def show_vectorize(self) -> None:
-        self.tabs.choose(VECTORIZE)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         key = self.tabs.current()
@@ -126,50 +122,74 @@ class JobPage(QWidget):
     # The header
 
     def _make_header(self) -> None:
-        self.header, wanted = PageHeader(renamable=True), self._job_actions
-        self.header.renamed.connect(lambda name: self._with_job(lambda job_id: wanted.renamed.emit(job_id, name)))
-        runner, actions, of_job = self._program.runner, self._program.actions, self._of_job
+        self.header = PageHeader(renamable=True)
+        actions, runner, of_job = self._actions, self._program.runner, self._of_job
+        self.header.renamed.connect(lambda name: self._with_job(lambda job_id: actions.rename(job_id, name)))
         self.check_button = Button(self.tr("Check now"), "refresh-cw", of_job(runner.check_now))
         stop = of_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
         self.stop_button = Button(self.tr("Stop watching"), "pause", stop)
         self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
-        self.compare_button = Button(self.tr("Compare"), "git-compare", of_job(wanted.compare_wanted.emit))
-        self.export_button = PrimaryButton(self.tr("Export…"), "download", of_job(wanted.export_wanted.emit))
+        self.compare_button = Button(self.tr("Compare"), "git-compare", of_job(actions.compare))
+        self.export_button = PrimaryButton(self.tr("Export…"), "download", of_job(actions.export))
         buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
         for button in buttons:
             self.header.add_button(button)
-        more = self.header.more
-        more.add(self.tr("Rename") + "\tF2", self.header.rename, "pencil")
-        self._duplicate = more.add(self.tr("Duplicate"), of_job(wanted.duplicated.emit), "copy")
+        self._shown: dict[QAction, Callable[[Job], bool]] = {}
+        self._fill_more(actions)
+        self.header.more.show()
+
+    def _fill_more(self, actions: JobActions) -> None:
+        def add(text: str, act: Callable[[str], object], icon: str, shown: Callable[[Job], bool] = bool) -> QAction:
+            action = self.header.more.add(text, self._of_job(act), icon)
+            self._shown[action] = shown
+            return action
+
+        def on_account(work: Callable[[str], Coroutine[Any, Any, object]]) -> Callable[[str], object]:
+            return lambda job_id: self.tasks.start("account", work(job_id))
+
         compare, judge = (key_name(each) for each in ("Ctrl+Shift+C", "Ctrl+J"))
+        add(self.tr("Rename") + "\tF2", lambda _: self.header.rename(), "pencil")
+        self._duplicate = add(self.tr("Duplicate"), actions.duplicate, "copy")
         text = self.tr("Compare with…") + "\t" + compare
-        self._compare = more.add(text, of_job(wanted.compare_wanted.emit), "git-compare")
+        add(text, actions.compare, "git-compare", lambda job: can_be_compared(job) and not is_over(job))
         text = self.tr("Judge its texts…") + "\t" + judge
-        self._judge = more.add(text, of_job(wanted.judge_wanted.emit), "list-ordered")
-        self._to_vectorize = more.add(self.tr("Send to Vectorize…"), self.show_vectorize, "send")
-        export = of_job(wanted.export_wanted.emit)
-        self._export_so_far = more.add(self.tr("Export what is here…"), export, "download")
-        collect = of_job(lambda job_id: self.tasks.start("account", actions.collect_in_account(job_id)))
-        self._to_account = more.add(self.tr("Collect in my account"), collect, "inbox")
-        ask = of_job(lambda job_id: self.tasks.start("account", actions.collect_here(job_id)))
-        self._to_service = more.add(self.tr("Ask the service directly"), ask, "cloud")
-        clear = of_job(lambda job_id: self.tasks.start("account", self._clear(job_id)))
-        self._clear_account = more.add(self.tr("Delete the copies in my account"), clear, "trash-2")
-        self._copy_ids = more.add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
-        self._copy_code = [
-            more.add(text, of_job(partial(self._copy_code_in, language)), "file-text")
-            for text, language in (
-                (self.tr("Copy as curl"), "curl"),
-                (self.tr("Copy as Python"), "python"),
-                (self.tr("Copy as Worker code"), "worker"),
-            )
-        ]
-        self._forget = more.add(self.tr("Remove its texts…"), of_job(wanted.forget_wanted.emit), "eye-off")
-        more.add(self.tr("Tags…"), of_job(lambda job_id: wanted.tags_wanted.emit([job_id])), "tag")
-        self._archive = more.add(self.tr("Archive"), of_job(lambda job_id: wanted.archived.emit([job_id])), "archive")
-        more.menu().addSeparator()
-        more.add(self.tr("Delete"), of_job(lambda job_id: wanted.deleted.emit([job_id])), "trash-2")
-        more.show()
+        add(text, actions.judge, "list-ordered", lambda job: can_be_compared(job) and not job.texts_forgotten_at)
+        add(
+            self.tr("Send to Vectorize…"),
+            lambda _: self.tabs.choose(VECTORIZE),
+            "send",
+            lambda _: self.tabs.is_shown(VECTORIZE),
+        )
+        so_far = self.tr("Export what is here…")
+        add(so_far, actions.export, "download", lambda job: job.has_results and not is_over(job))
+        collect, ask = self._program.actions.collect_in_account, self._program.actions.collect_here
+        add(
+            self.tr("Collect in my account"),
+            on_account(collect),
+            "inbox",
+            lambda job: self._can_go(job, to_account=True),
+        )
+        text = self.tr("Ask the service directly")
+        add(text, on_account(ask), "cloud", lambda job: self._can_go(job, to_account=False))
+        add(self.tr("Delete the copies in my account"), on_account(self._clear), "trash-2", can_clear_account)
+        self._copy_ids = add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
+        for text, language in (
+            (self.tr("Copy as curl"), "curl"),
+            (self.tr("Copy as Python"), "python"),
+            (self.tr("Copy as Worker code"), "worker"),
+        ):
+            add(text, partial(self._copy_code_in, language), "file-text", _has_requests)
+        add(self.tr("Remove its texts…"), actions.forget_texts, "eye-off", can_be_forgotten)
+        add(self.tr("Tags…"), actions.tag, "tag")
+        self._archive = add(self.tr("Archive"), actions.archive, "archive")
+        self.header.more.menu().addSeparator()
+        add(self.tr("Delete"), actions.delete, "trash-2")
+
+    def _can_go(self, job: Job, *, to_account: bool) -> bool:
+        """Whether who collects its answers can be changed, from the service to the account or the other way."""
+        connection = connection_of(self._program, job)
+        is_wanted = connection is not None and wants_account(job, connection)
+        return can_change_account(job, connection) and is_wanted is not to_account
 
     def _show_header(self, job: Job) -> None:
         state = words_of_job(job)
@@ -180,45 +200,27 @@ class JobPage(QWidget):
         over = is_over(job)
         is_paused = bool(job.paused_because) and not over
         at_service = any(batch.state.is_at_service for batch in job.batches)
+        self.check_button.setText(self.tr("Fetch now") if account_progress(job).is_used else self.tr("Check now"))
         self.check_button.setVisible(not over and not is_paused)
         self.check_button.set_possible("" if at_service else self.tr("No batch is at the service."))
         self.stop_button.setVisible(not over and not is_paused and job.state is not JobState.OUTCOME_UNKNOWN)
         self.carry_on_button.setVisible(is_paused)
         self.export_button.setVisible(over)
         self.export_button.set_possible("" if job.has_results else self.tr("Nothing came back that could be written."))
-        can_compare = job.kind is Kind.RANK and job.has_results
-        self.compare_button.setVisible(can_compare and over)
-        self._compare.setVisible(can_compare and not over)
-        self._judge.setVisible(can_compare and not job.texts_forgotten_at)
-        self._export_so_far.setVisible(job.has_results and not over)
-        self._forget.setVisible(job.state in FORGETTABLE and not job.texts_forgotten_at)
+        self.compare_button.setVisible(can_be_compared(job) and over)
+        for action, is_shown in self._shown.items():
+            action.setVisible(is_shown(job))
         self._copy_ids.setEnabled(bool(request_ids(job.batches)))
-        self._show_account_actions(job)
-        # What an attached job has sent is not stored.
-        has_requests = not (job.attached or job.has_named_texts or job.texts_forgotten_at)
-        for action in self._copy_code:
-            action.setVisible(has_requests)
         self._duplicate.setEnabled(not job.has_named_texts and not job.texts_forgotten_at)
         self._archive.setText(self.tr("Take out of the archive") if job.archived else self.tr("Archive"))
-
-    def _show_account_actions(self, job: Job) -> None:
-        connection = connection_of(self._program, job)
-        can_change = can_change_account(job, connection)
-        is_wanted = connection is not None and wants_account(job, connection)
-        self._to_account.setVisible(can_change and not is_wanted)
-        self._to_service.setVisible(can_change and is_wanted)
-        self._clear_account.setVisible(can_clear_account(job))
-        is_used = account_progress(job).is_used
-        self.check_button.setText(self.tr("Fetch now") if is_used else self.tr("Check now"))
 
     async def _clear(self, job_id: str) -> None:
         await self._program.runner.account.clear(job_id, at_once=True)
         text = self.tr("The copies of “{name}” in your account were deleted; its results are here.")
         self._notices.show_notice(text.format(name=self._program.ledger.job(job_id).name), "done")
 
-    def _copy_request_ids(self) -> None:
-        if self._job is not None:
-            QGuiApplication.clipboard().setText(request_ids(self._job.batches))
+    def _copy_request_ids(self, job_id: str) -> None:
+        QGuiApplication.clipboard().setText(request_ids(self._program.ledger.job(job_id).batches))
 
     def _copy_code_in(self, name: str, job_id: str) -> None:
         """Copy the code to the clipboard, with a notice that offers to save the files that it reads. `name` is that
@@ -357,6 +359,11 @@ class JobPage(QWidget):
 
     def _of_job(self, do: Callable[[str], object]) -> Callable[[], None]:
         return partial(self._with_job, do)
+
+
+def _has_requests(job: Job) -> bool:
+    """Whether what it has sent is stored; that of an attached job is not."""
+    return not (job.attached or job.has_named_texts or job.texts_forgotten_at)
 
 
 def _has_progress(job: Job) -> bool:

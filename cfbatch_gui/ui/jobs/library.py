@@ -1,20 +1,18 @@
 """The sidebar: the button for a new job, the search field, the jobs in groups, the archive, the connection in use."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
-from PySide6.QtCore import QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QMenu
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.dialogs import FormDialog
-from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.job_actions import JobActions, can_be_compared
 from cfbatch_gui.ui.jobs.library_list import ENTRY_ROLE, GroupEntry, JobList, LibraryRows
-from cfbatch_gui.ui.theme import LARGE, LEAST_SIDEBAR, MEDIUM, SMALL, scaled
+from cfbatch_gui.ui.theme import LEAST_SIDEBAR, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Clickable,
     ElidedLabel,
@@ -29,13 +27,7 @@ from cfbatch_gui.ui.widgets import (
     boxed,
     column,
     row,
-    scrolled,
 )
-
-
-def can_be_compared(job: Job) -> bool:
-    return job.kind is Kind.RANK and job.has_results
-
 
 _AGES_EVERY = 20_000  # milliseconds between repaints, which update the ages
 
@@ -50,22 +42,8 @@ _CONNECTION_ICONS: dict[ConnectionState, tuple[str, str]] = {
 }
 
 
-class JobActions(QObject):
-    """What the user wants of jobs, in the list and on a page: by a job's id, or a list of ids."""
-
-    renamed = Signal(str, str)  # with the new name
-    duplicated = Signal(str)
-    compare_wanted = Signal(str)
-    judge_wanted = Signal(str)
-    comparison_wanted = Signal(list)  # of these with each other
-    tags_wanted = Signal(list)
-    archived = Signal(list)
-    deleted = Signal(list)
-    export_wanted = Signal(str)
-    forget_wanted = Signal(str)
-
-
 class Library(QFrame):
+    job_actions: JobActions  # given to it by the window
     opened = Signal(str)
     new_job = Signal()
     connection_opened = Signal()
@@ -76,18 +54,15 @@ class Library(QFrame):
         super().__init__()
         self.setProperty("kind", "sidebar")
         self._opened_id = ""
-        self.job_actions = JobActions(self)
         self.new_button = PrimaryButton(self.tr("New job"), "plus", self.new_job.emit)
         self.new_button.setProperty("large", "true")
         self.find_field = SearchField(self.tr("Find a job"))
         self.rows = LibraryRows(self)
-        self.rows.renamed.connect(self.job_actions.renamed)
+        self.rows.renamed.connect(self._rename)
         self.list = JobList(self.rows, clock)
         self.list.chosen.connect(self._chosen)
         self.list.menu_wanted.connect(self._menu)
-        self.list.delete_wanted.connect(
-            lambda: self.job_actions.deleted.emit([job.id for job in self.list.selected_jobs()])
-        )
+        self.list.delete_wanted.connect(lambda: self.job_actions.delete(*(job.id for job in self.list.selected_jobs())))
         self.find_field.searched.connect(self._find)
         self._nothing = Label(self.tr("No job has such a name or tag."), "small", wrap=True)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -157,19 +132,19 @@ class Library(QFrame):
         rankings = [job.id for job in jobs if can_be_compared(job)]
         if len(rankings) > 1:
             text = self.tr("Compare these {n}…").format(n=display.number(len(rankings)))
-            add_action(menu, text, lambda: self.job_actions.comparison_wanted.emit(rankings), "git-compare")
+            add_action(menu, text, lambda: self.job_actions.compare(*rankings), "git-compare")
         text = display.plural(len(everything), "Tag {n} job…", "Tag {n} jobs…")
-        add_action(menu, text, lambda: self.job_actions.tags_wanted.emit(everything), "tag")
+        add_action(menu, text, lambda: self.job_actions.tag(*everything), "tag")
         put_away = [job.id for job in jobs if job.is_sent and not job.archived]
         archived = put_away or [job.id for job in jobs if job.archived]
         if archived:
             text = display.plural(len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive")
             if put_away:
                 text = display.plural(len(put_away), "Archive {n} job", "Archive {n} jobs")
-            add_action(menu, text, lambda: self.job_actions.archived.emit(archived), "archive")
+            add_action(menu, text, lambda: self.job_actions.archive(*archived), "archive")
         menu.addSeparator()
         text = display.plural(len(everything), "Delete {n} job", "Delete {n} jobs")
-        delete = add_action(menu, text, lambda: self.job_actions.deleted.emit(everything), "trash-2")
+        delete = add_action(menu, text, lambda: self.job_actions.delete(*everything), "trash-2")
         delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
 
     def toggle_archive(self) -> None:
@@ -187,6 +162,9 @@ class Library(QFrame):
         index = self.rows.index_of(self._opened_id)
         if index.isValid():
             self.list.edit(index)
+
+    def _rename(self, job_id: str, name: str) -> None:
+        self.job_actions.rename(job_id, name)
 
     def _mark(self) -> None:
         self.list.mark(self._opened_id, self.rows.index_of(self._opened_id))
@@ -222,19 +200,19 @@ class Library(QFrame):
         menu.popup(position)
 
     def _fill_for_one(self, menu: QMenu, job_id: str) -> None:
-        index, wanted = self.rows.index_of(job_id), self.job_actions
+        index, actions = self.rows.index_of(job_id), self.job_actions
         add_action(menu, self.tr("Rename"), lambda: self.list.edit(index), "pencil").setShortcut(QKeySequence("F2"))
-        add_action(menu, self.tr("Duplicate"), lambda: wanted.duplicated.emit(job_id), "copy")
+        add_action(menu, self.tr("Duplicate"), lambda: actions.duplicate(job_id), "copy")
         job = index.data(ENTRY_ROLE)
         if isinstance(job, Job) and can_be_compared(job):
-            add_action(menu, self.tr("Compare with…"), lambda: wanted.compare_wanted.emit(job_id), "git-compare")
-            add_action(menu, self.tr("Judge its texts…"), lambda: wanted.judge_wanted.emit(job_id), "list-ordered")
-        add_action(menu, self.tr("Tags…"), lambda: wanted.tags_wanted.emit([job_id]), "tag")
+            add_action(menu, self.tr("Compare with…"), lambda: actions.compare(job_id), "git-compare")
+            add_action(menu, self.tr("Judge its texts…"), lambda: actions.judge(job_id), "list-ordered")
+        add_action(menu, self.tr("Tags…"), lambda: actions.tag(job_id), "tag")
         if isinstance(job, Job) and job.is_sent:
             text = self.tr("Take out of the archive") if job.archived else self.tr("Archive")
-            add_action(menu, text, lambda: wanted.archived.emit([job_id]), "archive")
+            add_action(menu, text, lambda: actions.archive(job_id), "archive")
         menu.addSeparator()
-        delete = add_action(menu, self.tr("Delete"), lambda: wanted.deleted.emit([job_id]), "trash-2")
+        delete = add_action(menu, self.tr("Delete"), lambda: actions.delete(job_id), "trash-2")
         delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
 
 
@@ -279,54 +257,3 @@ class ConnectionFoot(Clickable):
         self._name.setText(name)
         self._detail.setText(detail)
         self._gear.setAccessibleDescription(f"{name}, {detail}")
-
-
-_MOST = 20  # tags that are typed at once
-
-
-class TagDialog(FormDialog):
-    """`chosen` has the tags of each job once it is accepted. Open it with `dialogs.finished`."""
-
-    def __init__(self, jobs: Sequence[Job], known: Iterable[str], parent: QWidget | None = None) -> None:
-        from cfbatch_gui.core.jobs.drafts import LONGEST_TAG
-
-        super().__init__(tr("Tags"), parent)
-        self._jobs = tuple(jobs)
-        title = self.tr("Tags of “{name}”").format(name=display.one_line(jobs[0].name, 60))
-        if len(jobs) > 1:
-            title = display.plural(len(jobs), "Tags of {n} job", "Tags of {n} jobs")
-        self.boxes = {tag: self._box(tag) for tag in sorted(set(known), key=str.casefold)}
-        self.field = QLineEdit()
-        self.field.setPlaceholderText(self.tr("New tags, with commas between them"))
-        self.field.setAccessibleName(self.tr("New tags"))
-        self.field.setMaxLength(_MOST * LONGEST_TAG)
-        about = self.tr("Short words of your own; the search field above the jobs finds them.")
-        body = QWidget()
-        ticks = column(*self.boxes.values(), gap=SMALL, margins=(0, 0, SMALL, 0))
-        ticks.addStretch(1)
-        body.setLayout(ticks)
-        area = scrolled(body)
-        if not self.boxes:
-            area.hide()
-        save = PrimaryButton(tr("Save"), on_click=self.accept)
-        self.lay_out(title, about, area, self.field, LARGE - MEDIUM, accept=save).setStretchFactor(area, 1)
-        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def sizeHint(self) -> QSize:
-        return QSize(scaled(400), super().sizeHint().height())
-
-    def chosen(self) -> Mapping[str, tuple[str, ...]]:
-        typed = [tag for tag in self.field.text().split(",")[:_MOST] if tag.strip()]
-        ticked = [tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.Checked]
-        left = {tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.PartiallyChecked}
-        return {job.id: (*(tag for tag in job.tags if tag in left), *ticked, *typed) for job in self._jobs}
-
-    def _box(self, tag: str) -> QCheckBox:
-        box = QCheckBox(tag.replace("&", "&&"))
-        having = sum(tag in job.tags for job in self._jobs)
-        if 0 < having < len(self._jobs):
-            box.setTristate(True)
-            box.setCheckState(Qt.CheckState.PartiallyChecked)
-        else:
-            box.setChecked(having > 0)
-        return box

@@ -30,7 +30,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
-from cfbatch_gui.core.results.exports.delimited import Dialect
+from cfbatch_gui.core.results.exports.csv_tables import Dialect
 from cfbatch_gui.core.results.numbers import round_step
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import RememberedFolder

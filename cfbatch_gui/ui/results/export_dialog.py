@@ -18,7 +18,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.core.versions.differences import ChangedSince, changed_since_predecessor, removed_list
+from cfbatch_gui.core.versions import ChangedSince, changed_since_predecessor, removed_list
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr

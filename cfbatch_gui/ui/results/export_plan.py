@@ -17,7 +17,7 @@ from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.versions.differences import ChangedSince
+from cfbatch_gui.core.versions import ChangedSince
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices

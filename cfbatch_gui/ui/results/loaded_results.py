@@ -11,7 +11,7 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.outcomes import Status
-from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, score_figures
+from cfbatch_gui.core.results.score_table import Baseline, ScoreFigures, score_figures
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr

@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.score_figures import ScoreFigures
+from cfbatch_gui.core.results.score_table import ScoreFigures
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
@@ -46,9 +46,9 @@ class OverviewView(ResultsPage[ScoreFigures]):
 
     score_help_wanted = Signal()
 
-    def __init__(self, program: Program, notices: Notices, *, figures: FigureReader | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices, figures: FigureReader) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._reader = figures or FigureReader(program)
+        self._reader = figures
         self._make_widgets(program)
         self._lay_out()
 

@@ -9,7 +9,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.versus_scores import (
+from cfbatch_gui.core.results.nearest import (
     VersusScores,
     scores_versus_similarities,
     texts_of_pairs,

@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.client import check_index_name
+from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_index_name
+from cfbatch_gui.core.vectorize.planning import usual_key
 from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushCheck, PushOptions, PushProblem
-from cfbatch_gui.core.vectorize.rows import usual_key
-from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
 from cfbatch_gui.core.workers_ai.limits import MAX_METADATA_BYTES
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled

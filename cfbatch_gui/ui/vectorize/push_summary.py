@@ -12,8 +12,9 @@ from cfbatch_gui.core.vectorize.push_values import Hit, Push, PushOutcome, PushS
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
-from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, Memory, TableView
+from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.vectorize.running_pushes import RunningPush, ago_words, dimension_words, id_words, short_name
 from cfbatch_gui.ui.widgets import (
@@ -153,7 +154,7 @@ class PushSummary(QWidget):
         self._push, self._form = push, dimension_words(dimension, metric)
         icon, colour = _STATES[push.outcome]
         self._icon.set_icon(icon, colour)
-        self.title.setText(_title(push))
+        self.title.setText(said(push.sentence))
         self.notes.set_line("\n".join(map(said, push.notes)))
         self.notes.setVisible(bool(push.notes))
         self.sent.set_rows(tuple(pushes))
@@ -199,7 +200,9 @@ class PushSummary(QWidget):
         if running is not None and running.progress is not None:
             self.line.setText(said(running.progress.waiting or running.progress.sentence))
             return
-        line = " · ".join(filter(None, (self._form, *_found_words(self._push, self._clock()))))
+        checked = self._push.checked_at
+        about = " · ".join(filter(None, (self._form, ago_words(checked, self._clock()) if checked else "")))
+        line = f"{said(self._push.finding)}\n{about}"
         if line != self.line.text():
             self.line.setText(line)
 
@@ -211,49 +214,6 @@ _STATES = {
     PushOutcome.DIFFERENT: ("triangle-alert", "attention"),
     PushOutcome.SENDING: ("pause", "attention"),
 }
-
-
-def _title(push: Push) -> str:
-    counts = {"n": display.number(push.acknowledged), "total": display.number(push.vectors)}
-    patterns = {
-        PushOutcome.VERIFIED: tr("{total} of {total} are in “{index}”"),
-        PushOutcome.SENT: tr("{total} were sent to “{index}”"),
-        PushOutcome.NOT_YET: tr("“{index}” has not taken in all {total} yet"),
-        PushOutcome.DIFFERENT: tr("“{index}” does not hold what was sent"),
-        PushOutcome.SENDING: tr("{n} of {total} were sent to “{index}”"),
-    }
-    return patterns[push.outcome].format(index=short_name(push.index), **counts)
-
-
-def _found_words(push: Push, now: float) -> tuple[str, ...]:
-    ago = ago_words(push.checked_at, now) if push.checked_at else ""
-    if push.outcome is PushOutcome.VERIFIED:
-        equal = display.plural(
-            push.compared, "counted and {n} of them read back, equal", "counted and {n} of them read back, all equal"
-        )
-        return (equal, ago)
-    if push.outcome is PushOutcome.NOT_YET:
-        return (tr("that can take minutes; check again later"), ago)
-    if push.outcome is PushOutcome.DIFFERENT:
-        return (_difference(push), ago)
-    return (tr("whether they are in it was not checked yet"),)
-
-
-def _difference(push: Push) -> str:
-    if push.missing or push.different:
-        pattern = tr(
-            "of {n} read back, {missing} are missing and {different} have other values; what is sent next is everything"
-        )
-    else:
-        pattern = tr("it counts {found} vectors, and {expected} were sent; what is sent next is everything")
-    counts = {
-        "n": push.compared,
-        "missing": push.missing,
-        "different": push.different,
-        "found": push.in_index,
-        "expected": push.expected,
-    }
-    return pattern.format(**{name: display.number(count) for name, count in counts.items()})
 
 
 def _columns() -> tuple[Column[Push], ...]:

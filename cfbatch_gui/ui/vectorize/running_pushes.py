@@ -10,9 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.vectorize.client import PART_BYTES
+from cfbatch_gui.core.vectorize.client import PART_BYTES, Metric, VectorizeIndex
 from cfbatch_gui.core.vectorize.push_values import IdSource, Push, PushOptions, PushProgress, PushStage
-from cfbatch_gui.core.vectorize.wire import Metric, VectorizeIndex
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_UPLOAD_VECTORS
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr

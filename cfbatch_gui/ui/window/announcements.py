@@ -4,7 +4,7 @@ import asyncio
 import html
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +16,11 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.state_names import job_words
 from cfbatch_gui.ui.window.application import DESKTOP_ID, keep_token
-from cfbatch_gui.ui.window.job_changes import AT_WORK
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 _log = logging.getLogger(__name__)
@@ -221,18 +222,15 @@ class SystemNotices(QObject):
         return self.tr("{done} finished, {others} need you.").format(done=done, others=len(waiting) - done)
 
 
-class Announcements(QObject):
-    """`opened` brings the id of a job whose notice on the desktop was clicked."""
+class Announcements:
+    """`opened` is called with the id of a job whose notice on the desktop was clicked."""
 
-    opened = Signal(str)
-
-    def __init__(self, program: Program, window: MainWindow) -> None:
-        super().__init__(window)
+    def __init__(self, program: Program, window: MainWindow, opened: Callable[[str], object]) -> None:
         self._program, self._window = program, window
         self._states: dict[str, JobState] = {}
         self._with_account: set[str] = set()  # jobs that need this computer no more until they are fetched
         self._system = SystemNotices(QApplication.windowIcon(), window)
-        self._system.opened.connect(self.opened)
+        self._system.opened.connect(opened)
 
     def begin(self, jobs: Iterable[Job]) -> None:
         known = tuple(jobs)
@@ -259,7 +257,7 @@ class Announcements(QObject):
             self._with_account.discard(job.id)
         elif job.id not in self._with_account:
             self._with_account.add(job.id)
-            words = self.tr("{name}: with your account. You can close this computer.")
+            words = tr("{name}: with your account. You can close this computer.")
             announce(self._window, words.format(name=job.name))
 
     def _tell_desktop(self, job: Job) -> None:

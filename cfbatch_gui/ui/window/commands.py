@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
-
 from cfbatch_gui.core.errors import InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress, goes_on_elsewhere
@@ -21,10 +19,10 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.result_view import RowChoice, imported
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import NoticeBar
-from cfbatch_gui.ui.window.job_changes import AT_WORK
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
@@ -32,20 +30,18 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.inputs.draft_page import DraftPage
 
 
-class Commands(QObject):
-    """`exported_all`, `attached` and `wanted` bring the id of a job: all written, added, to be opened."""
-
-    exported_all = Signal(str)
-    attached = Signal(str)
-    wanted = Signal(str)
-
-    def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
-        super().__init__(window)
+class Commands:
+    def __init__(
+        self,
+        program: Program,
+        window: MainWindow,
+        tasks: Tasks,
+        *,
+        exported_all: Callable[[str], object],
+        open_job: Callable[[str], object],
+    ) -> None:
         self._program, self._window, self._tasks = program, window, tasks
-        window.attach.connect(lambda: tasks.start("attach", self._attach()))
-        window.account.connect(self.show_account)
-        window.back_up.connect(lambda: tasks.start("back up", self._back_up()))
-        window.about.connect(lambda: tasks.start("about", self._show_about()))
+        self._exported_all, self._open_job = exported_all, open_job
 
     def export(self, job_id: str, *, limits: "ExportOptions | None", choices: Sequence[RowChoice]) -> None:
         self._tasks.start("export", self._export(job_id, limits, tuple(choices)))
@@ -56,15 +52,18 @@ class Commands(QObject):
 
         job, notices = self._program.ledger.job(job_id), self._window.notices
         dialog = ExportDialog(self._program, notices, job, limits=limits, choices=choices, parent=self._window)
-        dialog.all_written.connect(self.exported_all)
+        dialog.all_written.connect(self._exported_all)
         dialog.open()
+
+    def attach(self) -> None:
+        self._tasks.start("attach", self._attach())
 
     async def _attach(self) -> None:
         await imported("cfbatch_gui.ui.jobs.attach_dialog")
         from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 
         dialog = AttachDialog(self._program, self._window)
-        dialog.attached.connect(self.attached)
+        dialog.attached.connect(self._open_job)
         dialog.open()
 
     def show_account(self, connection_id: str = "") -> None:
@@ -76,16 +75,22 @@ class Commands(QObject):
         from cfbatch_gui.ui.jobs.account_dialog import AccountDialog
 
         dialog = AccountDialog(self._program, self._tasks, connection_id=connection_id, parent=self._window)
-        dialog.opened.connect(self.wanted)
+        dialog.opened.connect(self._open_job)
         dialog.connection_wanted.connect(self._window.connection)
         dialog.unlock_wanted.connect(self._window.library.unlock_wanted)
         dialog.open()
+
+    def show_about(self) -> None:
+        self._tasks.start("about", self._show_about())
 
     async def _show_about(self) -> None:
         await imported("cfbatch_gui.ui.help")
         from cfbatch_gui.ui.help import AboutDialog
 
         AboutDialog(self._program, self._window).open()
+
+    def back_up(self) -> None:
+        self._tasks.start("back up", self._back_up())
 
     async def _back_up(self) -> None:
         from cfbatch_gui.core.jobs.store.backup import back_up
@@ -194,10 +199,8 @@ _PAGE = "cfbatch_gui.ui.inputs.draft_page"
 MOST_AT_ONCE = 20  # files; more are hardly meant to be a job each
 
 
-class NewJobs(QObject):
-    """`token_pasted`: what was pasted belongs in the settings. `draft` returns the page, made when first needed."""
-
-    token_pasted = Signal()
+class NewJobs:
+    """`draft` returns the page, made when first needed; `paste_token` takes what was pasted into the settings."""
 
     def __init__(
         self,
@@ -206,11 +209,11 @@ class NewJobs(QObject):
         tasks: Tasks,
         draft: "Callable[[], DraftPage]",
         *,
-        open_job: Callable[[str], None],
+        open_job: Callable[[str], object],
+        paste_token: Callable[[], object],
     ) -> None:
-        super().__init__(window)
         self._program, self._window, self._tasks, self._page = program, window, tasks, draft
-        self._open_job = open_job
+        self._open_job, self._paste_token = open_job, paste_token
         self._waiting: deque[str] = deque()
 
     def start(self, *files: Path) -> None:
@@ -276,7 +279,7 @@ class NewJobs(QObject):
         elif not pasted.strip():
             raise InputError(NOTHING_TO_PASTE)
         elif len(pasted.splitlines()) == 1 and read_pasted(pasted).token:
-            self.token_pasted.emit()
+            self._paste_token()
         else:
             await self.begin()
             self._page().paste_text(pasted)
@@ -285,7 +288,7 @@ class NewJobs(QObject):
         await self._prepare()
         path = await dialogs.open_file(
             self._window,
-            self.tr("Open a file"),
+            tr("Open a file"),
             filters=dialogs.input_filters(),
             folder=self._program.remembered_folder(FolderUse.INPUTS),
         )

@@ -20,13 +20,14 @@ _WAITING = (KeyringState.LOCKED, KeyringState.REFUSED)
 
 
 class ConnectionInUse(QObject):
-    """The keyring is asked in the background; `has_failed` says whether the last test of this connection has failed."""
+    """The keyring is asked in the background."""
 
     has_changed = Signal()
+    has_failed: Callable[[], bool]  # whether the last test of this connection has failed; the settings know
 
-    def __init__(self, program: Program, window: MainWindow, tasks: Tasks, *, has_failed: Callable[[], bool]) -> None:
+    def __init__(self, program: Program, window: MainWindow, tasks: Tasks) -> None:
         super().__init__(window)
-        self._program, self._window, self._tasks, self._has_failed = program, window, tasks, has_failed
+        self._program, self._window, self._tasks = program, window, tasks
         program.credentials.changed = self.changed
         window.library.unlock_wanted.connect(self.unlock)
         window.notices.unlock_wanted.connect(self.unlock)
@@ -96,7 +97,7 @@ class ConnectionInUse(QObject):
             words = self.tr("Your keyring cannot be used") if is_broken else self.tr("Your keyring does not answer")
             library.show_connection(used.title, words, "refused")
             return
-        has_failed = self._has_failed()
+        has_failed = self.has_failed()
         state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
         budget = self._program.address_book.budget(chosen)
         left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)

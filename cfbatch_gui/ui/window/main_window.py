@@ -22,8 +22,8 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QMainWindow, QSplitter, QSta
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import paint_icon
 from cfbatch_gui.ui.jobs.library import Library
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
-from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SIDEBAR_WIDTH, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, FileDrag
@@ -108,22 +108,10 @@ _PAINTING = 1.0  # seconds that are waited for it
 
 
 class MainWindow(QMainWindow):
-    """Emits a signal for every action of the user, and closes only when `finish` is called."""
+    """Closes only when `finish` is called."""
 
-    new_job = Signal()
-    open_file = Signal()
     files_dropped = Signal(list)  # of Path
-    paste = Signal()
-    export = Signal()
-    can_export = Signal(bool)
-    compare = Signal()
-    judge = Signal()
-    attach = Signal()
-    account = Signal()  # the list of what is in the user's account
-    back_up = Signal()
-    connection = Signal()
-    traffic = Signal()
-    about = Signal()
+    connection = Signal()  # the settings are wanted
     scheme_chosen = Signal(str)  # a `Scheme`
     close_requested = Signal()
 
@@ -152,7 +140,6 @@ class MainWindow(QMainWindow):
         self._splitter.setSizes([SIDEBAR_WIDTH, _SIZE[0] - SIDEBAR_WIDTH])
         self.setCentralWidget(self._splitter)
         self._overlay = _DropOverlay(right, self.tr("Drop it to start a new job"))
-        self.library.new_job.connect(self.new_job)
         self.library.connection_opened.connect(self.connection)
         self.library.notices_wanted.connect(self.show_notices)
         self.notices.connection_wanted.connect(self.connection)

@@ -10,25 +10,107 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QT
 from cfbatch_gui.ui.help import HelpWindow, ShortcutsDialog, Topic
 from cfbatch_gui.ui.theme import Scheme
 from cfbatch_gui.ui.widgets import PageHeader, SearchField, add_action
+from cfbatch_gui.ui.window.commands import Commands, NewJobs
 from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.ui.window.pages import Evaluating, SettingsPages
 
 WEBSITE = "https://developers.cloudflare.com/workers-ai/features/batch-api/"
-_NO_KEY = QKeySequence()
+_Key, _Role = QKeySequence.StandardKey, QAction.MenuRole
+Entry = tuple[str, QKeySequence.StandardKey | str, Callable[[], object]] | None
+"""Its text, key and command; None is a line between two of them."""
 
 
 class Menus(QObject):
-    def __init__(self, window: MainWindow, scheme: Scheme) -> None:
+    """`paste` and `export` are for the page that is open."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        new_jobs: NewJobs,
+        commands: Commands,
+        evaluating: Evaluating,
+        settings: SettingsPages,
+        *,
+        paste: Callable[[], object],
+        export: Callable[[], object],
+    ) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._commands, self._paste_into_page = window, commands, paste
         self._help: HelpWindow | None = None
-        self._make_file()
-        self._make_edit()
-        self._job = self._menu(self.tr("&Job"))
+        tr, undos = self.tr, window.notices.undos
+        file = self._menu(
+            tr("&File"),
+            (tr("New job"), _Key.New, new_jobs.start),
+            (tr("Open a file…"), _Key.Open, new_jobs.choose_file),
+            (tr("Add a job by its request ID…"), "Ctrl+Shift+N", commands.attach),
+            None,
+            (tr("Export…"), "Ctrl+E", export),
+            (tr("Back up all jobs…"), "", commands.back_up),
+            None,
+            (tr("Settings"), "Ctrl+,", settings.show_connections),
+            (tr("Quit"), "Ctrl+Q", window.close),
+        )
+        _, _, _, _, self.export, _, _, preferences, leave = file.actions()
+        self.export.setEnabled(False)
+        preferences.setMenuRole(_Role.PreferencesRole)
+        leave.setMenuRole(_Role.QuitRole)
+        edit = self._menu(
+            tr("&Edit"),
+            (tr("Undo"), _Key.Undo, undos.undo),
+            None,
+            (_with_key(tr("Copy"), _Key.Copy), "", partial(_do_in_focus, "copy")),
+            (_with_key(tr("Paste"), _Key.Paste), "", self._paste),
+            (_with_key(tr("Select all"), _Key.SelectAll), "", partial(_do_in_focus, "selectAll")),
+            None,
+            (_with_key(tr("Find in this page"), _Key.Find), "", self._find_in_page),
+            (tr("Find a job"), "Ctrl+Shift+F", lambda: self._find_in(window.library.find_field)),
+        )
+        self.undo = edit.actions()[0]
+        undos.changed.connect(self._show_undo)
+        self._show_undo()
+        self._job = self._menu(tr("&Job"))
         self._job.aboutToShow.connect(self._fill_job)
         self._job.setToolTipsVisible(True)  # a command that is not possible says why
-        self._make_hidden()
-        self._make_view(scheme)
-        self._make_help()
+        # The menu Job has these by the page's own words; their keys work everywhere.
+        hidden = (
+            ("F2", window.library.rename),
+            ("Ctrl+Shift+C", evaluating.compare_shown),
+            ("Ctrl+J", evaluating.judge_shown),
+            ("F10", self._open_first),
+        )
+        for keys, act in hidden:
+            window.addAction(self._action("", keys, act))
+        names = {
+            Scheme.SYSTEM: tr("Match system"),
+            Scheme.LIGHT: tr("Light"),
+            Scheme.DARK: tr("Dark"),
+            Scheme.HIGH_CONTRAST: tr("High contrast"),
+        }
+        view = self._menu(
+            tr("&View"),
+            *((name, "", partial(window.scheme_chosen.emit, each.value)) for each, name in names.items()),
+            None,
+            (tr("Show the archive"), "", window.library.toggle_archive),
+            (tr("Notices"), "Ctrl+Shift+M", window.show_notices),
+            (tr("What leaves this computer"), "", settings.show_traffic),
+        )
+        self._schemes = dict(zip(names, view.actions(), strict=False))
+        group = QActionGroup(self)
+        for action in self._schemes.values():
+            action.setCheckable(True)
+            group.addAction(action)
+        self.archive = view.actions()[len(names) + 1]
+        view.aboutToShow.connect(self._show_archive)
+        menu = self._menu(
+            tr("&Help"),
+            (tr("Help"), "Shift+F1", self.show_help),
+            (tr("What is a score?"), "", partial(self.show_help, Topic.SCORES)),
+            (tr("Shortcuts"), "F1", self.show_shortcuts),
+            None,
+            (tr("The Batch API at Cloudflare"), "", partial(QDesktopServices.openUrl, QUrl(WEBSITE))),
+            (tr("About CF Batch"), "", commands.show_about),
+        )
+        menu.actions()[-1].setMenuRole(_Role.AboutRole)
 
     def show_help(self, topic: Topic = Topic.FIRST_JOB) -> None:
         if self._help is None:
@@ -38,39 +120,24 @@ class Menus(QObject):
     def show_scheme(self, scheme: Scheme) -> None:
         self._schemes[scheme].setChecked(True)
 
-    def _make_file(self) -> None:
-        window, file = self._window, self._menu(self.tr("&File"))
-        self._act(file, self.tr("New job"), QKeySequence(QKeySequence.StandardKey.New), window.new_job.emit)
-        self._act(file, self.tr("Open a file…"), QKeySequence(QKeySequence.StandardKey.Open), window.open_file.emit)
-        self._act(file, self.tr("Add a job by its request ID…"), QKeySequence("Ctrl+Shift+N"), window.attach.emit)
-        file.addSeparator()
-        self.export = self._act(file, self.tr("Export…"), QKeySequence("Ctrl+E"), window.export.emit)
-        self.export.setEnabled(False)
-        window.can_export.connect(self.export.setEnabled)
-        self._act(file, self.tr("Back up all jobs…"), _NO_KEY, window.back_up.emit)
-        file.addSeparator()
-        settings = self._act(file, self.tr("Settings"), QKeySequence("Ctrl+,"), window.connection.emit)
-        settings.setMenuRole(QAction.MenuRole.PreferencesRole)
-        leave = self._act(file, self.tr("Quit"), QKeySequence("Ctrl+Q"), window.close)
-        leave.setMenuRole(QAction.MenuRole.QuitRole)
+    def show_shortcuts(self) -> None:
+        ShortcutsDialog(self._window).open()
 
-    def _make_edit(self) -> None:
-        edit = self._menu(self.tr("&Edit"))
-        undos = self._window.notices.undos
-        self.undo = self._act(edit, self.tr("Undo"), QKeySequence(QKeySequence.StandardKey.Undo), undos.undo)
-        undos.changed.connect(self._show_undo)
-        self._show_undo()
-        edit.addSeparator()
-        copy = _with_key(self.tr("Copy"), QKeySequence.StandardKey.Copy)
-        edit.addAction(copy).triggered.connect(_copy)
-        paste = _with_key(self.tr("Paste"), QKeySequence.StandardKey.Paste)
-        edit.addAction(paste).triggered.connect(self._paste)
-        everything = _with_key(self.tr("Select all"), QKeySequence.StandardKey.SelectAll)
-        edit.addAction(everything).triggered.connect(_select_all)
-        edit.addSeparator()
-        find = _with_key(self.tr("Find in this page"), QKeySequence.StandardKey.Find)
-        edit.addAction(find).triggered.connect(self._find_in_page)
-        self._act(edit, self.tr("Find a job"), QKeySequence("Ctrl+Shift+F"), self._find_job)
+    def _menu(self, title: str, *entries: Entry) -> QMenu:
+        menu = self._window.menuBar().addMenu(title)
+        for entry in entries:
+            if entry is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(self._action(*entry))
+        return menu
+
+    def _action(self, text: str, keys: QKeySequence.StandardKey | str, on_chosen: Callable[[], object]) -> QAction:
+        action = QAction(text, self._window)
+        action.setMenuRole(_Role.NoRole)  # macOS would move what begins with words such as "Settings"
+        action.setShortcut(QKeySequence(keys))
+        action.triggered.connect(lambda _checked=False: on_chosen())
+        return action
 
     def _show_undo(self) -> None:
         """A field with the focus takes Ctrl+Z for its own text, before the menu does."""
@@ -78,70 +145,10 @@ class Menus(QObject):
         self.undo.setText(latest.words.replace("&", "&&") if latest else self.tr("Undo"))
         self.undo.setEnabled(latest is not None)
 
-    def _make_hidden(self) -> None:
-        """The menu Job has these by the page's own words; their keys work everywhere."""
-        window = self._window
-        for keys, act in (
-            ("F2", window.library.rename),
-            ("Ctrl+Shift+C", window.compare.emit),
-            ("Ctrl+J", window.judge.emit),
-            ("F10", self._open_first),
-        ):
-            action = QAction(window)
-            action.setShortcut(QKeySequence(keys))
-            action.triggered.connect(partial(_call, act))
-            window.addAction(action)
-
-    def _make_view(self, scheme: Scheme) -> None:
-        view = self._menu(self.tr("&View"))
-        group = QActionGroup(self)
-        names = {
-            Scheme.SYSTEM: self.tr("Match system"),
-            Scheme.LIGHT: self.tr("Light"),
-            Scheme.DARK: self.tr("Dark"),
-            Scheme.HIGH_CONTRAST: self.tr("High contrast"),
-        }
-        self._schemes: dict[Scheme, QAction] = {}
-        for each, name in names.items():
-            action = self._act(view, name, _NO_KEY, partial(self._window.scheme_chosen.emit, each.value))
-            action.setCheckable(True)
-            action.setChecked(each is scheme)
-            group.addAction(action)
-            self._schemes[each] = action
-        view.addSeparator()
-        self.archive = self._act(view, self.tr("Show the archive"), _NO_KEY, self._window.library.toggle_archive)
-        view.aboutToShow.connect(self._show_archive)
-        self._act(view, self.tr("Notices"), QKeySequence("Ctrl+Shift+M"), self._window.show_notices)
-        self._act(view, self.tr("What leaves this computer"), _NO_KEY, self._window.traffic.emit)
-
     def _show_archive(self) -> None:
         rows = self._window.library.rows
         self.archive.setText(self.tr("All other jobs") if rows.shows_archive() else self.tr("Show the archive"))
         self.archive.setEnabled(rows.archived() > 0)
-
-    def _make_help(self) -> None:
-        menu = self._menu(self.tr("&Help"))
-        self._act(menu, self.tr("Help"), QKeySequence("Shift+F1"), self.show_help)
-        self._act(menu, self.tr("What is a score?"), _NO_KEY, partial(self.show_help, Topic.SCORES))
-        self._act(menu, self.tr("Shortcuts"), QKeySequence("F1"), self.show_shortcuts)
-        menu.addSeparator()
-        self._act(menu, self.tr("The Batch API at Cloudflare"), _NO_KEY, _open_website)
-        about = self._act(menu, self.tr("About CF Batch"), _NO_KEY, self._window.about.emit)
-        about.setMenuRole(QAction.MenuRole.AboutRole)
-
-    def show_shortcuts(self) -> None:
-        ShortcutsDialog(self._window).open()
-
-    def _menu(self, title: str) -> QMenu:
-        return self._window.menuBar().addMenu(title)
-
-    def _act(self, menu: QMenu, text: str, keys: QKeySequence, on_chosen: Callable[[], object]) -> QAction:
-        action = QAction(text, self._window)
-        action.setMenuRole(QAction.MenuRole.NoRole)  # macOS would move what begins with words such as "Settings"
-        action.setShortcut(keys)
-        action.triggered.connect(partial(_call, on_chosen))
-        menu.addAction(action)
-        return action
 
     def _fill_job(self) -> None:
         self._job.clear()
@@ -155,34 +162,29 @@ class Menus(QObject):
         else:
             self._job.addAction(self.tr("No job is open")).setEnabled(False)
         self._job.addSeparator()
-        add_action(self._job, self.tr("In your account…"), self._window.account.emit, "inbox")
+        add_action(self._job, self.tr("In your account…"), self._commands.show_account, "inbox")
 
     def _open_first(self) -> None:
         bar = self._window.menuBar()
         bar.setFocus(Qt.FocusReason.MenuBarFocusReason)
         bar.setActiveAction(bar.actions()[0])
 
-    def _find_job(self) -> None:
-        self._window.library.find_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._window.library.find_field.selectAll()
-
     def _find_in_page(self) -> None:
         fields = self._window.pages.findChildren(SearchField)
         field = next((each for each in fields if each.isVisible() and each.isEnabled()), None)
         if field is not None:
-            field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            field.selectAll()
+            self._find_in(field)
+
+    def _find_in(self, field: SearchField) -> None:
+        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        field.selectAll()
 
     def _paste(self) -> None:
         focused = QApplication.focusWidget()
         if isinstance(focused, (QLineEdit, QPlainTextEdit, QTextEdit)) and not focused.isReadOnly():
             focused.paste()
         else:
-            self._window.paste.emit()
-
-
-def _call(on_chosen: Callable[[], object], _checked: bool = False) -> None:
-    on_chosen()
+            self._paste_into_page()
 
 
 def _with_key(text: str, key: QKeySequence.StandardKey) -> str:
@@ -190,17 +192,8 @@ def _with_key(text: str, key: QKeySequence.StandardKey) -> str:
     return f"{text}\t{QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)}"
 
 
-def _copy() -> None:
-    copy = getattr(QApplication.focusWidget(), "copy", None)
-    if callable(copy):
-        copy()
-
-
-def _select_all() -> None:
-    select = getattr(QApplication.focusWidget(), "selectAll", None)
-    if callable(select):
-        select()
-
-
-def _open_website() -> None:
-    QDesktopServices.openUrl(QUrl(WEBSITE))
+def _do_in_focus(name: str) -> None:
+    """Call the method of this name of the widget with the focus, if it has one."""
+    act = getattr(QApplication.focusWidget(), name, None)
+    if callable(act):
+        act()

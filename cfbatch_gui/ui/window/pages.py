@@ -1,7 +1,7 @@
 """The pages and the views of results, made when they are first shown."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -12,10 +12,13 @@ from cfbatch_gui.core.jobs.states import FORGETTABLE, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.job_actions import can_be_compared
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.result_view import LateView, imported
-from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.commands import Commands
+from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
@@ -25,50 +28,43 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.results.loaded_results import FigureReader
-    from cfbatch_gui.ui.results.overview_view import OverviewView
     from cfbatch_gui.ui.results.quality_view import QualityView
     from cfbatch_gui.ui.results.ranking_view import RankingView
-    from cfbatch_gui.ui.results.vector_page import VectorPage
     from cfbatch_gui.ui.settings import SettingsPage
     from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
-    from cfbatch_gui.ui.vectorize.vectorize_page import VectorizePage
 
 
-_COMPARISON_PAGE = "cfbatch_gui.ui.evaluation.comparison_page"
-_JUDGING_PAGE = "cfbatch_gui.ui.evaluation.judge_page"
-
-
-class Evaluating(QObject):
-    """Comparing jobs and judging their texts. Emits `opened` with the id of a job to open instead, and
-    `quality_wanted` after its judging.
-    """
-
-    opened = Signal(str)
-    quality_wanted = Signal()
+class Evaluating:
+    """Comparing jobs and judging their texts; `show_quality` is called after its judging for the job's page."""
 
     def __init__(
-        self, program: Program, notices: Notices, window: MainWindow, tasks: Tasks, *, memory: Memory | None = None
+        self,
+        program: Program,
+        window: MainWindow,
+        tasks: Tasks,
+        *,
+        memory: Memory,
+        show: Callable[[QWidget], object],
+        open_job: Callable[[str], object],
+        show_quality: Callable[[], object],
     ) -> None:
-        super().__init__(window)
-        self._program, self._notices, self._window, self._tasks = program, notices, window, tasks
-        self._memory = memory
+        self._program, self._notices, self._window, self._tasks = program, window.notices, window, tasks
+        self._memory, self._show, self._open_job, self._show_quality = memory, show, open_job, show_quality
         self.quality: LateView[QualityView] = LateView(
             "cfbatch_gui.ui.results.quality_view",
             self._make_quality,
-            notices.show_error,
-            has_something=_can_be_judged,
+            window.notices.show_error,
+            has_something=can_be_compared,
         )
-        window.compare.connect(lambda: self._with_opened(self.choose))
-        window.judge.connect(self._judge_shown)
 
     @made_once
     def comparison(self) -> "ComparisonPage":
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
         page = ComparisonPage(self._program, self._notices, memory=self._memory)
-        page.done.connect(self.opened)
-        page.more_wanted.connect(self.choose)
-        page.judge_wanted.connect(self.judge)
+        page.done.connect(self._open_job)
+        page.more_wanted.connect(self.compare)
+        page.judge_wanted.connect(lambda job_ids: self.judge(*job_ids))
         return page
 
     @made_once
@@ -90,8 +86,13 @@ class Evaluating(QObject):
                 await getattr(self, name).tasks.close()
         await self.quality.close_work()
 
-    def choose(self, job_id: str) -> None:
-        self._tasks.start("compare", self._choose(job_id))
+    def compare(self, *job_ids: str) -> None:
+        """Compare jobs, the one that is open with the others; a job alone with those that the user chooses."""
+        if len(job_ids) == 1:
+            self._tasks.start("compare", self._choose(*job_ids))
+        else:
+            opened = self._window.library.opened_job()
+            self._tasks.start("open", self._compare(sorted(job_ids, key=lambda job_id: job_id != opened)))
 
     async def _choose(self, job_id: str) -> None:
         from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
@@ -101,123 +102,110 @@ class Evaluating(QObject):
         accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
         others = [job.id for job in dialog.chosen()]
         if accepted and others:
-            self.compare((job_id, *others))
+            self._tasks.start("open", self._compare([job_id, *others]))
 
-    def compare_these(self, job_ids: Sequence[str]) -> None:
+    async def _compare(self, job_ids: Sequence[str]) -> None:
+        await imported("cfbatch_gui.ui.evaluation.comparison_page")
         from cfbatch_gui.ui.evaluation.comparison_page import MOST
 
         if len(job_ids) > MOST:
-            text = self.tr("At most {n} jobs can be compared at once.").format(n=display.number(MOST))
+            text = tr("At most {n} jobs can be compared at once.").format(n=display.number(MOST))
             self._notices.show_notice(text, "attention")
             return
-        opened = self._window.library.opened_job()
-        self.compare(sorted(job_ids, key=lambda job_id: job_id != opened))
+        self._show(self.comparison)
+        self.comparison.compare([self._program.ledger.job(each) for each in job_ids])
 
-    def compare(self, job_ids: Sequence[str]) -> None:
-        async def show() -> None:
-            await imported(_COMPARISON_PAGE)
-            self._show_page(self.comparison)
-            self.comparison.compare([self._program.ledger.job(each) for each in job_ids])
-
-        self._tasks.start("open", show())
-
-    def judge_one(self, job_id: str) -> None:
-        self.judge([job_id])
-
-    def judge(self, job_ids: Sequence[str]) -> None:
+    def judge(self, *job_ids: str) -> None:
         jobs = [self._program.ledger.job(each) for each in job_ids]
         if any(job.texts_forgotten_at for job in jobs):
-            self._notices.show_notice(self.tr("Texts that were removed cannot be judged."), "attention")
-            return
+            self._notices.show_notice(tr("Texts that were removed cannot be judged."), "attention")
+        else:
+            self._tasks.start("open", self._judge(jobs))
 
-        async def show() -> None:
-            await imported(_JUDGING_PAGE)
-            self._show_page(self.judging)
-            self.judging.judge(jobs)
+    async def _judge(self, jobs: Sequence[Job]) -> None:
+        await imported("cfbatch_gui.ui.evaluation.judge_page")
+        self._show(self.judging)
+        self.judging.judge(jobs)
 
-        self._tasks.start("open", show())
+    def compare_shown(self) -> None:
+        self._with_opened(self.compare)
 
-    def _show_page(self, page: QWidget) -> None:
-        self._window.show_page(page)
-        self._window.can_export.emit(False)
-        self._window.library.open_job("")
-
-    def _make_quality(self, module: Any) -> "QualityView":
-        view: QualityView = module.QualityView(self._program, self._notices, memory=self._memory)
-        view.judge_wanted.connect(self.judge_one)
-        return view
-
-    def _judge_shown(self) -> None:
+    def judge_shown(self) -> None:
         if (comparison := self.shown_comparison()) is not None:
             comparison.ask_to_judge()
         else:
-            self._with_opened(self.judge_one)
+            self._with_opened(self.judge)
 
-    def _with_opened(self, do: Callable[[str], None]) -> None:
+    def _make_quality(self, module: Any) -> "QualityView":
+        view: QualityView = module.QualityView(self._program, self._notices, memory=self._memory)
+        view.judge_wanted.connect(self.judge)
+        return view
+
+    def _with_opened(self, do: Callable[[str], object]) -> None:
         job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
-        if job is not None and _can_be_judged(job):
+        if job is not None and can_be_compared(job):
             do(job.id)
 
     def _judged(self, job_ids: list[str]) -> None:
         there = {job.id for job in self._program.ledger.jobs()}
         left = [each for each in job_ids if each in there]
         if len(left) > 1:
-            self.compare(left)
+            self._tasks.start("open", self._compare(left))
         elif left:
-            self.opened.emit(left[0])
-            self.quality_wanted.emit()
+            self._open_job(left[0])
+            self._show_quality()
 
 
-def _can_be_judged(job: Job) -> bool:
-    return job.kind is Kind.RANK and job.has_results
-
-
-class ResultViews(QObject):
-    """No view is made before `may_begin` returns.
-
-    `table_wanted` is emitted when the table shows rows that a page selected, and should become the current tab.
+class ResultViews:
+    """No view is made before the window is painted. `show_table` is called when the table of all vectors shows rows
+    that a page has selected.
     """
-
-    score_help_wanted = Signal()
-    table_wanted = Signal()
 
     def __init__(
         self,
         program: Program,
-        notices: Notices,
+        window: MainWindow,
         *,
-        memory: Memory | None,
-        may_begin: Callable[[], Awaitable[object]] | None,
-        parent: QObject | None = None,
+        memory: Memory,
+        show_help: Callable[[], object],
+        show_table: Callable[[], object],
     ) -> None:
-        super().__init__(parent)
-        self._program, self._notices, self._memory = program, notices, memory
+        self._program, self._window, self._show_table = program, window, show_table
+        notices = window.notices
 
-        def late(module: str, make: Callable[[Any], Any], **more: Any) -> LateView[Any]:
-            return LateView(f"cfbatch_gui.ui.{module}", make, notices.show_error, may_begin=may_begin, **more)
-
-        def late_page(
-            name: str, *, has_something: Callable[[Job], bool] = lambda job: True, **more: Any
+        def late(
+            module: str,
+            name: str,
+            *more: Callable[[], object],
+            has_something: Callable[[Job], bool] = lambda job: True,
+            **options: Any,
         ) -> LateView[Any]:
-            def make(module: Any) -> "VectorPage":
-                page: VectorPage = getattr(module, name.title().replace("_", ""))(program, notices, **more)
-                page.rows_wanted.connect(self._show_rows)
-                return page
+            """`more` make what the view is given besides."""
 
-            return late(f"results.{name}", make, has_something=has_something)
+            def make(imported_module: Any) -> Any:
+                view = getattr(imported_module, name)(program, notices, *(each() for each in more), **options)
+                for signal, receiver in (("rows_wanted", self._show_rows), ("score_help_wanted", show_help)):
+                    if hasattr(view, signal):
+                        getattr(view, signal).connect(receiver)
+                return view
+
+            module = f"cfbatch_gui.ui.{module}"
+            return LateView(module, make, notices.show_error, may_begin=window.painted, has_something=has_something)
 
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
-            "ranking": late("results.ranking_view", self._make_ranking),
-            "overview": late("results.overview_view", self._make_overview),
-            "vectors": late("results.vectors_view", lambda module: module.VectorsView(program, notices, memory=memory)),
-            "map": late_page("map_view", memory=memory),
-            "similar": late_page("similar_view", memory=memory),
-            "duplicates": late_page("duplicates_view", memory=memory),
-            "clusters": late_page("clusters_view", memory=memory),
-            "versus": late_page("versus_scores_view", has_something=self._has_ranking),
+            "ranking": late("results.ranking_view", "RankingView", lambda: self._figures, memory=memory),
+            "overview": late("results.overview_view", "OverviewView", lambda: self._figures),
+            "vectors": late("results.vectors_view", "VectorsView", memory=memory),
+            "map": late("results.map_view", "MapView", memory=memory),
+            "similar": late("results.similar_view", "SimilarView", memory=memory),
+            "duplicates": late("results.duplicates_view", "DuplicatesView", memory=memory),
+            "clusters": late("results.clusters_view", "ClustersView", memory=memory),
+            "versus": late("results.versus_scores_view", "VersusScoresView", has_something=self._has_ranking),
             "vectorize": late(
-                "vectorize.vectorize_page", self._make_vectorize, has_something=lambda job: job.state in FORGETTABLE
+                *("vectorize.vectorize_page", "VectorizePage", lambda: self._pushes),
+                has_something=lambda job: job.state in FORGETTABLE,
+                memory=memory,
             ),
         }
 
@@ -242,27 +230,12 @@ class ResultViews(QObject):
     def _pushes(self) -> "RunningPushes":
         from cfbatch_gui.ui.vectorize.running_pushes import RunningPushes
 
-        return RunningPushes(self._program, self._notices.show_error, self)
-
-    def _make_ranking(self, module: Any) -> "RankingView":
-        view: RankingView = module.RankingView(self._program, self._notices, figures=self._figures, memory=self._memory)
-        view.score_help_wanted.connect(self.score_help_wanted)
-        return view
-
-    def _make_overview(self, module: Any) -> "OverviewView":
-        view: OverviewView = module.OverviewView(self._program, self._notices, figures=self._figures)
-        view.score_help_wanted.connect(self.score_help_wanted)
-        return view
-
-    def _make_vectorize(self, module: Any) -> "VectorizePage":
-        page: VectorizePage = module.VectorizePage(self._program, self._notices, self._pushes, memory=self._memory)
-        page.rows_wanted.connect(self._show_rows)
-        return page
+        return RunningPushes(self._program, self._window.notices.show_error, self._window)
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):
             self.pages["vectors"].view.show_items(items, name)
-            self.table_wanted.emit()
+            self._show_table()
 
     def _has_ranking(self, _job: Job) -> bool:
         return any(each.kind is Kind.RANK and each.has_results for each in self._program.ledger.jobs())
@@ -276,35 +249,35 @@ _MODULES = (
 
 
 class SettingsPages(QObject):
-    """`changed`: a connection, or which one new jobs use; `state_shown`: its state was read; `done`: the user left."""
+    """Emits `left` when the user is done with them."""
 
-    changed = Signal()
-    state_shown = Signal()
-    done = Signal()
-    account_wanted = Signal(str)  # the list of what is in the account behind a connection
+    left = Signal()
 
     def __init__(
         self,
         program: Program,
-        notices: Notices,
+        window: MainWindow,
         tasks: Tasks,
+        in_use: ConnectionInUse,
+        commands: Commands,
         *,
         memory: Memory,
-        show: Callable[[QWidget], None],
-        window: MainWindow,
+        show: Callable[[QWidget], object],
     ) -> None:
         super().__init__(window)
-        self._program, self._notices, self._tasks, self._memory = program, notices, tasks, memory
-        self._show, self._window = show, window
+        self._program, self._window, self._tasks, self._memory = program, window, tasks, memory
+        self._in_use, self._commands, self._show = in_use, commands, show
+        in_use.has_changed.connect(self.refresh)
+        in_use.has_failed = self.has_failed
 
     @made_once
     def connection(self) -> "ConnectionPage":
         from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 
-        page = ConnectionPage(self._program, self._notices)
-        page.changed.connect(self.changed)
-        page.state_shown.connect(self.state_shown)
-        page.account_wanted.connect(self.account_wanted)
+        page = ConnectionPage(self._program, self._window.notices)
+        page.changed.connect(self._in_use.changed)
+        page.state_shown.connect(self._in_use.show)
+        page.account_wanted.connect(self._commands.show_account)
         return page
 
     @made_once
@@ -312,17 +285,17 @@ class SettingsPages(QObject):
         from cfbatch_gui.ui.settings import SettingsPage
 
         page = SettingsPage(self._program, self.connection)
-        page.done.connect(self.done)
+        page.done.connect(self.left)
         page.scheme_chosen.connect(self._window.scheme_chosen)
         page.traffic_wanted.connect(self.show_traffic)
-        page.back_up_wanted.connect(self._window.back_up)
+        page.back_up_wanted.connect(self._commands.back_up)
         return page
 
     @made_once
     def traffic(self) -> "TrafficPage":
         from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 
-        page = TrafficPage(self._program, self._notices, memory=self._memory)
+        page = TrafficPage(self._program, self._window.notices, memory=self._memory)
         page.done.connect(lambda: self._show(self.page))
         return page
 

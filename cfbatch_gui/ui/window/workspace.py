@@ -14,13 +14,14 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui.help import Topic
+from cfbatch_gui.ui.job_actions import JobActions
+from cfbatch_gui.ui.memory import SettingsMemory
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.commands import Commands, DataFolder, NewJobs
 from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
-from cfbatch_gui.ui.window.job_changes import JobChanges, SettingsMemory
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.pages import Evaluating, ResultViews, SettingsPages
@@ -45,38 +46,61 @@ class Workspace:
         self._program, self._theme = program, theme
         self.closed = asyncio.Event()
         memory = self._memory = SettingsMemory(program)
-        self.window = MainWindow(memory)
-        self._menus = Menus(self.window, theme.scheme)
-        self._notices = self.window.notices
-        self._tasks = Tasks(self.window, self._notices.show_error)
-        self._announcements = Announcements(program, self.window)
+        window = self.window = MainWindow(memory)
+        notices = self._notices = window.notices
+        tasks = self._tasks = Tasks(window, notices.show_error)
+        self._announcements = Announcements(program, window, self._open_from_desktop)
         self._accepted: dict[str, int] = {}  # how many batches of a job the service has accepted
         self._is_closing = False
-        self._settle = QTimer(self.window, singleShot=True)
+        self._settle = QTimer(window, singleShot=True)
         self._settle.timeout.connect(self._show_jobs)
-
-        self._evaluating = Evaluating(program, self._notices, self.window, self._tasks, memory=memory)
-        self._results = ResultViews(
-            program, self._notices, memory=memory, may_begin=self.window.painted, parent=self.window
+        self._evaluating = Evaluating(
+            program, window, tasks, memory=memory, show=self._show, open_job=self._open, show_quality=self._show_quality
         )
-        self._changes = JobChanges(
+        self._results = ResultViews(
+            program, window, memory=memory, show_help=self._show_score_help, show_table=self._show_vectors
+        )
+        self.job_actions = window.library.job_actions = JobActions(
             program,
-            self._tasks,
-            self._notices,
-            self.window,
-            self.window.library.job_actions,
+            tasks,
+            notices,
+            window,
             show_jobs=self._show_jobs,
             open_job=self._open,
             changed=self._show_changed,
+            compare=self._evaluating.compare,
+            judge=self._evaluating.judge,
+            export=self._export,
         )
-        self._commands = Commands(program, self.window, self._tasks)
+        self._commands = Commands(
+            program, window, tasks, exported_all=self.job_actions.exported_all, open_job=self._open_attached
+        )
+        self._in_use = ConnectionInUse(program, window, tasks)
         self._settings = SettingsPages(
-            program, self._notices, self._tasks, memory=memory, show=self._show, window=self.window
+            program, window, tasks, self._in_use, self._commands, memory=memory, show=self._show
         )
-        self._in_use = ConnectionInUse(program, self.window, self._tasks, has_failed=self._settings.has_failed)
-        self._new_jobs = NewJobs(program, self.window, self._tasks, lambda: self._draft, open_job=self._open_new)
-        self._data_folder = DataFolder(program, self.window, self._tasks)
-        self._connect()
+        self._new_jobs = NewJobs(
+            program, window, tasks, self._draft_page, open_job=self._open_new, paste_token=self._settings.paste_token
+        )
+        self._menus = Menus(
+            window,
+            self._new_jobs,
+            self._commands,
+            self._evaluating,
+            self._settings,
+            paste=self._paste_into_page,
+            export=lambda: self._export(window.library.opened_job()),
+        )
+        self._menus.show_scheme(theme.scheme)
+        window.scheme_chosen.connect(self._choose_scheme)
+        self._data_folder = DataFolder(program, window, tasks)
+        window.files_dropped.connect(lambda files: self._new_jobs.start(*files))
+        window.connection.connect(self._settings.show_connections)
+        window.close_requested.connect(self._close)
+        window.library.new_job.connect(self._new_jobs.start)
+        self._settings.left.connect(self._leave_settings)
+        window.library.opened.connect(self._open)
+        notices.set_foot(self._foot_height)
         self._make_first_page(with_draft=with_draft)
 
     async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
@@ -149,16 +173,14 @@ class Workspace:
     def _draft(self) -> "DraftPage":
         from cfbatch_gui.ui.inputs.draft_page import DraftPage
 
-        page = DraftPage(self._program, self._notices, parent=self.window.pages)
+        page = DraftPage(self._program, self._notices, self.job_actions, parent=self.window.pages)
         self.window.add_page(page)
         page.sent.connect(self._sent)
         page.changed.connect(lambda _: self._show_jobs_soon())
         self.window.library.list.delegate.phase_of = page.phase
         page.phase_changed.connect(self.window.library.show_phase)
         page.connection_wanted.connect(self.window.connection)
-        page.duplicate_made.connect(self._open)
-        page.deleted.connect(lambda _: self._show_jobs())
-        page.tags_wanted.connect(lambda job_id: self._changes.tag([job_id]))
+        page.copy_made.connect(self._open)
         self._in_use.has_changed.connect(page.refresh_connections)
         return page
 
@@ -171,12 +193,10 @@ class Workspace:
             self._program,
             self._notices,
             {RANKING: results[RANKING], QUALITY: self._evaluating.quality, **results},
-            self.window.library.job_actions,
+            self.job_actions,
             memory=self._memory,
         )
         self.window.add_page(page)
-        self._results.table_wanted.connect(page.show_vectors)
-        self._evaluating.quality_wanted.connect(page.show_quality)
         page.connection_wanted.connect(self.window.connection)
         self._paste_on(page)
         return page
@@ -209,8 +229,21 @@ class Workspace:
         page.setAccessibleName(job.name)
         page.setFocus(Qt.FocusReason.OtherFocusReason)
         self.window.library.open_job(job_id)
-        self.window.can_export.emit(job.is_sent and job.has_results)
+        self._menus.export.setEnabled(job.is_sent and job.has_results)
         self._in_use.show()
+
+    def _draft_page(self) -> "DraftPage":
+        return self._draft
+
+    def _show_vectors(self) -> None:
+        self._job.show_vectors()
+
+    def _show_quality(self) -> None:
+        if is_made(self, "_job"):
+            self._job.show_quality()
+
+    def _show_score_help(self) -> None:
+        self._menus.show_help(Topic.SCORES)
 
     def _make_first_page(self, *, with_draft: bool) -> QWidget:
         if with_draft:
@@ -247,7 +280,7 @@ class Workspace:
     def _show(self, page: QWidget) -> None:
         self.window.show_page(page)
         self.window.library.open_job("")
-        self.window.can_export.emit(False)
+        self._menus.export.setEnabled(False)
 
     def _is_shown(self, name: str) -> bool:
         return is_made(self, name) and self.window.pages.currentWidget() is getattr(self, name)
@@ -264,7 +297,7 @@ class Workspace:
             self._open_first()
         elif job.is_sent and self._is_shown("_job"):
             self._job.show_job(job)
-            self.window.can_export.emit(job.has_results)
+            self._menus.export.setEnabled(job.has_results)
         elif job.is_sent:
             self._sent(opened)
 
@@ -274,9 +307,6 @@ class Workspace:
 
     def _foot_height(self) -> int:
         return self._draft.check.foot.height() if self._is_shown("_draft") else 0
-
-    def _show_score_help(self) -> None:
-        self._menus.show_help(Topic.SCORES)
 
     # Actions of the user
 
@@ -333,33 +363,3 @@ class Workspace:
                 self.closed.set()
 
         self._tasks.start("close", close())
-
-    def _connect(self) -> None:
-        window, library = self.window, self.window.library
-        window.new_job.connect(self._new_jobs.start)
-        window.open_file.connect(self._new_jobs.choose_file)
-        window.files_dropped.connect(lambda files: self._new_jobs.start(*files))
-        window.export.connect(lambda: self._export(library.opened_job()))
-        window.connection.connect(self._settings.show_connections)
-        window.notices.set_foot(self._foot_height)
-        window.paste.connect(self._paste_into_page)
-        window.traffic.connect(self._settings.show_traffic)
-        window.scheme_chosen.connect(self._choose_scheme)
-        window.close_requested.connect(self._close)
-        library.opened.connect(self._open)
-        library.job_actions.compare_wanted.connect(self._evaluating.choose)
-        library.job_actions.comparison_wanted.connect(self._evaluating.compare_these)
-        library.job_actions.judge_wanted.connect(self._evaluating.judge_one)
-        library.job_actions.export_wanted.connect(self._export)
-        self._commands.exported_all.connect(self._changes.exported_all)
-        self._commands.attached.connect(self._open_attached)
-        self._commands.wanted.connect(self._open_attached)
-        self._evaluating.opened.connect(self._open)
-        self._results.score_help_wanted.connect(self._show_score_help)
-        self._new_jobs.token_pasted.connect(self._settings.paste_token)
-        self._settings.changed.connect(self._in_use.changed)
-        self._settings.state_shown.connect(self._in_use.show)
-        self._settings.done.connect(self._leave_settings)
-        self._settings.account_wanted.connect(self._commands.show_account)
-        self._in_use.has_changed.connect(self._settings.refresh)
-        self._announcements.opened.connect(self._open_from_desktop)

@@ -16,7 +16,7 @@ from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.account.taking_over import AccountJob
 from cfbatch_gui.core.jobs.as_code import save_bodies
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.results.exports import export
 from tests.core.account.conftest import BGE_M3, Account, Computer, inputs_of
 

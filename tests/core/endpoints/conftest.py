@@ -8,16 +8,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
-from cfbatch_gui.core.practice.app import PREFIX, Application, Message, Receive, Scope, Send, practice_app
+from cfbatch_gui.core.practice.app import PREFIX, Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests import canary
 from tests.support.faulty_service import FaultyService
-from tests.support.http import Answer, Head, ask
+from tests.support.http import Answer, Head, application, as_json, ask, refused
 
 TOKEN, SECRET = canary.TOKEN, canary.SECRET
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -60,8 +59,24 @@ def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> 
     return application(answer)
 
 
-def gateway(behind: Application, *, gateway_token: str = "") -> Application:
-    """An AI Gateway, which passes on the service's answers; its own refusals have a different form."""
+def gateway(behind: Application, *, gateway_token: str = "", kept: list[bytes] | None = None) -> Application:
+    """An AI Gateway, which passes on the service's answers; its own refusals have a different form.
+
+    Unless a call forbids it, it repeats what failed, answers from its cache, and keeps bodies in its logs.
+    """
+    cache: dict[tuple[str, bytes], Answer] = {}
+
+    async def passed_on(head: Head, body: bytes) -> Answer:
+        key = head.target, body
+        if head.header("cf-aig-skip-cache") != "true" and key in cache:
+            return cache[key]
+        if kept is not None and head.header("cf-aig-collect-log-payload") != "false":
+            kept.append(body)
+        for _ in range(int(head.header("cf-aig-max-attempts") or 5)):
+            cache[key] = await ask(behind, head, body)
+            if cache[key].status < 500:
+                break
+        return cache[key]
 
     async def answer(head: Head, body: bytes) -> Answer:
         if gateway_token and head.header("cf-aig-authorization") != f"Bearer {gateway_token}":
@@ -73,36 +88,9 @@ def gateway(behind: Application, *, gateway_token: str = "") -> Application:
         elif not path.startswith("/accounts/") or (head.header("cf-aig-gateway-id") or GATEWAY) != GATEWAY:
             error = [{"code": 2001, "message": "Please configure AI Gateway in the Cloudflare dashboard"}]
             return as_json(400, {"success": False, "result": [], "messages": [], "error": error})
-        return await ask(behind, Head(head.method, PREFIX + path, head.headers, head.length), body)
+        return await passed_on(Head(head.method, PREFIX + path, head.headers, head.length), body)
 
     return application(answer)
-
-
-def application(answer: Any) -> Application:
-    async def called(scope: Scope, receive: Receive, send: Send) -> None:
-        body = b""
-        while True:
-            message: Message = await receive()
-            body += message.get("body", b"")
-            if not message.get("more_body", False):
-                break
-        query = scope["query_string"].decode()
-        target = scope["raw_path"].decode() + (f"?{query}" if query else "")
-        headers = tuple((name.decode().lower(), value.decode()) for name, value in scope["headers"])
-        found: Answer = await answer(Head(scope["method"], target, headers, len(body)), body)
-        sent = [(name.encode(), value.encode()) for name, value in found.headers]
-        await send({"type": "http.response.start", "status": found.status, "headers": sent})
-        await send({"type": "http.response.body", "body": found.body, "more_body": False})
-
-    return called
-
-
-def as_json(status: int, value: object) -> Answer:
-    return Answer(status, (("content-type", "application/json"),), json.dumps(value).encode())
-
-
-def refused(status: int, code: int, message: str) -> Answer:
-    return as_json(status, {"error": {"code": code, "message": message}})
 
 
 @dataclass

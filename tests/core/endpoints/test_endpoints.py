@@ -1,6 +1,7 @@
 """The requests of each kind of connection over a socket, and the errors made of its refusals."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -11,16 +12,29 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UsageError,
 )
+from cfbatch_gui.core.practice.app import Application
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import OTHER_TOKEN
-from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints
+from tests.core.endpoints.conftest import (
+    ACCOUNT,
+    GATEWAY,
+    GATEWAY_TOKEN,
+    SECRET,
+    TOKEN,
+    Endpoints,
+    service,
+)
+from tests.core.endpoints.conftest import gateway as gateway_to
 from tests.support import faults
 from tests.support.faults import Fault
+from tests.support.faulty_service import FaultyService
+from tests.support.http import Answer, Head, application, as_json, ask
+from tests.support.practice import accepted
 
 MODEL = "@cf/baai/bge-m3"
 RANK = RankRequest("This is a story about Cloudflare", ("an orange cloud", "a llama", "an emoji"), reference="r1")
@@ -94,6 +108,41 @@ async def test_a_gateway_that_asks_for_its_own_token_says_so(endpoints: Endpoint
     client = WorkersAI(connection(endpoints, "gateway with a token"), token, transport=Transport(), budget=RateBudget())
     with pytest.raises(TokenRefused, match="gateway"):
         await client.submit(MODEL, encode_batch([encode_request(RANK)]))
+
+
+def failing(behind: Application) -> Application:
+    """Accepts batches, and answers with a fault all the same."""
+
+    async def answer(head: Head, body: bytes) -> Answer:
+        await ask(behind, head, body)
+        return as_json(502, {})
+
+    return application(answer)
+
+
+@pytest.mark.parametrize("missing", ["", *_OF_GATEWAYS])
+async def test_a_gateway_repeats_nothing_answers_nothing_from_its_cache_and_keeps_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    """And would, without the header that forbids it."""
+    monkeypatch.delitem(_OF_GATEWAYS, missing, raising=False)
+    behind, body, kept = service(tmp_path), encode_batch([encode_request(RANK)]), list[bytes]()
+
+    async def token() -> Token:
+        return Token(TOKEN)
+
+    def client(through: FaultyService) -> WorkersAI:
+        here = gateway(ACCOUNT, GATEWAY, connection_id="g", title="G", base_url=through.url)
+        return WorkersAI(here, token, transport=Transport(), budget=RateBudget())
+
+    async with FaultyService(gateway_to(behind, kept=kept)) as well, FaultyService(gateway_to(failing(behind))) as ill:
+        ids = [(await client(well).submit(MODEL, body)).request_id for _ in range(2)]
+        with pytest.raises(OutcomeUnknown):
+            await client(ill).submit(MODEL, body)
+    attempts = len(accepted(tmp_path)) - len(set(ids))
+    assert (attempts > 1) is (missing == "cf-aig-max-attempts")
+    assert (len(set(ids)) == 1) is (missing == "cf-aig-skip-cache")
+    assert (kept != []) is (missing == "cf-aig-collect-log-payload")
 
 
 async def test_a_gateway_of_another_name_is_not_found(endpoints: Endpoints, connect: Connect) -> None:

@@ -13,8 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.comparison import Comparison, Overlaps, compare, overlaps, query_moves, summary
-from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
+from cfbatch_gui.core.evaluation.comparison import (
+    Comparison,
+    Overlaps,
+    compare,
+    overlaps,
+    query_moves,
+    summary,
+    write_queries,
+    write_texts,
+)
 from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, Matches, match, read_run
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, Preset

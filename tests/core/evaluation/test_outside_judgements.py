@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from tests.core.evaluation.generated import exported
 from tests.core.evaluation.test_as_exported import trec_eval
-from tests.core.results.folders import Table, note_sums
+from tests.core.results.folders import Table, note_all
 
 QRELS = {"q1": {"d1": 2, "d7": 1, "d8": 0, "d9": 3}, "q2": {"d3": 1}, "q3": {"d5": 1}, "nobody": {"d1": 1}}
 RANKED = {"q1": ["d4", "d1", "d8", "gone"], "q2": ["d0", "d3"], "q3": ["d5"]}
@@ -52,7 +52,7 @@ def filled(source_folder: Path, path: Path, *, without_labels: bool = False) -> 
     with table.folder.open() as database:
         database.execute("INSERT INTO requests VALUES(1, 'reference-1', 1, 0, 'done', '')")
         database.execute("UPDATE items SET score = 1.0 / position, request_no = 1, request_position = item_no")
-        note_sums(database, table.folder)
+        note_all(database)
     return table
 
 

@@ -14,6 +14,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.api_tokens import Token
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import AnswerSink, Body, HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import FaultyService, load_certificate
@@ -73,12 +74,11 @@ class HastyTransport(Transport):
         headers: Mapping[str, str],
         body: Body = b"",
         hidden: Sequence[Token] = (),
-        seconds: float,
-        most_bytes: int,
+        limit: ExchangeLimit,
         sink: AnswerSink | None = None,
     ) -> HttpAnswer:
         if what == self._hasty:
-            self._hasty, seconds = None, DEADLINE
+            self._hasty, limit = None, limit._replace(seconds=DEADLINE)
         return await super().send(
             method,
             url,
@@ -86,8 +86,7 @@ class HastyTransport(Transport):
             headers=headers,
             body=body,
             hidden=hidden,
-            seconds=seconds,
-            most_bytes=min(most_bytes, MOST_BYTES),
+            limit=limit._replace(most_bytes=min(limit.most_bytes, MOST_BYTES)),
             sink=sink,
         )
 

@@ -15,7 +15,7 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimits, RateBudget
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits, RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.core.faults.conftest import TinyModel
@@ -41,7 +41,7 @@ def client(faulty: FaultyService) -> WorkersAI:
     async def token() -> Token:
         return Token(TOKEN)
 
-    limits = ExchangeLimits(submit_seconds=10, poll_seconds=10, check_seconds=10)
+    limits = ExchangeLimits(submit=ExchangeLimit(10, 1_000_000))
     return WorkersAI(
         cloudflare("a" * 32, base_url=faulty.url), token, transport=Transport(), budget=RateBudget(), limits=limits
     )
@@ -79,6 +79,7 @@ async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
 MEASURED = """
 import asyncio, json, re, sys
 from pathlib import Path
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
 
 def peak():  # in kilobytes; getrusage would tell that of the process that started this one
@@ -90,7 +91,7 @@ async def main():
     said = []
     for number in range(2):
         try:
-            answer = await transport.send("GET", url, headers={}, seconds=60, most_bytes=most_bytes)
+            answer = await transport.send("GET", url, headers={}, limit=ExchangeLimit(60, most_bytes))
             said.append(answer.status)
         except ExchangeError as error:
             said.append(error.reason)
@@ -107,8 +108,8 @@ asyncio.run(main())
 @pytest.mark.parametrize(
     ("fault", "most_bytes"),
     [
-        (faults.gzip_bomb(number=2, megabytes=500), ExchangeLimits().poll_bytes),
-        (faults.large_reply(number=2, megabytes=300), ExchangeLimits().other_bytes),
+        (faults.gzip_bomb(number=2, megabytes=500), ExchangeLimits().poll.most_bytes),
+        (faults.large_reply(number=2, megabytes=300), ExchangeLimits().check.most_bytes),
     ],
 )
 async def test_no_answer_fills_the_memory(faulty: FaultyService, fault: Fault, most_bytes: int) -> None:

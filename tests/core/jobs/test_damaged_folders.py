@@ -21,12 +21,12 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.checksums import rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.job_check import Outcome
 from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.verify.job_check import Outcome
-from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench, Clock
@@ -215,14 +215,13 @@ async def test_a_damaged_data_folder_loses_nothing_without_a_word(
 
 # Results that are damaged, and mended from the answers that are kept
 
-TABLES = ("items", "requests", "parts", "repeats", "queries", "texts", "replies")
+TABLES = ("items", "requests", "parts", "repeats", "queries", "texts", "batches")
 IN_SQL = (
     "UPDATE requests SET state = 'waiting' WHERE request_no % ?1 = 0",
     "UPDATE requests SET state = 'failed', error = 'no' WHERE request_no % ?1 = 1",
-    "DELETE FROM checksums WHERE ?1",
-    "UPDATE checksums SET sums = zeroblob(length(sums)) WHERE ?1",
-    "DELETE FROM replies WHERE batch % ?1 = 1",
-    "UPDATE replies SET checksum = checksum + 1 WHERE batch % ?1 = 1",
+    "DELETE FROM batches WHERE batch % ?1 = 1",
+    "UPDATE batches SET results = results + 1 WHERE batch % ?1 = 0",
+    "UPDATE batches SET reply_crc = reply_crc + 1 WHERE batch % ?1 = 1",
     "UPDATE items SET score = score + 1e-12 WHERE score IS NOT NULL AND item_no % ?1 = 0",
     "UPDATE items SET score = NULL WHERE item_no % ?1 = 0",
     "UPDATE parts SET score = 0.5 WHERE score IS NOT NULL AND item_no % ?1 = 0",

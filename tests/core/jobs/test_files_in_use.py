@@ -18,7 +18,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import export, targets_for
 from cfbatch_gui.core.results.text_map import tsne_map

@@ -18,9 +18,10 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.jobs.job_check import Outcome, asked_for_again
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.states import Job, JobOptions, JobState
-from cfbatch_gui.core.jobs.verify.job_check import Outcome, asked_for_again
-from cfbatch_gui.core.jobs.verify.verifying import verify_job
+from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.practice.app import practice_app
 from tests.core.jobs.conftest import Bench, Clock
 from tests.support.faulty_service import FaultyService
@@ -126,7 +127,10 @@ async def test_a_source_that_goes_between_the_check_and_the_sending_is_sent_inst
     assert (june.state, june.reused, len(june.batches)) == (JobState.DONE, 0, 1)
 
 
-async def test_a_damaged_vector_is_sent_instead_of_taken(bench: Bench, write: Write) -> None:
+async def test_a_batch_with_a_damaged_vector_is_sent_instead_of_taken(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 100)
     path = write("may.csv", catalogue(count=300))
     may = await bench.run(bench.draft(path, Kind.EMBED))
     right = vectors_of(bench, may)
@@ -136,19 +140,22 @@ async def test_a_damaged_vector_is_sent_instead_of_taken(bench: Bench, write: Wr
     file.write_bytes(content)
     before = len(bench.accepted_bodies())
     june = await bench.run(bench.draft(path, Kind.EMBED))
-    assert (june.state, june.reused) == (JobState.DONE, 299)
-    assert len(sent_texts(bench, before)) == 1
+    assert (june.state, june.reused) == (JobState.DONE, 200)
+    assert len(sent_texts(bench, before)) == 100
     assert vectors_of(bench, june) == right
 
 
-async def test_a_damaged_score_sends_its_query_again(bench: Bench, write: Write) -> None:
+async def test_a_batch_with_a_damaged_score_is_sent_instead_of_taken(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 8)
     path = write("may.csv", rankings(5, 4))
     may = await bench.run(bench.draft(path, Kind.RANK))
     right = scores_of(bench, may)
     with bench.drafts.folder(may.id).open() as database:
         database.execute("UPDATE items SET score = 0.987 WHERE item_no = 6")
     june = await bench.run(bench.draft(path, Kind.RANK))
-    assert (june.state, june.reused) == (JobState.DONE, 16)
+    assert (june.state, june.reused) == (JobState.DONE, 12)
     assert scores_of(bench, june) == right
 
 
@@ -251,7 +258,7 @@ async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(
     assert [found.outcome for found in verify_job(folder, june).findings] == [Outcome.LOST]
     check = verify_job(folder, june, mend=True)
     june = bench.ledger.change(june.id, lambda known: asked_for_again(known, check))
-    assert (june.state, june.reused_lost) == (JobState.PARTLY_DONE, 1)
+    assert (june.state, june.reused_lost) == (JobState.PARTLY_DONE, 3 if kind is Kind.EMBED else 5)
     await bench.actions.send_failed_again(june.id)
     june = await bench.runner.wait(june.id)
     assert (june.state, june.reused_lost, len(june.batches)) == (JobState.DONE, 0, 1)

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.checksums import ResultsDamaged
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.job_check import Damage, Outcome, asked_for_again
+from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run.attaching import name_texts
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.verify.job_check import Damage, Outcome, asked_for_again
-from cfbatch_gui.core.jobs.verify.verifying import check_last_written, verify_job
+from cfbatch_gui.core.jobs.verifying import check_last_written, verify_job
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import Bench
@@ -28,7 +29,7 @@ def results(folder: JobFolder) -> list[object]:
     with folder.open(read_only=True) as database:
         held: list[object] = database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
         held += database.execute("SELECT request_no, state, error FROM requests ORDER BY request_no").fetchall()
-        held += database.execute("SELECT * FROM checksums ORDER BY kind, block").fetchall()
+        held += database.execute("SELECT * FROM batches ORDER BY batch").fetchall()
     return [*held, folder.vectors.read_bytes() if folder.vectors.exists() else b""]
 
 
@@ -49,7 +50,7 @@ async def test_results_behind_the_ledger_are_found_at_the_start_and_put_right(
     with folder.open() as database:
         database.executescript(
             "UPDATE items SET score = NULL; UPDATE requests SET state = 'waiting';"
-            "DELETE FROM checksums; DELETE FROM replies;"
+            "DELETE FROM batches;"
             "DELETE FROM facts WHERE name IN ('dimension', 'pooling');"
         )
     assert bench.ledger.job(job.id).state is JobState.DONE
@@ -78,7 +79,7 @@ async def test_a_lost_batch_is_asked_for_again_at_the_service(bench: Bench, writ
     folder.vectors.write_bytes(content)
     folder.reply(1).unlink()
     check = verify_job(folder, job, mend=True)
-    assert [(found.outcome, found.rows) for found in check.findings] == [(Outcome.LOST, (60,))]
+    assert [(found.outcome, found.rows) for found in check.findings] == [(Outcome.LOST, tuple(range(1, 61)))]
     waiting = bench.ledger.change(job.id, lambda known: asked_for_again(known, check))
     assert waiting.batches[0].state is BatchState.QUEUED and not Embeddings(folder).present().any()
     submits = len(bench.faulty.submits)
@@ -117,18 +118,22 @@ async def test_requests_that_failed_and_were_sent_again_are_no_damage(bench: Ben
     assert results(folder) == right
 
 
-async def test_altered_scores_are_not_shown(bench: Bench, write: Write) -> None:
+async def test_altered_scores_are_not_shown(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 10)
     _, folder = await done(bench, write, Kind.RANK)
     rankings = Rankings(folder)
     with folder.open() as database:
         database.execute("UPDATE items SET score = score + 1e-15 WHERE item_no = 12")
     for read in (rankings.queries, lambda: rankings.contexts(3), lambda: list(rankings.blocks())):
-        with pytest.raises(DataError, match="scores of rows 12 to 16 are damaged"):
+        with pytest.raises(ResultsDamaged, match="rows 12 to 21"):
             read()
-    assert len(rankings.contexts(1)) == 5  # the others are
+    assert len(rankings.contexts(1)) == 5  # those of the other batch are
 
 
-async def test_vectors_are_refused_wherever_they_are_read(bench: Bench, write: Write) -> None:
+async def test_vectors_are_refused_wherever_they_are_read(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
     _, folder = await done(bench, write, Kind.EMBED)
     content = bytearray(folder.vectors.read_bytes())
     content[128] ^= 1  # the first number of row 1
@@ -141,9 +146,9 @@ async def test_vectors_are_refused_wherever_they_are_read(bench: Bench, write: W
         lambda: embeddings.rows_of(np.array([5, 1])),
         lambda: list(embeddings.vector_blocks(embeddings.present(), 7)),
     ):
-        with pytest.raises(DataError, match="vectors of row 1 are damaged"):
+        with pytest.raises(ResultsDamaged, match="rows 1 to 20 and 41 to 60"):
             read()
-    assert embeddings.vector(2) is not None
+    assert embeddings.vector(21) is not None
 
 
 async def test_a_text_that_is_not_what_was_sent_is_named_and_its_results_are_left(bench: Bench, write: Write) -> None:

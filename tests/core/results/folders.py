@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.verify.stored_results import ResultSums
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.outcomes import JobMetadata
 
@@ -85,7 +85,7 @@ class Table:
             for pair, reason in skipped:
                 row = self._source(database, (pair.query, pair.text, pair.id, pair.label, *pair.kept))
                 self._problem(database, row, reason, None)
-            note_sums(database, self.folder)
+            note_all(database)
         return self
 
     def embed(
@@ -107,6 +107,7 @@ class Table:
             if vectors is not None:
                 schema.put_metadata_value(database, "dimension", vectors.shape[1])
                 np.save(self.folder.vectors, vectors)
+            note_all(database, vectors)
         return self
 
     def _metadata(self, database: sqlite3.Connection, columns: object, roles: object, layout: str) -> None:
@@ -176,9 +177,10 @@ def stored(
     return Embeddings(Table(path / "job").embed(rows, vectors.astype(np.float32)).folder)
 
 
-def note_sums(database: sqlite3.Connection, folder: JobFolder) -> None:
-    """Store the checksums of the scores as they are now."""
-    ResultSums(database, folder, Kind.RANK, ()).write()
+def note_all(database: sqlite3.Connection, vectors: NDArray[np.float32] | None = None) -> None:
+    """Store the checksums of the results as they are now."""
+    for (batch,) in database.execute("SELECT DISTINCT batch FROM requests").fetchall():
+        note_results(database, batch, vectors)
 
 
 def unit_vectors(count: int, dimension: int, seed: int = 1) -> NDArray[np.float32]:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.nearest import nearest
-from cfbatch_gui.core.results.versus_scores import scores_versus_similarities, texts_of_pairs
+from cfbatch_gui.core.results.nearest import nearest, scores_versus_similarities, texts_of_pairs
 from tests.core.results.folders import FAILED, WAITING, Pair, Table, stored, unit_vectors
 
 

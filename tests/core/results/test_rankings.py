@@ -13,7 +13,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, has_parts
 from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, RetrievalIds, rank_text
-from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table, note_sums
+from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table, note_all
 
 
 def test_ties_share_a_rank_and_the_next_one_counts_them_all(mixed: Table) -> None:
@@ -84,7 +84,7 @@ def test_counts_know_what_came_back_since(table: Table) -> None:
     assert rankings.queries()[0].margin is None
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         database.execute("UPDATE items SET score = 0.75 WHERE score IS NULL")
-        note_sums(database, table.folder)
+        note_all(database)
     assert rankings.counts(None, 0.6) == Kept(1, 2)
     assert rankings.queries()[0].margin == 0.25
 
@@ -93,7 +93,7 @@ def test_a_query_without_contexts_stands_among_the_others(table: Table) -> None:
     table.rank([Pair("q", "a", 0.5), Pair("alone", "b", 0.5), Pair("r", "c", 0.25)])
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         database.execute("DELETE FROM items WHERE query_no = 2")
-        note_sums(database, table.folder)
+        note_all(database)
     found = Rankings(table.folder).queries()
     assert [(query.text, query.contexts, query.best) for query in found] == [
         ("q", 1, 0.5),
@@ -108,6 +108,7 @@ def test_a_split_text_says_which_part_has_the_score(table: Table) -> None:
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         parts = [(1, 0.25), (2, 0.5), (3, 0.5)]
         database.executemany("INSERT INTO parts VALUES(1, ?, 0, 3, 1, 0, ?)", parts)
+        note_all(database)
     assert has_parts(table.folder)
     assert [context.part for context in Rankings(table.folder).contexts(1)] == [2, None]
 
@@ -139,7 +140,7 @@ def test_shared_contexts_carry_the_cells_of_both_files(tmp_path: Path) -> None:
             INSERT INTO requests VALUES (1, 'a', 1, 0, 'done', ''), (2, 'b', 1, 1, 'done', '');
             INSERT INTO items VALUES (1, 1, 1, 1, 1, 0, 0.5), (2, 2, 1, 1, 2, 0, 0.25);
         """)
-        note_sums(database, folder)
+        note_all(database)
     rankings = Rankings(folder)
     assert rankings.columns() == ("team", "stars", "team (original)")
     assert rankings.contexts(1)[0].cells == ("red", "5", "blue")
@@ -152,7 +153,7 @@ def test_a_writer_is_not_kept_waiting_between_blocks(mixed: Table) -> None:
     with closing(sqlite3.connect(mixed.folder.data, timeout=0)) as database, database:
         database.execute("UPDATE items SET score = 0.75 WHERE item_no = 7")
         database.execute("UPDATE requests SET state = 'done' WHERE state = 'waiting'")
-        note_sums(database, mixed.folder)
+        note_all(database)
     rest = [context for block in blocks for context in block]
     assert len(rest) == 7
 

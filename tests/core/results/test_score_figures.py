@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.results.score_figures import Baseline, score_figures
+from cfbatch_gui.core.results.score_table import Baseline, score_figures
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 
 QUERIES = tuple(

@@ -15,14 +15,13 @@ from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.vectorize.client import PART_BYTES
+from cfbatch_gui.core.vectorize.client import PART_BYTES, Metric, VectorizeIndexes
 from cfbatch_gui.core.vectorize.push_values import PushOptions, PushProgress, PushSettings
 from cfbatch_gui.core.vectorize.vectorize import PushedJob, Vectorize
-from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Application, Message, Scope, Transport
 from tests.canary import TOKEN
@@ -105,6 +104,11 @@ class Bench:
     async def index(self, name: str = "products", dimensions: int = 32, metric: Metric = Metric.COSINE) -> None:
         """Create an index."""
         await self.vectorize.create("cloudflare", name, dimensions, metric)
+
+    @property
+    def calls(self) -> VectorizeIndexes:
+        """As somebody else makes them."""
+        return self.vectorize._calls("cloudflare")
 
     def show(self, progress: PushProgress) -> None:
         """Keep what a face would show."""
@@ -192,10 +196,15 @@ def bench(tmp_path: Path) -> Bench:
 
 
 @pytest.fixture
-def a_worker() -> Connection:
-    return worker("https://batch.example.workers.dev", connection_id="w", title="My Worker")
+async def pushed(bench: Bench) -> Bench:
+    """A bench whose first job of ten vectors is in the index."""
+    bench.add("one", unit_vectors(10, 32))
+    await bench.index()
+    await bench.vectorize.push("one", *THROUGH, OPTIONS)
+    return bench
 
 
 OPTIONS = PushOptions()
+THROUGH = ("cloudflare", "products")
 
-__all__ = ["OPTIONS", "Bench", "first", "unit_vectors"]
+__all__ = ["OPTIONS", "THROUGH", "Bench", "first", "unit_vectors"]

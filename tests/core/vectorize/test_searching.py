@@ -5,10 +5,9 @@ import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.vectorize.wire import Metric
-from tests.core.vectorize.conftest import OPTIONS, Bench, unit_vectors
+from cfbatch_gui.core.vectorize.client import Metric
+from tests.core.vectorize.conftest import OPTIONS, THROUGH, Bench, unit_vectors
 
-THROUGH = ("cloudflare", "products")
 TEXTS = [f"text {number}" for number in range(200)]
 
 
@@ -23,7 +22,7 @@ async def test_an_exact_index_finds_all_of_the_nearest(bench: Bench) -> None:
     found = await bench.vectorize.search("one", *THROUGH, "text 17")
     assert (found.hits[0].text, found.hits[0].id, found.exact[0].text) == ("text 17", "id-17", "text 17")
     assert len(found.hits) == len(found.exact) == 10
-    assert found.sentence == "10 of its 10 are also among the 10 nearest by exact comparison."
+    assert found.shared == 10
 
 
 async def test_what_the_index_misses_is_counted(bench: Bench) -> None:
@@ -32,7 +31,7 @@ async def test_what_the_index_misses_is_counted(bench: Bench) -> None:
     far = [{"id": "id-150", "score": 0.1}, *({"id": each.id, "score": each.score} for each in exact.hits[1:])]
     bench.before = lambda path, body: (200, {"matches": far}) if path.endswith("/query") else None
     found = await bench.vectorize.search("one", *THROUGH, "text 17")
-    assert found.sentence == "9 of its 10 are also among the 10 nearest by exact comparison."
+    assert found.shared == 9
     assert [each.is_exact for each in found.hits] == [False, *[True] * 9]
 
 
@@ -49,8 +48,7 @@ async def test_texts_that_are_equally_near_are_all_right(bench: Bench) -> None:
 async def test_another_metric_or_vectors_of_others_are_not_judged(bench: Bench) -> None:
     await pushed(bench, Metric.EUCLIDEAN)
     found = await bench.vectorize.search("one", *THROUGH, "text 17")
-    assert found.shared is None
-    assert found.sentence.startswith("The index compares by euclidean, and the exact search by cosine")
+    assert found.shared is None and "euclidean" in found.note
     bench.before = lambda path, body: (200, {"matches": [{"id": "theirs"}]}) if path.endswith("/query") else None
     assert (await bench.vectorize.search("one", *THROUGH, "text 17")).hits[0].text is None
 

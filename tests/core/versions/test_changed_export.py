@@ -11,7 +11,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder, forget_texts
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.versions.differences import (
+from cfbatch_gui.core.versions import (
     ChangedSince,
     changed_since,
     changed_since_predecessor,

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.versions.differences import (
+from cfbatch_gui.core.versions import (
     Change,
     Differences,
     changes_of,

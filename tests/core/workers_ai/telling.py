@@ -55,8 +55,6 @@ FORMS: Final[dict[str, Form]] = {
     "Bearer": lambda secret: f"Bearer {secret}",
     "between letters": lambda secret: f"xx{secret}yy",
     "percent": lambda secret: quote(f"Bearer {secret}", safe=""),
-    "hexadecimal": lambda secret: secret.encode().hex(),
-    "hexadecimal, upper case": lambda secret: secret.encode().hex().upper(),
     "base64": _base64(""),
     "base64 of the header": _base64("Bearer "),
     "base64, third alignment": _base64("ab", "?>?"),

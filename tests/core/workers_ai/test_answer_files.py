@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.workers_ai.collector import FLUSHED_BYTES, AnswerFile, Layout, StoredAnswer
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import Exchange, ExchangeError, Transport
 from tests.canary import TOKEN
 
 Respond = Callable[[bytes], bytes]
+LIMIT = ExchangeLimit(30.0, 100_000_000)
 SIZE = FLUSHED_BYTES + 5_000_000
 ANSWER = (b'{"responses":[%s]}' % b",".join(b"%0200d.5" % n for n in range(SIZE // 200)))[:SIZE]
 
@@ -46,7 +48,7 @@ def like_a_bucket(head: bytes) -> bytes:
 async def fetch(url: str, file: AnswerFile | Layout, exchanges: list[Exchange] | None = None) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"} | (file.headers if isinstance(file, AnswerFile) else {})
     transport = Transport(on_exchange=(exchanges if exchanges is not None else []).append)
-    await transport.send("GET", url, what="account", headers=headers, seconds=30.0, most_bytes=100_000_000, sink=file)
+    await transport.send("GET", url, what="account", headers=headers, limit=LIMIT, sink=file)
 
 
 def answer_file(folder: Path, size: int = len(ANSWER), etag: str = '"one"') -> AnswerFile:

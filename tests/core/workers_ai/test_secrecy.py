@@ -21,9 +21,9 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimits, RateBudget
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits, RateBudget
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
-from cfbatch_gui.core.workers_ai.transport import REDACTED, EchoedSecrets, Transport
+from cfbatch_gui.core.workers_ai.transport import REDACTED, EchoedSecrets, HttpAnswer, Transport
 from tests.canary import CORE, SECRET, TOKEN
 from tests.core.workers_ai.telling import FORMS, Form, everything_told, holds_secret, holds_token
 from tests.support import faults
@@ -34,9 +34,8 @@ MODEL = "@cf/baai/bge-m3"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 BODY = encode_batch([encode_request(RankRequest("cloud", ("an orange cloud", "a llama"), reference="r-1"))])
 # Short, for services that stall; a busy computer can exceed them where none does.
-LIMITS = ExchangeLimits(
-    submit_seconds=0.3, poll_seconds=0.3, check_seconds=0.3, poll_bytes=100_000, other_bytes=100_000
-)
+SHORT = ExchangeLimit(0.3, 100_000)
+LIMITS = ExchangeLimits(submit=SHORT, poll=SHORT, check=SHORT)
 TALKATIVE = ("", "httpcore", "httpx", "asyncio")
 
 FAULTS: dict[str, Fault] = {
@@ -250,6 +249,7 @@ def test_a_secret_that_occurs_by_chance_goes_as_a_word_and_spoils_no_answer(
     assert EchoedSecrets([secret]).removed_from(answer.encode()) == cleaned.encode()
 
 
-def test_a_header_is_cleaned_and_a_secret_is_not_shown() -> None:
-    assert SECRETS.removed_from_text(f"text/html; token={TOKEN}") == f"text/html; token={REDACTED}"
+async def test_a_header_is_cleaned_and_a_secret_is_not_shown() -> None:
+    answer = await SECRETS.removed(HttpAnswer(200, {"content-type": f"text/html; token={TOKEN}"}, b""))
+    assert answer.headers == {"content-type": f"text/html; token={REDACTED}"}
     assert CORE not in repr(SECRETS)

@@ -16,7 +16,7 @@ import pytest
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, ExchangeLimits
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, HttpAnswer, Transport
 from tests.canary import CORE, TOKEN
 from tests.core.workers_ai.telling import everything_told, holds_token
@@ -176,6 +176,44 @@ async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
 
 
 @pytest.mark.parametrize(
+    ("url", "proxy", "reason"),
+    [
+        ("https://127.0.0.1:99999/", "", "address"),
+        ("https://xn--/", "", "address"),
+        ("https://xn--a/", "", "address"),
+        ("https://[::1/", "", "address"),
+        ("https://\x7f/", "", "address"),
+        ("https://a..b/", "", "name"),
+        (FAR_AWAY, "http://127.0.0.1:99999", "proxy"),
+        (FAR_AWAY, "http://127.0.0.1:-1", "proxy"),
+        (FAR_AWAY, "http://127.0.0.1:0", "proxy"),
+        (FAR_AWAY, f"http://{'a' * 70}:80", "proxy"),
+        (FAR_AWAY, "http://xn--:80", "proxy_address"),
+        (FAR_AWAY, "http://:80", "proxy_address"),
+    ],
+)
+async def test_whatever_fails_before_the_first_byte_left_nothing(
+    monkeypatch: pytest.MonkeyPatch, url: str, proxy: str, reason: str
+) -> None:
+    if proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy)
+    with pytest.raises(ExchangeError) as caught:
+        await Transport().send("POST", url, headers={}, body=BODY, limit=ExchangeLimit(10, 100))
+    assert (caught.value.reason, caught.value.body_left) == (reason, False)
+
+
+async def test_a_failure_of_any_class_before_the_first_byte_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> ssl.SSLContext:
+        raise RuntimeError(TOKEN)
+
+    monkeypatch.setattr("cfbatch_gui.core.workers_ai.transport.system_certificates", fail)
+    async with connected(FAR_AWAY, limits=ExchangeLimits()) as client:
+        with pytest.raises(Unreachable) as caught:
+            await client.submit(MODEL, BODY)
+    assert not holds_token(everything_told(caught.value))
+
+
+@pytest.mark.parametrize(
     ("names", "url"),
     [
         (("HTTP_PROXY",), "https://no-such-host.invalid/client/v4"),
@@ -246,7 +284,7 @@ async def test_a_handshake_that_is_cancelled_leaves_no_socket_open() -> None:
     server = await asyncio.start_server(listen, "127.0.0.1", 0)
     address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     transport = Transport()
-    sending = asyncio.ensure_future(transport.send("GET", address, headers={}, seconds=60, most_bytes=100))
+    sending = asyncio.ensure_future(transport.send("GET", address, headers={}, limit=ExchangeLimit(60, 100)))
     await hello.wait()
     sending.cancel()
     with pytest.raises(asyncio.CancelledError) as caught:
@@ -328,7 +366,7 @@ async def raw(*pieces: bytes, tls: ssl.SSLContext | None = None) -> AsyncIterato
 
 
 async def get(url: str) -> HttpAnswer:
-    return await Transport().send("GET", url, headers={}, seconds=10, most_bytes=10_000)
+    return await Transport().send("GET", url, headers={}, limit=ExchangeLimit(10, 10_000))
 
 
 async def test_every_call_has_a_connection_of_its_own_and_says_that_it_is_the_last() -> None:

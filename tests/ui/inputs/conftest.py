@@ -23,6 +23,7 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.support.faulty_service import FaultyService
 from tests.ui.conftest import Until
+from tests.ui.job_page_driver import job_actions
 
 
 class DraftDriver:
@@ -34,19 +35,15 @@ class DraftDriver:
             self.window = QWidget()
             self.window.resize(1004, 820)
             self.notices = Notices()
-            self.page = DraftPage(program, self.notices)
+            self.page = DraftPage(program, self.notices, job_actions(program, self.notices, self.window))
             layout = QVBoxLayout(self.window)
             layout.addWidget(self.notices)
             layout.addWidget(self.page, 1)
         qtbot.addWidget(self.window)
         self.sent: list[str] = []
         self.changed: list[str] = []
-        self.copies: list[str] = []
-        self.deleted: list[str] = []
         self.page.sent.connect(self.sent.append)
         self.page.changed.connect(self.changed.append)
-        self.page.duplicate_made.connect(self.copies.append)
-        self.page.deleted.connect(self.deleted.append)
         self.window.show()
 
     def new_draft(self, name: str = "Products", kind: Kind = Kind.RANK, connection: str = "practice") -> Job:

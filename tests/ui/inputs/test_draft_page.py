@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
-from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.jobs.states import Job, JobState
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
@@ -139,7 +139,9 @@ async def test_cells_from_a_spreadsheet_are_pasted(driver: DraftDriver, until: U
     assert Path(driver.job.source_path).parent == driver.program.folder(driver.job.id).path
 
 
-async def test_rename_duplicate_delete_and_undo(driver: DraftDriver, questions: Path, until: Until) -> None:
+async def test_a_draft_is_renamed_duplicated_and_deleted_as_any_job(
+    driver: DraftDriver, questions: Path, until: Until
+) -> None:
     job = driver.new_draft("Before")
     driver.page.open_paths([questions])
     await until(driver.is_ready)
@@ -149,16 +151,17 @@ async def test_rename_duplicate_delete_and_undo(driver: DraftDriver, questions: 
     field.setText("After")
     driver.qtbot.keyClick(field, Qt.Key.Key_Return)
     await until(lambda: driver.job.name == "After")
-    driver.page.duplicate()
-    await until(lambda: len(driver.copies) == 1)
-    assert driver.program.ledger.job(driver.copies[0]).texts == driver.job.texts
-    assert driver.program.ledger.job(driver.copies[0]).name == "After, copy", "as in the list of jobs"
-    driver.page.delete()
-    await until(lambda: driver.deleted == [job.id])
-    assert job.id not in [each.id for each in driver.program.ledger.jobs()]
-    assert driver.notices.texts()[-1] == "“After” was deleted."
-    driver.click(driver.notices.bars()[-1].links()[0])
-    await until(lambda: job.id in [each.id for each in driver.program.ledger.jobs()])
+    more = {action.text(): action for action in driver.page.header.more.menu().actions()}
+
+    def copies() -> list[Job]:
+        return [each for each in driver.program.ledger.jobs() if each.id != job.id and each.texts == driver.job.texts]
+
+    more["Duplicate"].trigger()
+    await until(copies)
+    (copy,) = copies()
+    assert copy.name == "After, copy"
+    more["Delete"].trigger()
+    await until(lambda: [each.id for each in driver.program.ledger.jobs()] == [copy.id])
 
 
 def drop(driver: DraftDriver, paths: list[Path]) -> None:

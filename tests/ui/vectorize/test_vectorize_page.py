@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
-from cfbatch_gui.core.vectorize.wire import Metric
 from cfbatch_gui.ui.vectorize.running_pushes import proposed_name
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
@@ -32,8 +32,8 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     assert page.form.columns.as_text.text() == "Send the numbers of price as texts"
     desk.click(page.send_button)
     await desk.until(lambda: desk.parts() == "after" and not page.tasks.running())
-    assert page.summary.title.text() == "24 of 24 are in “products-june”"
-    assert page.summary.line.text().startswith("256 dimensions, cosine · counted and 24 of them read back, all equal")
+    assert page.summary.title.text() == "24 of 24 are in “products-june”."
+    assert "256 dimensions, cosine · " in page.summary.line.text() and "24 of the vectors" in page.summary.line.text()
     assert [page.summary.sent.text(0, at) for at in range(1, 6)] == ["the job's IDs", "none", "price", "24", "0"]
     assert page.search.price.text().endswith("costs nothing here")
     assert not page.search.button.isEnabled()
@@ -72,7 +72,7 @@ async def test_a_pause_keeps_what_was_sent_and_carrying_on_sends_the_rest(
     desk.click(progress.carry_on_button)
     await until(lambda: desk.parts() == "after")
     await desk.idle()
-    assert desk.page.summary.title.text() == "35 of 35 are in “products”"
+    assert desk.page.summary.title.text() == "35 of 35 are in “products”."
     assert desk.page.summary.sent.row(0).sent == 15
 
 
@@ -128,7 +128,7 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     await desk.show(job)
     page = desk.page
     (bar,) = page.form.check.bars()
-    assert bar.text().startswith("1 row has an id of more than 64 bytes")
+    assert bar.text().startswith("Rows with an id of more than 64 bytes: 1.")
     assert not page.send_button.isEnabled()
     assert page.line.text().endswith("What Vectorize would refuse has to be changed first.")
     desk.click(bar.links()[0])

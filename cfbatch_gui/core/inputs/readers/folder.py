@@ -13,7 +13,15 @@ from zipfile import ZipInfo
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.encodings import Encoding, encoding_of
 from cfbatch_gui.core.inputs.input_values import Row, Source
-from cfbatch_gui.core.inputs.open_file import is_folder, looking_at, members_of, open_archive, open_bytes, open_member
+from cfbatch_gui.core.inputs.open_file import (
+    check_name,
+    is_folder,
+    looking_at,
+    members_of,
+    open_archive,
+    open_bytes,
+    open_member,
+)
 from cfbatch_gui.core.inputs.readers.plain_text import whole_text
 from cfbatch_gui.core.messages import message
 
@@ -29,12 +37,13 @@ def read_folder(source: Source, progress: Callable[[int], None] | None) -> Gener
     read = 0
     for number, (name, size, opened) in enumerate(_files(source.path), 1):
         try:
+            check_name(Path(name))
             with opened() as file:
                 codec = _codec(file, name, source)
                 file.seek(0)
                 yield Row(number, (name, whole_text(file, PurePosixPath(name).name, codec)))
         except InputError as error:
-            yield Row(number, (name, ""), error.message)
+            yield Row(number, (name.encode(errors="replace").decode(), ""), error.message)
         if progress is not None:
             read += size
             progress(read)

@@ -8,11 +8,16 @@ from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, R
 from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table
 from cfbatch_gui.core.inputs.readers.collection import read_collection, recognise_collection, recognise_run
 from cfbatch_gui.core.inputs.readers.delimited_rows import read_delimited
-from cfbatch_gui.core.inputs.readers.docx import read_docx, recognise_docx
 from cfbatch_gui.core.inputs.readers.folder import read_folder
 from cfbatch_gui.core.inputs.readers.json_document import read_json_document, read_json_lines
 from cfbatch_gui.core.inputs.readers.parquet import read_parquet, recognise_parquet
-from cfbatch_gui.core.inputs.readers.plain_text import read_lines, read_paragraphs, read_whole
+from cfbatch_gui.core.inputs.readers.plain_text import (
+    read_docx,
+    read_lines,
+    read_paragraphs,
+    read_whole,
+    recognise_docx,
+)
 from cfbatch_gui.core.inputs.readers.xlsx import read_xlsx
 from cfbatch_gui.core.messages import Message, message
 

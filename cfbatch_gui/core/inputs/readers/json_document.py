@@ -15,13 +15,16 @@ from cfbatch_gui.core.inputs.readers.decoded_text import (
     text_lines,
     without_line_end,
 )
-from cfbatch_gui.core.inputs.readers.json_shapes import is_frame, rows_of, rows_of_frame, with_index
-from cfbatch_gui.core.inputs.readers.json_values import (
+from cfbatch_gui.core.inputs.readers.json_shapes import (
     cell_text,
+    is_frame,
     lenient_decoder,
     parse_array,
     parse_object,
     reason_of,
+    rows_of,
+    rows_of_frame,
+    with_index,
 )
 from cfbatch_gui.core.messages import message
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
+from cfbatch_gui.core.inputs.open_file import without_rows
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import PARQUET
-from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
-from cfbatch_gui.core.inputs.unsupported_files import without_rows
+from cfbatch_gui.core.inputs.readers.json_shapes import cell_text, columns_of
 from cfbatch_gui.core.messages import message
 
 MARK = b"PAR1"

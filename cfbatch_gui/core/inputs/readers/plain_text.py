@@ -1,11 +1,15 @@
-"""Plain text: one text a line, a paragraph, or the whole file."""
+"""Plain text, with one text a line, a paragraph or a file, and Word documents (.docx), with one a paragraph."""
 
+import zipfile
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import BinaryIO
+from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.input_values import Row, Source
-from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
+from cfbatch_gui.core.inputs.open_file import open_archive, open_bytes, open_member, open_raw, without_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines, without_line_end
 from cfbatch_gui.core.messages import message
 
@@ -67,3 +71,68 @@ def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int
                 )
             )
     return without_line_end("".join(parts))
+
+
+_MEMBER = "word/document.xml"
+_SPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_STRICT = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
+
+
+def recognise_docx(candidate: Candidate) -> Source | None:
+    """The source with one column, None for another archive. Raises InputError if it has no text."""
+    if _MEMBER not in candidate.members:
+        return None
+    candidate.refuse_text_options(message("a document"))
+    source = Source(candidate.path, "docx", ("text",), candidate.size)
+    if next(read_docx(source, None), None) is None:
+        raise without_rows(candidate.path)
+    return source
+
+
+def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the paragraphs that are not blank, numbered from 1 as in the document, without tracked deletions."""
+    number = 0
+    try:
+        with open_archive(source.path) as archive, _document(source.path, archive) as xml:
+            for text in _paragraphs(xml):
+                number += 1
+                if text.strip():
+                    yield Row(number, (text.replace("\0", "\ufffd"),))
+                if progress is not None and number % 1000 == 0:
+                    progress(number)
+    except (ElementTree.ParseError, InputError, LookupError, ValueError) as exc:
+        with open_raw(source.path):  # says what else is wrong with the file
+            pass
+        raise InputError(
+            message(
+                "{name} is damaged or incomplete. Open it in a word processor, save it again, and choose that file.",
+                name=source.path.name,
+            ),
+            detail=f"{type(exc).__name__}: {exc}",
+        ) from exc
+
+
+def _document(path: Path, archive: zipfile.ZipFile) -> AbstractContextManager[BinaryIO]:
+    return open_member(path, archive, archive.getinfo(_MEMBER))
+
+
+def _paragraphs(xml: BinaryIO) -> Generator[str, None, None]:
+    if b"<!DOCTYPE" in xml.read(4096):
+        raise ValueError("a document type")
+    xml.seek(0)
+    parts: list[list[str]] = []  # a paragraph may hold a text box with paragraphs of its own
+    for event, element in ElementTree.iterparse(xml, ("start", "end")):  # noqa: S314 - no document type, no entities
+        name = element.tag.removeprefix(_SPACE).removeprefix(_STRICT)
+        if name == "p":
+            if event == "start":
+                parts.append([])
+            elif parts:
+                yield "".join(parts.pop())
+                element.clear()
+        elif event == "end" and parts:
+            if name == "t":
+                parts[-1].append(element.text or "")
+            elif name in ("tab", "br", "cr"):
+                parts[-1].append("\t" if name == "tab" else "\n")
+            elif name in ("tbl", "r", "tr"):
+                element.clear()

@@ -17,7 +17,7 @@ import python_calamine
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Row, Source
-from cfbatch_gui.core.inputs.open_file import open_raw, regular_file_size
+from cfbatch_gui.core.inputs.open_file import open_raw, protected, regular_file_size
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import (
     OUT_OF_RANGE,
@@ -27,7 +27,6 @@ from cfbatch_gui.core.inputs.readers.decoding_program import (
     rows_in,
     sheets_in,
 )
-from cfbatch_gui.core.inputs.unsupported_files import protected
 from cfbatch_gui.core.messages import message
 
 PIECE = 1024 * 1024

@@ -14,7 +14,7 @@ from typing import Any
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, Source, cells_text, columns_text
-from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
 from cfbatch_gui.core.inputs.readers.delimited_rows import (
     STRAY_QUOTE,
     WRAPPED_LINE,
@@ -35,7 +35,6 @@ from cfbatch_gui.core.inputs.recognise.table_bounds import (
     with_ends,
     without_empty_ends,
 )
-from cfbatch_gui.core.inputs.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.messages import message
 
 _LEAST_WRAPPED = 2  # lines

@@ -8,7 +8,6 @@ from typing import BinaryIO
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs import column_names as vocabulary
-from cfbatch_gui.core.inputs import unsupported_files
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.encodings import (
     MOST_CHECKED,
@@ -21,31 +20,37 @@ from cfbatch_gui.core.inputs.encodings import (
 )
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Row, Source, single_rows
 from cfbatch_gui.core.inputs.open_file import (
+    CHOOSE_TABLE,
     GZIP,
     MOST_TRIED,
+    OLE_MARK,
     ZIP,
     check_name,
     content_name,
+    is_binary,
     is_folder,
+    is_old_workbook,
     looking_at,
     members_of,
+    only_header,
     open_archive,
     open_bytes,
     open_raw,
+    refusal,
     regular_file_size,
     unpacked_size,
+    without_rows,
 )
 from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.collection import settle_candidates
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, format_of, table_suffixes
-from cfbatch_gui.core.inputs.readers.json_values import HALF_CHARACTER
+from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.xlsx import archive_names, check_archive, is_xlsx, read_records, sheets_of
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, has_header, judge_header
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_above
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
-from cfbatch_gui.core.inputs.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.messages import Message, counted_message, cut_list, message, quoted
 
 Cells = Sequence[str]
@@ -261,7 +266,7 @@ def _workbook_or_packed_folder(candidate: Candidate) -> Source | None:
         if not names or any(name.startswith(("ppt/", "index/")) for name in names):
             check_archive(path)  # raises the InputError that says what the file is
         return _open_packed_folder(candidate) if sum(map(is_text_name, names)) > 1 else None
-    if unsupported_files.is_old_workbook(path, head):
+    if is_old_workbook(path, head):
         return open_workbook(candidate)
     if not head.startswith(GZIP):
         _refuse_unsupported(path, head)
@@ -269,7 +274,7 @@ def _workbook_or_packed_folder(candidate: Candidate) -> Source | None:
 
 
 def _refuse_unsupported(path: Path, head: bytes) -> None:
-    if sentence := unsupported_files.refusal(path, head):
+    if sentence := refusal(path, head):
         raise InputError(sentence, detail=f"begins with {head[:16].hex(' ')}")
 
 
@@ -281,7 +286,7 @@ def _open_text(raw: Candidate) -> Source:
         raise without_rows(path)
     with open_bytes(path) as file:
         head = _begin(file)
-    if is_packed and head.startswith(unsupported_files.MARK):
+    if is_packed and head.startswith(OLE_MARK):
         raise InputError(
             message("{name} holds a workbook or a document. Unpack it, and choose the file in it.", name=path.name)
         )
@@ -347,12 +352,12 @@ def _begin(file: BinaryIO) -> bytes:
 
 
 def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
-    if not marked_encoding(head) and unsupported_files.is_binary(head) and not unmarked_utf16(head):
+    if not marked_encoding(head) and is_binary(head) and not unmarked_utf16(head):
         raise InputError(
             message(
                 "{name} is not a text file or a spreadsheet. {cure}",
                 name=path.name,
-                cure=unsupported_files.CHOOSE_TABLE,
+                cure=CHOOSE_TABLE,
             ),
             detail=f"begins with {head[:16].hex(' ')}",
         )

@@ -11,13 +11,21 @@ from typing import Any, BinaryIO
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, Source
-from cfbatch_gui.core.inputs.open_file import open_bytes
+from cfbatch_gui.core.inputs.open_file import only_header, open_bytes, without_rows
 from cfbatch_gui.core.inputs.readers.ascii_table import AsciiTable, end_of_ascii_table, find_ascii_table
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 from cfbatch_gui.core.inputs.readers.formats import FORMATS
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
-from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, is_frame, notice_for, shape_of
-from cfbatch_gui.core.inputs.readers.json_values import cell_text, notice_of_repeated_keys, parse_array, parse_object
+from cfbatch_gui.core.inputs.readers.json_shapes import (
+    cell_text,
+    columns_for,
+    is_frame,
+    notice_for,
+    notice_of_repeated_keys,
+    parse_array,
+    parse_object,
+    shape_of,
+)
 from cfbatch_gui.core.inputs.recognise.delimited_text import (
     NAMES,
     SEPARATORS,
@@ -35,7 +43,6 @@ from cfbatch_gui.core.inputs.recognise.table_bounds import (
     plain_codec,
     tail_of,
 )
-from cfbatch_gui.core.inputs.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.messages import message
 
 HEAD = 64 * 1024  # bytes

@@ -1,7 +1,7 @@
 """A finished batch's answer into the job's data. All of it or nothing, and any number of times with the same end.
 
 The order holds through a power cut: the raw answer is on the disk, then the vectors, then what `data.db` says of them
-and of the scores, with their checksums; after that the caller may commit *done*.
+and of the scores, with their checksum; after that the caller may commit *done*.
 """
 
 import gzip
@@ -15,22 +15,10 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import (
-    ITEM_SCORE,
-    UNKNOWN,
-    Summed,
-    Sums,
-    note_reply,
-    read_items,
-    read_sums,
-    score_checksums,
-    trailer_of,
-    vector_checksums,
-    write_sums,
-)
+from cfbatch_gui.core.job_folder.checksums import note_reply, note_results, trailer_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
-from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, open_vectors
+from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, open_vectors, stored_vectors
 from cfbatch_gui.core.jobs.plan.packing import TEXTS_OF_REQUEST
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Embedded, Expected, Finished, Matched, Refused, Scored, match
@@ -84,10 +72,10 @@ def store(
 ) -> Collected:
     """`collect` within the caller's transaction."""
     numbers, expected = sent_requests(database, kind, batch)
-    before = _items_of(database, kind, batch)
     with ExitStack() as files:  # closed, and on the disk, before the transaction is committed
         collected = _Collecting(database, folder, numbers, files, known).run(finished, expected)
-    _sum_scores(database, before, _items_of(database, kind, batch))
+    has_vectors = kind is Kind.EMBED and metadata_value(database, "dimension") is not None
+    note_results(database, batch, stored_vectors(folder.vectors) if has_vectors else None)
     trailer = trailer_of(folder.reply(batch))
     if trailer is not None:
         note_reply(database, batch, trailer)
@@ -117,37 +105,6 @@ def sent_requests(database: sqlite3.Connection, kind: Kind, batch: int) -> tuple
     return [request[0] for request in requests], [Expected(reference, form, count) for _, reference, count in requests]
 
 
-_ITEMS = "item_no IN (SELECT item_no FROM items JOIN requests USING(request_no) WHERE batch = ?)"
-# What is sent in parts has its score by its parts, and so have its repeats.
-_ITEMS_AND_PARTS = """
-item_no IN (SELECT item_no FROM items JOIN requests USING(request_no) WHERE batch = ?1
-    UNION SELECT item_no FROM parts JOIN requests USING(request_no) WHERE batch = ?1
-    UNION SELECT r.item_no FROM repeats r JOIN parts p ON p.item_no = r.first JOIN requests q USING(request_no)
-        WHERE q.batch = ?1)
-"""
-
-
-def _items_of(database: sqlite3.Connection, kind: Kind, batch: int) -> NDArray[np.void]:
-    """The items whose score an answer to this batch may change, as far as they have one."""
-    if kind is not Kind.RANK:
-        return np.empty(0, ITEM_SCORE)
-    has_parts = database.execute("SELECT 1 FROM parts LIMIT 1").fetchone() is not None
-    return read_items(database, f"typeof(score) = 'real' AND {_ITEMS_AND_PARTS if has_parts else _ITEMS}", (batch,))
-
-
-def _sum_scores(database: sqlite3.Connection, before: NDArray[np.void], after: NDArray[np.void]) -> None:
-    """Put into the sums of the queries what has changed. The other scores of a query are not read for that: what may
-    be damaged among them stays noticed.
-    """
-    queries = np.unique(np.concatenate((before["query"], after["query"])))
-    if not len(queries):
-        return
-    count = int(queries[-1])
-    change = score_checksums(after, 1, count) - score_checksums(before, 1, count)
-    sums = read_sums(database, Summed.SCORES, 1, count) + change
-    write_sums(database, Summed.SCORES, queries, sums[queries - 1])
-
-
 class _Collecting:
     def __init__(
         self,
@@ -160,8 +117,6 @@ class _Collecting:
         self._database, self._folder, self._numbers, self._files = database, folder, request_numbers, files
         self._known = known
         self._vectors: VectorFile | None = None
-        self._items: list[NDArray[np.int64]] = []
-        self._sums: list[Sums] = []
         self._failed = 0
         self._first_error = ""
 
@@ -175,8 +130,6 @@ class _Collecting:
             put_metadata_value(self._database, "references_echoed", True)
         if self._vectors is not None:
             self._vectors.flush()
-        if self._items:
-            write_sums(self._database, Summed.VECTORS, np.concatenate(self._items), np.concatenate(self._sums))
         usage = finished.usage
         return Collected(len(expected), self._failed, self._first_error, usage.total_tokens if usage else 0)
 
@@ -195,7 +148,6 @@ class _Collecting:
                 self._failed += 1
                 self._database.execute("UPDATE items SET score = NULL WHERE request_no = ?", (request_no,))
                 self._show_failure_of_parts(request_no)
-                self._forget_vectors(request_no)
                 self._first_error = self._first_error or matched.error
         state, error = ("failed", matched.error) if isinstance(matched, Refused) else ("done", "")
         self._database.execute(
@@ -219,15 +171,8 @@ class _Collecting:
         )
         if found.rowcount <= 0:
             return
-        for (item_no,) in self._database.execute(
-            "SELECT DISTINCT item_no FROM parts WHERE request_no = ?", (request_no,)
-        ).fetchall():
-            self._database.execute(
-                "UPDATE items SET score = (SELECT CASE WHEN count(score) = count(*) THEN max(score) END FROM parts"
-                " WHERE item_no = :item) WHERE item_no = :item OR item_no IN"
-                " (SELECT item_no FROM repeats WHERE first = :item)",
-                {"item": item_no},
-            )
+        items = self._database.execute("SELECT DISTINCT item_no FROM parts WHERE request_no = ?", (request_no,))
+        score_by_best_part(self._database, [item_no for (item_no,) in items])
 
     def _store_vectors(self, request_no: int, matched: Embedded) -> None:
         answered, asked = (metadata_value(self._database, name) for name in ("pooling", "asked_pooling"))
@@ -244,22 +189,13 @@ class _Collecting:
             self._vectors = self._open_vectors(matched.vectors.shape[1], matched.pooling)
         # Items with the same text share a position in the request, and so a vector.
         items, positions = items_of_request(self._database, request_no)
-        vectors = matched.vectors[positions]
-        self._vectors.write(items - 1, vectors)
-        self._items.append(items)
-        self._sums.append(vector_checksums(matched.vectors)[positions])
-
-    def _forget_vectors(self, request_no: int) -> None:
-        if metadata_value(self._database, "dimension") is not None:
-            items, _ = items_of_request(self._database, request_no)
-            self._items.append(items)
-            self._sums.append(np.full(len(items), UNKNOWN, np.uint64))
+        self._vectors.write(items - 1, matched.vectors[positions])
 
     def _open_vectors(self, dimension: int, pooling: str) -> VectorFile:
         path = self._folder.vectors
         if metadata_value(self._database, "dimension") is not None:
             found = self._files.enter_context(open_vectors(path))
-            if found.layout.dimension != dimension:
+            if found.dimension != dimension:
                 raise ReplyError(message("The vectors of this batch have another length than those before."))
             return found
         if self._known.dimensions and dimension not in self._known.dimensions:
@@ -274,6 +210,15 @@ class _Collecting:
         put_metadata_value(self._database, "dimension", dimension)
         put_metadata_value(self._database, "pooling", pooling)
         return self._files.enter_context(new_vectors(path, count, dimension))
+
+
+def score_by_best_part(database: sqlite3.Connection, items: Collection[int]) -> None:
+    """Give these texts in parts, and those that repeat them, the score of their best part, as soon as all have one."""
+    database.executemany(
+        "UPDATE items SET score = (SELECT CASE WHEN count(score) = count(*) THEN max(score) END FROM parts"
+        " WHERE item_no = :item) WHERE item_no = :item OR item_no IN (SELECT item_no FROM repeats WHERE first = :item)",
+        [{"item": item_no} for item_no in items],
+    )
 
 
 def items_of_request(database: sqlite3.Connection, request_no: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -22,8 +22,7 @@ from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, Work, 
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, Block, ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows, shortest
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
-from cfbatch_gui.core.results.original_columns import column_mapping
-from cfbatch_gui.core.results.outcomes import JobMetadata, count_items
+from cfbatch_gui.core.results.outcomes import JobMetadata, column_mapping, count_items
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.files import atomic_writer, temporary_folder
 

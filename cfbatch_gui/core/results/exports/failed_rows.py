@@ -13,7 +13,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Cell, Work, Written, checked_export
-from cfbatch_gui.core.results.exports.delimited import Dialect
+from cfbatch_gui.core.results.exports.csv_tables import Dialect
 
 # In a ranking whose texts are from a second file, the query's row is the failed one, not that of the shared text.
 _FAILED = """

@@ -14,8 +14,14 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message, stored_message
 from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Cell, ExportOptions, Work, indices_of
-from cfbatch_gui.core.results.original_columns import column_of, columns_of_rankings
-from cfbatch_gui.core.results.outcomes import Status, has_origins, has_parts, origins_by_reference
+from cfbatch_gui.core.results.outcomes import (
+    Status,
+    column_of,
+    columns_of_rankings,
+    has_origins,
+    has_parts,
+    origins_by_reference,
+)
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, RetrievalIds
 
 COLUMNS = (

@@ -14,8 +14,13 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Work, checked_export, indices_of
-from cfbatch_gui.core.results.original_columns import column_of, columns_of_vectors
-from cfbatch_gui.core.results.outcomes import has_origins, has_parts, origins_by_reference
+from cfbatch_gui.core.results.outcomes import (
+    column_of,
+    columns_of_vectors,
+    has_origins,
+    has_parts,
+    origins_by_reference,
+)
 
 BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
 _MANY_BYTES = 2_000_000

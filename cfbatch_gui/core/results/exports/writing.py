@@ -17,8 +17,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
 from cfbatch_gui.core.results.exports.targets import target_for
-from cfbatch_gui.core.results.original_columns import column_mapping
-from cfbatch_gui.core.results.outcomes import JobMetadata, OutcomeCounts, count_items, origins
+from cfbatch_gui.core.results.outcomes import JobMetadata, OutcomeCounts, column_mapping, count_items, origins
 from cfbatch_gui.core.system.files import PART_PREFIX, flush_folder, noted, write_atomically
 
 FORMAT_VERSION = 1

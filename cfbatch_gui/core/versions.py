@@ -21,7 +21,7 @@ from cfbatch_gui.core.jobs.reuse import NOTHING, Numbers, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions
-from cfbatch_gui.core.results.exports.delimited import Dialect
+from cfbatch_gui.core.results.exports.csv_tables import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
 
 _BLOCK = 20_000

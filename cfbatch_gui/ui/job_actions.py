@@ -1,42 +1,43 @@
-"""Changes to a job from the sidebar or its page: rename, duplicate, tag, archive, delete and undo."""
+"""What can be done with jobs, in the sidebar or on their pages: rename, duplicate, tag, archive, delete, and undo."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QWidget
 
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.dialogs import FormDialog
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.jobs.library import JobActions, TagDialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
+from cfbatch_gui.ui.widgets import PrimaryButton, column, scrolled
 
 
-class SettingsMemory:
-    """Short texts in the settings; saved a little later, and a failure to save is ignored."""
+def can_be_compared(job: Job) -> bool:
+    return job.kind is Kind.RANK and job.has_results
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
 
-    def get(self, key: str) -> str:
-        return self._program.settings.table_layouts.get(key, "")
-
-    def set(self, key: str, value: str) -> None:
-        layouts = self._program.settings.table_layouts
-        if layouts.get(key, "") != value:
-            self._program.change_settings(table_layouts={**layouts, key: value})
+def can_be_forgotten(job: Job) -> bool:
+    """Whether its texts can be removed."""
+    return job.state in FORGETTABLE and not job.texts_forgotten_at
 
 
 AT_WORK = (JobState.WAITING, JobState.WORKING)
 _LONGEST_NAME = 40  # characters of a job's name in a menu
 
 
-class JobChanges:
-    """`changed` is called with every job that was renamed, tagged, archived or taken out of the archive."""
+class JobActions:
+    """What the user wants of jobs, in the list and on a page; `compare` with the id of one job asks for others.
+
+    `changed` is called with every job that was renamed, tagged, archived or taken out of the archive.
+    """
 
     def __init__(
         self,
@@ -44,20 +45,17 @@ class JobChanges:
         tasks: Tasks,
         notices: Notices,
         window: QWidget,
-        actions: JobActions,
         *,
-        show_jobs: Callable[[], None],
-        open_job: Callable[[str], None],
-        changed: Callable[[Job], None],
+        show_jobs: Callable[[], object],
+        open_job: Callable[[str], object],
+        changed: Callable[[Job], object],
+        compare: Callable[..., object],
+        judge: Callable[..., object],
+        export: Callable[[str], object],
     ) -> None:
         self._program, self._tasks, self._notices, self._window = program, tasks, notices, window
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
-        actions.renamed.connect(self.rename)
-        actions.duplicated.connect(self.duplicate)
-        actions.archived.connect(self.archive)
-        actions.deleted.connect(self.delete)
-        actions.tags_wanted.connect(self.tag)
-        actions.forget_wanted.connect(self.forget_texts)
+        self.compare, self.judge, self.export = compare, judge, export
 
     def duplicate(self, job_id: str) -> None:
         async def duplicate() -> None:
@@ -69,9 +67,12 @@ class JobChanges:
         self._tasks.start("duplicate", duplicate())
 
     def rename(self, job_id: str, name: str) -> None:
-        self._change(job_id, partial(self._program.drafts.rename, job_id, name))
+        async def rename() -> None:
+            self._changed(await self._program.store.on_disk(self._program.drafts.rename, job_id, name))
 
-    def archive(self, job_ids: Sequence[str]) -> None:
+        self._tasks.start(f"change {job_id}", rename())
+
+    def archive(self, *job_ids: str) -> None:
         """Archive jobs, or take them out again if all are archived; a notice can undo it."""
         jobs = [self._program.ledger.job(job_id) for job_id in job_ids]
         to_archive = not all(job.archived for job in jobs)
@@ -94,7 +95,7 @@ class JobChanges:
         words = pattern.format(jobs=_named(changed))
         self._notices.show_undo(text, words, lambda: self._set_archived(ids, archived=not to_archive))
 
-    def tag(self, job_ids: Sequence[str]) -> None:
+    def tag(self, *job_ids: str) -> None:
         self._tasks.start("tag", self._tag(job_ids))
 
     async def _tag(self, job_ids: Sequence[str]) -> None:
@@ -124,7 +125,7 @@ class JobChanges:
         for job in await self._program.store.on_disk(self._program.drafts.tag, tags):
             self._changed(job)
 
-    def delete(self, job_ids: Sequence[str]) -> None:
+    def delete(self, *job_ids: str) -> None:
         self._tasks.start(f"delete {' '.join(job_ids)}", self._delete(job_ids))
 
     async def _delete(self, job_ids: Sequence[str]) -> None:
@@ -133,8 +134,9 @@ class JobChanges:
         if at_work and not await self._is_sure(at_work, len(jobs)):
             return
         for job in jobs:
-            await self._program.runner.pause(job.id)
-            await asyncio.to_thread(self._program.keep_labels, job.id)
+            if job.is_sent:
+                await self._program.runner.pause(job.id)
+                await asyncio.to_thread(self._program.keep_labels, job.id)
         await self._program.store.on_disk(self._program.drafts.delete, *job_ids)
         self._show_jobs()
         text = tr("“{name}” was deleted.").format(name=jobs[0].name)
@@ -164,8 +166,7 @@ class JobChanges:
 
     def exported_all(self, job_id: str) -> None:
         job = self._program.ledger.job(job_id)
-        can_forget = job.state in FORGETTABLE and not job.texts_forgotten_at
-        if self._program.settings.forget_after_export and can_forget:
+        if self._program.settings.forget_after_export and can_be_forgotten(job):
             self._tasks.start(f"forget {job_id}", self._forget_texts(job))
 
     async def _forget_texts(self, job: Job) -> None:
@@ -180,14 +181,6 @@ class JobChanges:
                 self._changed(job)
 
         self._tasks.start(f"archive {' '.join(job_ids)}", do())
-
-    def _change(self, job_id: str, change: Callable[[], Job]) -> None:
-        """Run `change` on the disk's thread, so that the runner changes no job while it reads and writes."""
-
-        async def do() -> None:
-            self._changed(await self._program.store.on_disk(change))
-
-        self._tasks.start(f"change {job_id}", do())
 
     async def _is_sure(self, at_work: Sequence[Job], of: int) -> bool:
         if of == 1:
@@ -222,3 +215,54 @@ def _named(jobs: Sequence[Job]) -> str:
     if len(jobs) == 1:
         return f"“{display.one_line(jobs[0].name, _LONGEST_NAME)}”"
     return display.plural(len(jobs), "{n} job", "{n} jobs")
+
+
+_MOST = 20  # tags that are typed at once
+
+
+class TagDialog(FormDialog):
+    """`chosen` has the tags of each job once it is accepted. Open it with `dialogs.finished`."""
+
+    def __init__(self, jobs: Sequence[Job], known: Iterable[str], parent: QWidget | None = None) -> None:
+        from cfbatch_gui.core.jobs.drafts import LONGEST_TAG
+
+        super().__init__(tr("Tags"), parent)
+        self._jobs = tuple(jobs)
+        title = self.tr("Tags of “{name}”").format(name=display.one_line(jobs[0].name, 60))
+        if len(jobs) > 1:
+            title = display.plural(len(jobs), "Tags of {n} job", "Tags of {n} jobs")
+        self.boxes = {tag: self._box(tag) for tag in sorted(set(known), key=str.casefold)}
+        self.field = QLineEdit()
+        self.field.setPlaceholderText(self.tr("New tags, with commas between them"))
+        self.field.setAccessibleName(self.tr("New tags"))
+        self.field.setMaxLength(_MOST * LONGEST_TAG)
+        about = self.tr("Short words of your own; the search field above the jobs finds them.")
+        body = QWidget()
+        ticks = column(*self.boxes.values(), gap=SMALL, margins=(0, 0, SMALL, 0))
+        ticks.addStretch(1)
+        body.setLayout(ticks)
+        area = scrolled(body)
+        if not self.boxes:
+            area.hide()
+        save = PrimaryButton(tr("Save"), on_click=self.accept)
+        self.lay_out(title, about, area, self.field, LARGE - MEDIUM, accept=save).setStretchFactor(area, 1)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def sizeHint(self) -> QSize:
+        return QSize(scaled(400), super().sizeHint().height())
+
+    def chosen(self) -> Mapping[str, tuple[str, ...]]:
+        typed = [tag for tag in self.field.text().split(",")[:_MOST] if tag.strip()]
+        ticked = [tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.Checked]
+        left = {tag for tag, box in self.boxes.items() if box.checkState() is Qt.CheckState.PartiallyChecked}
+        return {job.id: (*(tag for tag in job.tags if tag in left), *ticked, *typed) for job in self._jobs}
+
+    def _box(self, tag: str) -> QCheckBox:
+        box = QCheckBox(tag.replace("&", "&&"))
+        having = sum(tag in job.tags for job in self._jobs)
+        if 0 < having < len(self._jobs):
+            box.setTristate(True)
+            box.setCheckState(Qt.CheckState.PartiallyChecked)
+        else:
+            box.setChecked(having > 0)
+        return box

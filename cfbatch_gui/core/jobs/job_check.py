@@ -119,7 +119,7 @@ async def check_results(store: JobStore, jobs: Sequence[Job]) -> list[str]:
     """Put right what can be, and have the rest asked for again, before jobs are resumed; sentences about what was lost.
     Its work runs in a thread.
     """
-    last_written = await asyncio.to_thread(import_module, "cfbatch_gui.core.jobs.verify.verifying")
+    last_written = await asyncio.to_thread(import_module, "cfbatch_gui.core.jobs.verifying")
     checks: tuple[JobCheck, ...] = await asyncio.to_thread(last_written.check_last_written, jobs, store.folder)
     for check in checks:
         if check.lost:

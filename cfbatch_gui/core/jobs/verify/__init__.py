@@ -1,1 +1,0 @@
-"""Results held against the answers they came from, and put right."""

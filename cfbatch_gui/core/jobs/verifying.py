@@ -1,0 +1,549 @@
+"""A job's data held against its checksums and its raw answers, bit for bit, and put right from these."""
+
+import hashlib
+import logging
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import DataError, ReplyError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.checksums import (
+    ROWS,
+    TEXTS,
+    checksums_of,
+    items_of_batches,
+    note_reply,
+    note_results,
+    noted_checksums,
+    noted_reply,
+    one_moment,
+    rows_in_words,
+    rows_of_items,
+    trailer_of,
+    wrong_by_their_parts,
+)
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.job_folder.vector_file import rewrite, stored_vectors
+from cfbatch_gui.core.jobs.job_check import Damage, Finding, JobCheck, Lost, Outcome
+from cfbatch_gui.core.jobs.plan.packing import body_of
+from cfbatch_gui.core.jobs.run.attaching import by_id_alone
+from cfbatch_gui.core.jobs.run.collecting import items_of_request, score_by_best_part, sent_requests, store
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Refused, Scored, match, read_answer, read_run
+
+_SCORE_COLUMNS = (" in items.score", " in parts.score")
+_INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique entry in index")
+_log = logging.getLogger(__name__)
+
+
+def verify_job(folder: JobFolder, job: Job, *, mend: bool = False, batches: Collection[int] | None = None) -> JobCheck:
+    """Check what a job, or these `batches`, hold; with `mend` put right what can be. Blocking. Raises only DiskFull,
+    with nothing changed. Who mends lets nobody else work on the job, and calls `asked_for_again` after.
+    """
+    check = JobCheck(job.id, job.name)
+    done = [batch for batch in job.batches if batch.state is BatchState.DONE]
+    if not done and not job.reused:
+        return check
+    if not folder.data.exists():
+        return check.with_finding(_unreadable(job, "data.db is missing"))
+    try:
+        if batches is not None:
+            done = [batch for batch in done if batch.number in batches]
+        else:
+            check = _indexes(folder, job, check, mend=mend)
+            if not check.is_mended and mend:
+                return check
+            check = _inputs(folder, job, done, check)
+        with folder.open(read_only=not mend) as database, _at_once(database, mend=mend):
+            verifying = _Verifying(database, folder, job, check, mend=mend)
+            check = verifying.run(done, has_taken=job.reused > 0 and (batches is None or NOT_SENT in batches))
+        if batches is None:
+            check = _structure(folder, job, check)
+    except DataError as error:
+        if type(error) is not DataError:
+            raise
+        return check.with_finding(_unreadable(job, error.detail or error.message))
+    except (sqlite3.Error, OSError) as error:
+        return check.with_finding(_unreadable(job, f"{type(error).__name__}: {error}"))
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
+        _log.warning("job %s: its data holds what it cannot hold", job.id, exc_info=True)
+        return check.with_finding(_unreadable(job, f"{type(error).__name__}: {error}"))
+    return check
+
+
+@contextmanager
+def _at_once(database: sqlite3.Connection, *, mend: bool) -> Iterator[None]:
+    with transaction(database) if mend else one_moment(database):
+        yield
+
+
+def _unreadable(job: Job, detail: str) -> Finding:
+    """What is beyond mending here; it says what can be done instead."""
+    if job.attached:
+        again = message("Add it again by its request ID.")
+    elif job.taken_over:
+        again = message("Delete it, and take it over again if it is still in your account.")
+    else:
+        again = (
+            message(
+                "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job; it"
+                " was “{path}”.",
+                path=job.source_path,
+            )
+            if job.source_path
+            else message(
+                "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job."
+            )
+        )
+    words = message("This job's data cannot be read, or is damaged inside. {cure}", cure=again)
+    return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
+
+
+def _indexes(folder: JobFolder, job: Job, check: JobCheck, *, mend: bool) -> JobCheck:
+    """Whether rows are found by their indexes; to be asked first. With `mend`, what is broken otherwise is a finding at
+    once.
+    """
+    with folder.open(read_only=not mend) as database:
+        problems = _problems(database)
+        others = [problem for problem in problems if not any(words in problem for words in _INDEX_ONLY)]
+        broken = [problem for problem in others if not problem.endswith(_SCORE_COLUMNS)]
+        if mend and broken:
+            return check.with_finding(_unreadable(job, broken[0]))
+        if not problems or others:
+            return check
+        if mend:
+            database.execute("REINDEX")
+    outcome = Outcome.HEALED if mend else Outcome.HEALABLE
+    words = message("An index of this job's data is damaged.")
+    return check.with_finding(Finding(Damage.DATA, 0, (), outcome, words, problems[0]))
+
+
+def _structure(folder: JobFolder, job: Job, check: JobCheck) -> JobCheck:
+    """What SQLite itself finds, but for what has been found by other means; to be asked after mending."""
+    with folder.open(read_only=True) as database:
+        problems = _problems(database)
+    known = {found.detail for found in check.findings}
+    is_named = any(found.damage is Damage.RESULTS for found in check.findings)
+    others = [
+        problem for problem in problems if problem not in known and not (is_named and problem.endswith(_SCORE_COLUMNS))
+    ]
+    if not others or all(any(words in problem for words in _INDEX_ONLY) for problem in others):
+        return check
+    return check.with_finding(_unreadable(job, others[0]))
+
+
+def _problems(database: sqlite3.Connection) -> list[str]:
+    found = [str(row[0]).replace("\n", " ")[:200] for row in database.execute("PRAGMA integrity_check(20)")]
+    return [] if found == ["ok"] else found
+
+
+def _inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> JobCheck:
+    """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""
+    with folder.open(read_only=True) as database:
+        if job.attached or job.has_named_texts:
+            return check
+        for batch in done:
+            try:
+                body = body_of(database, job, batch)
+            except DataError:
+                continue  # requests that failed are in another batch now
+            if batch.sha256 and hashlib.sha256(body).hexdigest() != batch.sha256:
+                rows = rows_of_items(database, items_of_batches(database, (batch.number,)))
+                words = message(
+                    "Batch {number}: of {rows}, a text or the order is damaged; it is not what was sent. Its results"
+                    " are left as they are.",
+                    number=batch.number,
+                    rows=rows_in_words(rows, most=50),
+                )
+                check = check.with_finding(Finding(Damage.INPUTS, batch.number, tuple(rows), Outcome.LOST, words))
+    return check
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptAnswer:
+    """A batch's answer in the folder; `finished` None when there is none to go by. `is_noted`: by its checksum the
+    results are from it. `is_named`: each element names its request. `is_foreign`: it is another batch's.
+    """
+
+    finished: Finished | None
+    problem: str = ""
+    is_noted: bool = False
+    is_named: bool = False
+    is_foreign: bool = False
+
+
+def _kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch) -> _KeptAnswer:
+    try:
+        raw = folder.read_reply(batch.number)
+    except FileNotFoundError:
+        return _KeptAnswer(None, message("is missing"))
+    except (OSError, EOFError):
+        return _KeptAnswer(None, message("is damaged"))
+    try:
+        finished = read_run(raw) if batch.at_once else read_answer(raw)
+        if not isinstance(finished, Finished):
+            return _KeptAnswer(None, message("is not that of a finished batch"))
+        if not batch.at_once and finished.request_id not in ("", batch.request_id):
+            return _KeptAnswer(None, message("is that of another batch"))
+        is_named = not job.attached and all(element.external_reference for element in finished.elements)
+        finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
+    except ReplyError:
+        return _KeptAnswer(None, message("cannot be read"))
+    noted, trailer = noted_reply(database, batch.number), trailer_of(folder.reply(batch.number))
+    is_foreign = noted is not None and trailer is not None and _is_foreign(database, noted, trailer)
+    return _KeptAnswer(finished, "", noted is not None and noted == trailer, is_named, is_foreign)
+
+
+def _is_foreign(database: sqlite3.Connection, noted: tuple[int, int], found: tuple[int, int]) -> bool:
+    """A noted answer differs in size and checksum from another; of a damaged note one of the two is still right."""
+    if noted[0] != found[0] and noted[1] != found[1]:
+        return True
+    is_other = "SELECT 1 FROM batches WHERE reply_size = ? AND reply_crc = ?"
+    return noted != found and database.execute(is_other, found).fetchone() is not None
+
+
+_POSITIONS = "SELECT position FROM requests WHERE batch = ? ORDER BY position"
+
+
+def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finished) -> Finished:
+    """Without the elements of requests that failed in this batch and were put into another since."""
+    positions = [position for (position,) in database.execute(_POSITIONS, (batch.number,))]
+    if len(positions) == batch.requests or len(positions) == len(finished.elements):
+        return finished
+    index_of = {position: index for index, position in enumerate(positions)}
+    kept = (element for element in finished.elements if element.id is None or element.id in index_of)
+    renumbered = (
+        element if element.id is None else msgspec.structs.replace(element, id=index_of[element.id]) for element in kept
+    )
+    return Finished(tuple(renumbered), finished.usage)
+
+
+@dataclass
+class _Compared:
+    """What is stored otherwise than it was answered, by number. `agreeing` counts equal scores or vectors, which those
+    of another batch would not be.
+    """
+
+    agreeing: int = 0
+    wrong_items: list[int] = field(default_factory=list)
+    wrong_requests: int = 0
+
+    @property
+    def is_right(self) -> bool:
+        return not (self.wrong_items or self.wrong_requests)
+
+
+_STORED = "SELECT item_no, request_position, score FROM {} WHERE request_no = ? AND request_position >= 0"
+_WITH_SCORE = """
+SELECT item_no FROM items WHERE request_no = ?1 AND (score IS NOT NULL OR ?2)
+UNION SELECT item_no FROM parts WHERE request_no = ?1 AND score IS NOT NULL
+"""
+
+
+def _compare(
+    database: sqlite3.Connection, kind: Kind, batch: int, finished: Finished, vectors: NDArray[np.float32] | None
+) -> _Compared:
+    """Hold an answer against what is stored. Raises ReplyError when it does not fit what was sent."""
+    numbers, expected = sent_requests(database, kind, batch)
+    dimension = metadata_value(database, "dimension")
+    found = _Compared()
+    for matched in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
+        request_no = numbers[matched.index]
+        wanted = ("failed", matched.error) if isinstance(matched, Refused) else ("done", "")
+        (state,) = database.execute("SELECT state, error FROM requests WHERE request_no = ?", (request_no,)).fetchall()
+        is_other = state != wanted
+        found.wrong_requests += is_other
+        match matched:
+            case Scored():
+                right = matched.scores.tolist()
+                for table in ("items", "parts"):
+                    for item_no, position, score in database.execute(_STORED.format(table), (request_no,)):
+                        is_same = isinstance(score, float) and score == right[position]
+                        found.agreeing += is_same
+                        if not is_same or (is_other and table == "items"):
+                            found.wrong_items.append(item_no)
+            case Embedded():
+                items, positions = items_of_request(database, request_no)
+                is_wrong = np.full(len(items), is_other or vectors is None)
+                if vectors is not None:
+                    differs = vectors[items - 1].view(np.uint32) != matched.vectors[positions].view(np.uint32)
+                    is_wrong |= differs.any(axis=1)
+                    found.agreeing += int(np.count_nonzero(~differs.any(axis=1)))
+                found.wrong_items += items[is_wrong].tolist()
+            case Refused():
+                found.wrong_items += [item for (item,) in database.execute(_WITH_SCORE, (request_no, is_other))]
+    return found
+
+
+_NOT_SENT_BUT_SCORED = "request_no IS NULL AND score IS NOT NULL"
+
+
+class _Verifying:
+    def __init__(
+        self, database: sqlite3.Connection, folder: JobFolder, job: Job, check: JobCheck, *, mend: bool
+    ) -> None:
+        self._database, self._folder, self._job, self._check, self._mend = database, folder, job, check, mend
+        self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
+        self._not_to_touch = {each.batch for each in check.findings if each.damage is Damage.INPUTS}
+
+    def run(self, done: list[Batch], *, has_taken: bool) -> JobCheck:
+        if self._job.kind is Kind.EMBED:
+            self._check_vector_file()
+        numbers = [batch.number for batch in done] + [NOT_SENT] * has_taken
+        noted = noted_checksums(self._database)  # as they are before anything is mended
+        found = checksums_of(self._database, self._vectors(), numbers)
+        for batch in done:
+            self._check_batch(batch, is_whole=noted.get(batch.number) == found[batch.number])
+        if has_taken and noted.get(NOT_SENT) != found[NOT_SENT]:
+            self._taken_from_earlier()
+        self._check_parts()
+        self._check_unsent()
+        return self._check
+
+    def _add(self, damage: Damage, batch: int, items: Collection[int], outcome: Outcome, words: str) -> None:
+        rows = rows_of_items(self._database, items)
+        self._check = self._check.with_finding(Finding(damage, batch, tuple(rows), outcome, words))
+
+    def _named(self, items: Collection[int]) -> str:
+        if self._job.has_named_texts:
+            return rows_in_words(sorted(items), TEXTS, most=50)
+        return rows_in_words(rows_of_items(self._database, items), ROWS, most=50) or message("some rows")
+
+    def _ending(self) -> str:
+        if self._mend:
+            return message("They were put right from the answer.")
+        return message("The answer is here: --mend puts them right.")
+
+    def _check_vector_file(self) -> None:
+        dimension = metadata_value(self._database, "dimension")
+        if not isinstance(dimension, int):
+            self._without_dimension()
+            return
+        (count,) = self._database.execute("SELECT max(item_no) FROM items").fetchone()
+        vectors = self._vectors()
+        if vectors is not None and vectors.shape == (count, dimension):
+            return
+        if self._folder.vectors.exists():
+            state = message("The file of the vectors, vectors.npy, is cut short, or its header is damaged.")
+        else:
+            state = message("The file of the vectors, vectors.npy, is missing.")
+        if self._mend:
+            rewrite(self._folder.vectors, count, dimension)
+            ending = message("It was written anew.")
+        else:
+            ending = message("--mend writes it anew from the answers.")
+        words = message("{sentence} {next}", sentence=state, next=ending)
+        self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
+
+    def _without_dimension(self) -> None:
+        if not self._database.execute("SELECT 1 FROM requests WHERE state = 'done' LIMIT 1").fetchone():
+            return  # every batch that is done will be found without its results
+        if self._mend and (vectors := self._vectors()) is not None:
+            put_metadata_value(self._database, "dimension", vectors.shape[1])
+        elif self._mend:
+            self._database.execute("UPDATE requests SET state = 'waiting'")  # each is stored anew
+        words = message("It is no longer noted how long the vectors are. {ending}", ending=self._ending())
+        self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
+
+    def _vectors(self) -> NDArray[np.float32] | None:
+        """None for scores, and for a file that cannot be read: then no checksum is right."""
+        if self._job.kind is Kind.EMBED:
+            with suppress(DataError):
+                return stored_vectors(self._folder.vectors)
+        return None
+
+    def _check_batch(self, batch: Batch, *, is_whole: bool) -> None:
+        answer = _kept_answer(self._database, self._folder, self._job, batch)
+        if answer.finished is None:
+            self._without_answer(batch, answer.problem, is_whole=is_whole)
+            return
+        try:
+            found = _compare(self._database, self._job.kind, batch.number, answer.finished, self._vectors())
+        except ReplyError:
+            self._without_answer(batch, message("does not belong to this batch"), is_whole=is_whole)
+            return
+        if found.is_right:
+            if not (is_whole and answer.is_noted):
+                self._note_anew(batch)
+        elif self._is_trusted(answer, found, is_whole=is_whole):
+            self._wrong_results(batch, answer.finished, found.wrong_items)
+        else:
+            self._without_answer(batch, message("is not the one that the results are from"), is_whole=is_whole)
+
+    def _is_trusted(self, answer: _KeptAnswer, found: _Compared, *, is_whole: bool) -> bool:
+        """An answer that names no requests, and is not known by its checksum, may be that of any batch."""
+        if answer.is_named or answer.is_noted:
+            return True
+        return not is_whole and (found.agreeing > 0 or not answer.is_foreign)
+
+    def _wrong_results(self, batch: Batch, finished: Finished, wrong: list[int]) -> None:
+        if wrong:
+            words = message(
+                "Batch {number}: the results of {rows} are not what the service answered.",
+                number=batch.number,
+                rows=self._named(wrong),
+            )
+        else:
+            words = message(
+                "Batch {number}: what is noted of its requests is not what the service answered.", number=batch.number
+            )
+        if batch.number in self._not_to_touch:
+            self._add(Damage.RESULTS, batch.number, wrong, Outcome.LOST, words)
+            return
+        if self._mend:
+            store(self._database, self._folder, self._job.kind, batch.number, finished)
+        words = message("{sentence} {next}", sentence=words, next=self._ending())
+        self._add(Damage.RESULTS, batch.number, wrong, self._outcome, words)
+
+    def _note_anew(self, batch: Batch) -> None:
+        trailer = trailer_of(self._folder.reply(batch.number))
+        if self._mend and trailer is not None:
+            note_results(self._database, batch.number, self._vectors())
+            note_reply(self._database, batch.number, trailer)
+        words = message(
+            "Batch {number}: its checksum is missing or damaged; its answer and its results are whole.",
+            number=batch.number,
+        )
+        self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
+
+    def _check_parts(self) -> None:
+        wrong = wrong_by_their_parts(self._database)
+        if not wrong:
+            return
+        words = message(
+            "The scores of {named} are not those of their best parts. {ending}",
+            named=self._named(wrong),
+            ending=self._ending(),
+        )
+        if self._mend:
+            firsts = dict(self._database.execute("SELECT item_no, first FROM repeats"))
+            score_by_best_part(self._database, [firsts.get(item, item) for item in wrong])
+        self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
+
+    def _check_unsent(self) -> None:
+        wrong = [item for (item,) in self._database.execute(f"SELECT item_no FROM items WHERE {_NOT_SENT_BUT_SCORED}")]  # noqa: S608
+        if wrong:
+            words = message("There are scores of {rows}, which were not sent.", rows=self._named(wrong))
+            if self._mend:
+                self._database.execute(f"UPDATE items SET score = NULL WHERE {_NOT_SENT_BUT_SCORED}")  # noqa: S608
+            self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
+
+    def _without_answer(self, batch: Batch, problem: str, *, is_whole: bool) -> None:
+        about = message(
+            "Batch {number}: its answer, replies/{name}, {problem}.",
+            number=batch.number,
+            name=self._folder.reply(batch.number).name,
+            problem=problem,
+        )
+        if is_whole:
+            words = message("{sentence} {next}", sentence=about, next=message("The results are whole."))
+            self._add(Damage.ANSWER, batch.number, (), Outcome.WHOLE, words)
+            return
+        may_ask = bool(batch.request_id) and not batch.at_once and self._has_all_requests(batch)
+        items = self._lose(batch.number, may_ask=may_ask)
+        words = message(
+            "{answer} The results of {rows} are lost here. {cure}",
+            answer=about,
+            rows=self._named(items),
+            cure=self._way_out(may_ask),
+        )
+        self._add(Damage.RESULTS, batch.number, items, Outcome.LOST, words)
+
+    def _taken_from_earlier(self) -> None:
+        """What an earlier job had; its answers are there, if anywhere, and what is lost here can be sent."""
+        items = self._lose(NOT_SENT, may_ask=False)
+        words = message(
+            "The results of {rows}, which were taken from an earlier job, are lost here. {cure}",
+            rows=self._named(items),
+            cure=self._way_out(may_ask=False),
+        )
+        self._add(Damage.RESULTS, NOT_SENT, items, Outcome.LOST, words)
+
+    def _lose(self, batch: int, *, may_ask: bool) -> list[int]:
+        """The items of the batch; with `mend` their results are taken out."""
+        items = items_of_batches(self._database, (batch,))
+        if self._mend:
+            requests = _forget_results(self._database, batch, is_failed=not may_ask)
+            self._check = replace(self._check, lost=(*self._check.lost, Lost(batch, requests, may_ask)))
+        return items
+
+    def _has_all_requests(self, batch: Batch) -> bool:
+        (count,) = self._database.execute("SELECT count(*) FROM requests WHERE batch = ?", (batch.number,)).fetchone()
+        return bool(count == batch.requests)
+
+    def _way_out(self, may_ask: bool) -> str:
+        job = self._job
+        if not self._mend:
+            return message(
+                "--mend takes them out of the results, and has the service asked for them again where it can be."
+            )
+        if may_ask:
+            return message(
+                "“cfbatch resume {id}” asks the service for the answer once more, which costs nothing; if it is "
+                "gone there, “cfbatch resume {id} --failed” sends the batch again, which is paid for again.",
+                id=job.id,
+            )
+        if job.attached or job.taken_over:
+            return message("They were sent from elsewhere, and cannot be sent again from here.")
+        return message("“cfbatch resume {id} --failed” sends these again, which is paid for again.", id=job.id)
+
+
+def _forget_results(database: sqlite3.Connection, batch: int, *, is_failed: bool) -> int:
+    """Take out the results of a batch, whose requests then wait or have failed; returns how many requests had some. The
+    caller commits.
+    """
+    items = str(items_of_batches(database, (batch,)))
+    database.execute("UPDATE items SET score = NULL WHERE item_no IN (SELECT value FROM json_each(?))", (items,))
+    of_batch = "request_no IN (SELECT request_no FROM requests WHERE batch = ?)"
+    database.execute(f"UPDATE parts SET score = NULL WHERE {of_batch}", (batch,))  # noqa: S608 - a constant
+    lost = message("The results were damaged on the disk, and so was the answer.")
+    state, error, others = ("failed", lost, "failed") if is_failed else ("waiting", "", "")
+    changed = database.execute(
+        "UPDATE requests SET state = ?, error = ? WHERE batch = ? AND state <> ?", (state, error, batch, others)
+    )
+    note_results(database, batch)
+    return changed.rowcount
+
+
+_LAST_BATCHES, _LAST_BYTES = 8, 20_000_000  # of answers as they are kept, compressed
+
+
+def check_last_written(
+    jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], *, most_batches: int = _LAST_BATCHES
+) -> tuple[JobCheck, ...]:
+    """Check what was stored last, which a power cut can have taken, and put it right; for a thread, before the runner.
+    Returns the jobs with damage; what was lost is for `asked_for_again`. Raises nothing.
+    """
+    done = [(batch, job) for job in jobs for batch in job.batches if batch.state is BatchState.DONE]
+    done.sort(key=lambda pair: pair[0].changed_at, reverse=True)
+    chosen: dict[str, tuple[Job, set[int]]] = {}
+    size = 0
+    for batch, job in done[:most_batches]:
+        with suppress(OSError):
+            size += folder_of(job.id).reply(batch.number).stat().st_size
+        if size > _LAST_BYTES and chosen:
+            break
+        chosen.setdefault(job.id, (job, set()))[1].add(batch.number)
+    checks = (_checked_at_start(folder_of(job.id), job, numbers) for job, numbers in chosen.values())
+    return tuple(check for check in checks if not check.is_whole)
+
+
+def _checked_at_start(folder: JobFolder, job: Job, batches: set[int]) -> JobCheck:
+    check = JobCheck(job.id, job.name)
+    try:
+        check = verify_job(folder, job, batches=batches)
+        if not check.is_whole:
+            check = verify_job(folder, job, mend=True)
+    except DataError as error:
+        _log.warning("job %s could not be checked: %s (%s)", job.id, error.message, error.detail)
+    for finding in check.findings:
+        _log.warning("job %s: %s %s", job.id, finding.sentence, finding.detail)
+    return check

@@ -1,0 +1,98 @@
+"""What holds for every command: how it ends by a signal, what names it takes, what it imports."""
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.terminal import Terminal
+
+BROKEN = "o\udcff"  # as Python shows the byte 255 of an argument or a folder
+IMPORTED = """
+import contextlib, sys
+from cfbatch_gui.cli.main import main
+with contextlib.suppress(SystemExit):
+    main(sys.argv[1:])
+print(*{name for name in sys.modules if "." not in name}, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("arguments", [("jobs",), ("jobs", "--json"), ("--version",), ("--help",)])
+def test_small_commands_import_little(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    terminal = Terminal(tmp_path / "data")
+    with terminal.start_command((sys.executable, "-c", IMPORTED), *arguments) as process:
+        _, err = process.communicate(timeout=100)
+    assert process.returncode == 0
+    imported = set(err.splitlines()[-1].split())
+    assert "cfbatch_gui" in imported
+    assert imported.isdisjoint({"httpx", "numpy", "PySide6", "keyring", "starlette", "uvicorn"})
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "-", "--embed"),
+        ("check", "-", "--embed"),
+        ("attach", "-"),
+        ("judgements", "import", "/dev/stdin"),
+        ("connections", "add", "worker", "--url", "https://a.example.workers.dev"),  # in the main thread
+    ],
+    ids=lambda each: each[0],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_a_signal_ends_a_command_whatever_its_threads_wait_for(
+    tmp_path: Path, arguments: tuple[str, ...], end: signal.Signals
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    terminal = Terminal(tmp_path / "data", {"TMPDIR": str(temporary)})
+    with terminal.start(*arguments) as process:
+        assert process.stdin is not None
+        process.stdin.write("text\n" * 18_000)  # more than a pipe holds: it is being read now, and has no end
+        process.stdin.flush()
+        process.send_signal(end)
+        status = process.wait(20)
+    assert status == 128 + end
+    assert list(temporary.iterdir()) == []
+    assert terminal.jobs() == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--out", f"{BROKEN}.csv"),
+        ("--name", BROKEN),
+        ("--template", f"{BROKEN} {{text}}"),
+        ("--role", f"{BROKEN}=text"),
+        ("--data-dir", BROKEN),
+    ],
+)
+def test_names_that_are_not_utf_8_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("texts.csv").write_text("text\none\n")
+    terminal = Terminal(tmp_path / "data")
+    ended = terminal.run("run", "texts.csv", "--embed", "--connection", "practice", *arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert "o\\udcff" in ended.complaint
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.csv"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_files_and_folders_whose_names_are_not_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, texts = tmp_path / BROKEN, tmp_path / "texts"
+    for each in (folder / "texts.txt", texts / "one.txt", texts / f"{BROKEN}.txt"):
+        each.parent.mkdir(exist_ok=True)
+        each.write_text("one\n")
+    terminal = Terminal(tmp_path / "data")
+    for file in (folder, folder / "texts.txt", texts / f"{BROKEN}.txt"):
+        assert terminal.run("run", file, "--embed", "--connection", "practice").status == 2
+    monkeypatch.chdir(folder)
+    assert terminal.run("run", "texts.txt", "--embed", "--connection", "practice").status == 2
+    assert not terminal.data.exists()
+    monkeypatch.chdir(texts)
+    ended = terminal.run("run", ".", "--embed", "--connection", "practice", "--json")  # the other one is sent
+    assert (ended.status, ended.json["rows_sent"], [each["row"] for each in ended.json["problems"]]) == (0, 1, [2])
