@@ -139,7 +139,7 @@ class _Checked:
 
 def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, console: Console) -> _Checked:
     settings = Settings.load(paths.settings)
-    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings)
+    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
     inputs = open_inputs(arguments.kind, arguments.file, arguments.second, arguments.roles, reading_of(arguments))
