@@ -1,7 +1,7 @@
 """Sending the planned batches of a job, one at a time on each connection.
 
-The order is the promise: body on disk, *sending* committed, then the first byte; then the id in `submissions.jsonl`,
-then *queued* committed, then shown.
+The order is the promise: the body made from `data.db` and its hash committed there, *sending* committed in the ledger,
+then the first byte; then the id in `submissions.jsonl`, then *queued* committed, then shown.
 """
 
 import asyncio
@@ -160,11 +160,14 @@ class Submitter:
             self._store.write_down(*missing)
 
     async def about_to_leave(self, job: Job, batch: Batch, body: bytes) -> Batch:
-        """Commit *sending* with a new attempt, then write the attempt down: an older ledger learns of it there.
+        """Commit in the job's folder that this body may leave, then *sending* with a new attempt, then write the
+        attempt down: an older ledger learns of it there.
 
-        Raises DataError when either cannot be written; nothing has left then, and the batch is planned.
+        Raises DataError when one cannot be written; nothing has left then, and the batch is planned.
         """
         sending = new_attempt(batch, body, self._store.client(job), self._clock())
+        note = self._store.folder(job.id).note_sending
+        await asyncio.to_thread(note, sending.number, sending.attempt, sending.sha256, sending.bytes)
         await self._store.save(sending)
         submission = submission_of(job, sending, sending.sent_at, Event.SENDING)
         try:
@@ -248,7 +251,7 @@ class Submitter:
             done.exception()  # the outcome is in the batch; the caller may be gone
 
     async def _send(self, job: Job, batch: Batch, bodies: Bodies) -> None:
-        body = await asyncio.to_thread(write_body, self._store, job, batch, bodies)
+        body = await asyncio.to_thread(bodies.take, self._store.folder(job.id), job, batch.number)
         sending = await self.about_to_leave(job, batch, body)
         try:
             queued = await self._store.client(job).submit(job.model, body)
@@ -292,14 +295,6 @@ class Submitter:
                 because = message("Not sent, because batch {number} was refused.", number=refused.number)
                 action = error.action if isinstance(error, QueueNotSupported) else Action.NONE
                 await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
-
-
-def write_body(store: JobStore, job: Job, batch: Batch, bodies: Bodies) -> bytes:
-    """The exact bytes of a batch, on disk before the first of them leaves. Raises DataError."""
-    folder = store.folder(job.id)
-    body = bodies.take(folder, job, batch.number)
-    folder.write(folder.body(batch.number), body)
-    return body
 
 
 def new_attempt(batch: Batch, body: bytes, client: WorkersAI, now: float) -> Batch:
@@ -426,7 +421,7 @@ class SynchronousCalls:
 
     async def _run(self, job: Job, batch: Batch) -> None:
         client = self._store.client(job)
-        body = await asyncio.to_thread(write_body, self._store, job, batch, Bodies())
+        body = await asyncio.to_thread(Bodies().take, self._store.folder(job.id), job, batch.number)
         sending = await self._submitter.about_to_leave(job, batch, body)
         try:
             raw = await client.run(job.model, body)
