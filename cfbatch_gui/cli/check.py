@@ -240,6 +240,9 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
             tokens=tokens,
         )
     yield tr("Tokens"), tokens
+    if not high.is_listed:
+        yield tr("Dollars"), tr("price not listed")
+        return
     yield (
         tr("Neurons"),
         tr("{low} to {high}, {share} of a day's free use, which begins anew at {time}").format(

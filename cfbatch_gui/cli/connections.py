@@ -431,6 +431,8 @@ def _what_it_does(title: str, plan: ProbePlan, *, is_practice: bool) -> str:
     )
     if is_practice:
         return tr("{sends}. It costs nothing: the practice service is on this computer.").format(sends=sends)
+    if not plan.price.is_listed:
+        return tr("{sends}, with texts of the program's own. The model's price is not listed.").format(sends=sends)
     return tr("{sends}, with texts of the program's own. It costs at most ${amount}.").format(
         sends=sends, amount=number(plan.price.dollars, ".5f")
     )

@@ -81,6 +81,8 @@ def tokens_words(preflight: Preflight) -> str:
 
 def price_words(preflight: Preflight) -> str:
     """Such as "less than $0.01, 3.2% of a day's free use"."""
+    if not preflight.price_high.is_listed:
+        return tr("price not listed")
     high = preflight.price_high.dollars
     if high < 0.01:
         most = tr("less than ${amount}").format(amount=number(0.01, ".2f"))
@@ -188,7 +190,7 @@ def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[st
     if not sentence or found.reuse is None:
         return
     yield sentence
-    if connection != PRACTICE.id:
+    if connection != PRACTICE.id and found.price_high.is_listed:
         yield tr("At most ${price} instead of ${whole}.").format(
             price=number(found.price_high.dollars, ".4f"), whole=number(found.reuse.high.dollars, ".4f")
         )

@@ -309,7 +309,9 @@ def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None
     width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
     for each in offers:
         dollars = each.price_high.dollars
-        if dollars < _LEAST_SHOWN:
+        if not each.price_high.is_listed:
+            price = tr("price not listed")
+        elif dollars < _LEAST_SHOWN:
             price = tr("less than ${amount}").format(amount=number(_LEAST_SHOWN, ",.4f"))
         else:
             price = tr("about ${amount}").format(amount=number(dollars, ",.4f"))

@@ -34,7 +34,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProblem,
     SearchResult,
 )
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _LABEL = 14  # columns
 
@@ -269,8 +268,8 @@ async def _search(program: Program, arguments: argparse.Namespace, progress: Pro
     console = progress.console
     job = program.ledger.find(arguments.job)
     connection = await usable_connection(program, arguments.connection or job.connection, console)
-    if job.connection != PRACTICE.id:
-        price = program.vectorize.search_price(job.id, arguments.sentence)
+    price = program.vectorize.search_price(job.id, arguments.sentence)
+    if price.neurons:
         words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
         console.say(words.format(model=job.model, neurons=number(price.neurons, ".2g")))
     found = await program.vectorize.search(job.id, connection, arguments.index, arguments.sentence)

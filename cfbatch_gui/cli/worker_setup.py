@@ -220,7 +220,7 @@ def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool
     console.say(tr("These calls are made to Cloudflare, in this order:"))
     for line in lines:
         console.say(line)
-    permissions = enumerated([*dict.fromkeys(call.permission for call in work.calls if call.permission)])
+    permissions = enumerated([*dict.fromkeys(call.permission for call in work.calls)])
     console.say(
         tr(
             "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this once,"
@@ -237,8 +237,8 @@ def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool
 
 
 def _lines_of(number: int, call: Call) -> tuple[str, str]:
-    needs = tr("needs {permission}").format(permission=call.permission) if call.permission else ""
-    return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}".rstrip()
+    needs = tr("needs {permission}").format(permission=call.permission)
+    return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}"
 
 
 def _object(call: Call) -> dict[str, str]:

@@ -1,11 +1,14 @@
 """A short `make prove`: a few kills of each kind, power cuts and mutants, in a separate process without threads."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.jobs.run import submitting
+from tests.prove import steps
 from tests.prove.report import Report
 from tests.worker.runtime import installed_runtime
 
@@ -22,6 +25,13 @@ def prove(found: Path, *only: str, every: int) -> Report:
     report = Report.load(found)
     assert report.is_clean
     return report
+
+
+def test_each_step_of_the_order_of_commits_has_its_kill() -> None:
+    """The order is written once, where batches are sent; its steps have the names of the kills, in the same order."""
+    listed = re.findall(r"^\d+\. (.+)$", submitting.__doc__ or "", re.MULTILINE)
+    assert "sending committed" in listed and "id written to submissions.jsonl" in listed
+    assert [step.name for step in (*steps.SUBMIT, *steps.COLLECT) if step.name in listed] == listed
 
 
 @pytest.mark.timeout(600)  # takes half a minute on an idle machine

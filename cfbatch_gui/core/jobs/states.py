@@ -8,11 +8,12 @@ A synchronous request is a batch of its own: planned → sending → collecting 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import msgspec
 
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 
@@ -114,6 +115,12 @@ class Batch:
     error_detail: str = ""
     error_action: str = ""  # an `Action`
     earlier: tuple[Attempt, ...] = ()  # of the times before it was sent again, those that may have been billed
+
+    def saying(self, error: UserError | None = None) -> "Batch":
+        """With an error's sentence, or with none."""
+        if error is None:
+            return replace(self, error="", error_detail="", error_action="")
+        return replace(self, error=error.message, error_detail=error.detail, error_action=error.action)
 
     @property
     def is_in_account(self) -> bool:

@@ -7,6 +7,7 @@ https://developers.cloudflare.com/fundamentals/api/reference/limits/
 
 import email.utils
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
@@ -20,6 +21,7 @@ from cfbatch_gui.core.errors import (
     ServiceBusy,
     ServiceRefused,
     TokenRefused,
+    TooManyTexts,
     UserError,
 )
 from cfbatch_gui.core.messages import Message, message
@@ -36,12 +38,13 @@ class Meaning(Enum):
     DAY_USED_UP = "day used up"
     NO_QUEUE = "no queue"
     GONE = "gone"
+    TOO_MANY = "too many texts"
     REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of refusal, by one of `codes` (() is any) and `words` in its message.
+    """One kind of refusal, by one of `codes` (() is any) and `words`, a regular expression, in its message.
 
     `wait` is in seconds, for BUSY without a Retry-After. `alone` is the sentence where the program does not go on
     by itself.
@@ -69,10 +72,16 @@ RULES: Final = (
     ),
     Rule(
         (),
-        Meaning.REFUSED,
+        Meaning.TOO_MANY,
         message("The texts of a request are too long together for the model. Send fewer of them at a time."),
-        Action.SMALLER_BATCHES,
         words="max context reached",
+    ),
+    Rule(
+        (5006, 3030, 5004, 3003),
+        Meaning.TOO_MANY,
+        message("The model takes fewer texts in one request than this one has. Send fewer of them at a time."),
+        words=r"maxitems|\barray\b[^,;]*(?:<=|at most|too long)|(?:<=|at most|more than) \d+ (?:items|strings|texts)"
+        r"|length of '[^']*/(?:text|documents|queries)' must be <=",
     ),
     Rule(
         # 6003 and 6111: the Authorization header has the wrong form; 9109: the token is not valid.
@@ -255,6 +264,8 @@ def refusal(
             return RequestGone(sentence, detail=detail, code=code)
         case Meaning.REFUSED:
             return ServiceRefused(sentence, detail=detail, code=code, action=rule.action)
+        case Meaning.TOO_MANY:
+            return TooManyTexts(sentence, detail=detail, code=code)
 
 
 class Refuse(Protocol):
@@ -303,7 +314,7 @@ def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:
             passes = rule.meaning in (Meaning.BUSY, Meaning.DAY_USED_UP)
             if status >= 500 and error.code != _MODEL_FAILED and not passes:
                 continue  # a fault of the service's own, which says nothing of the token or the batch
-            if (not rule.codes or error.code in rule.codes) and rule.words in said:
+            if (not rule.codes or error.code in rule.codes) and re.search(rule.words, said):
                 return error.code, rule
     code = next((error.code for error in errors if error.code), 0)
     if status == 403 and code:  # with an unknown code it need not concern the token

@@ -30,7 +30,7 @@ from cfbatch_gui.core.jobs.account.shards import goes_on_elsewhere, has_copies
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, age_of, backed_off, interval
 from cfbatch_gui.core.jobs.run.attaching import lay_out
 from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect, keep_reply, verify
-from cfbatch_gui.core.jobs.run.submitting import Submitter, SynchronousCalls
+from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import recovered
@@ -294,16 +294,7 @@ class Watcher:
         )
 
     async def _end(self, batch: Batch, state: BatchState, error: UserError) -> None:
-        await self._store.save(
-            replace(
-                batch,
-                state=state,
-                next_check_at=0.0,
-                error=error.message,
-                error_detail=error.detail,
-                error_action=error.action,
-            )
-        )
+        await self._store.save(replace(batch, state=state, next_check_at=0.0).saying(error))
 
 
 _FIRST_LOOK = 0.2  # seconds
@@ -369,18 +360,15 @@ class Runner:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._more: dict[str, asyncio.Event] = {}  # set when a job has something to send
         self._errors: dict[str, UserError] = {}
-        self._submitter = Submitter(store, clock=clock, sleep=sleep)
         self.account = AccountCollection(store, clock=clock, patience=patience)
         self._watcher = Watcher(store, clock=clock, sleep=sleep, patience=patience, account=self.account)
-        self._synchronous = SynchronousCalls(
-            store, self._submitter, clock=clock, sleep=sleep, arrived=self._watcher.hurry
-        )
+        self._submitter = Submitter(store, clock=clock, sleep=sleep, arrived=self._watcher.hurry)
 
     async def resume_all(self) -> tuple[Job, ...]:
         """After a start: settle what was being sent, then start every job that is not final or paused."""
         for job in self._store.jobs():
             await self._settle(job)
-        await self._submitter.catch_up(self._store.jobs)
+        await self._submitter.catch_up()
         going_on = [job for job in self._store.jobs() if job.is_sent and not self._is_settled(job)]
         for job in going_on:
             self.start(job.id)
@@ -516,7 +504,6 @@ class Runner:
             await more.wait()
             more.clear()
             await self._submitter.send_planned(job_id)
-            await self._synchronous.run_planned(job_id)
 
     async def _pause_connection(self, failed: Job, error: UserError) -> None:
         """The token was refused: every job of the connection waits for the user, after this one call."""

@@ -1,15 +1,32 @@
-"""Sending the planned batches of a job, one at a time on each connection.
+"""Sending the planned batches of a job: one at a time on each connection, and requests without the queue a few at once.
 
-The order is the promise: the body made from `data.db` and its hash committed there, *sending* committed in the ledger,
-then the first byte; then the id in `submissions.jsonl`, then *queued* committed, then shown.
+The order of commits is the promise. `tests/prove` kills the program at each of these steps, and at others between them:
+
+1. sending noted with the job
+2. sending committed
+3. attempt written to submissions.jsonl
+4. body sent
+5. answer read
+6. id written to submissions.jsonl
+7. queued committed
+8. queued shown
+9. reply on disk
+10. collecting committed
+11. data stored
+12. done committed
+13. done shown
+
+The first is in the job's `data.db`, of which the body is made anew whenever it is wanted, and holds its hash: with ledger
+and submissions.jsonl lost, the batch may have left. A request without the queue has no id: its *sending* lasts until its reply is on disk and *collecting* is committed.
 """
 
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from cfbatch_gui.core.errors import (
@@ -20,25 +37,32 @@ from cfbatch_gui.core.errors import (
     QueueNotSupported,
     ServiceBusy,
     ServiceRefused,
+    TooManyTexts,
     Unreachable,
     UserError,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
 from cfbatch_gui.core.jobs.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import Event, submission_of, submissions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Queued
-from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
 FIRST_WAIT = 1.0  # seconds; doubled each time
 CANCEL_SECONDS = 0.2  # for those that are cancelled to close their connections
+CONCURRENT = 4  # requests without the queue in flight for one job
 TOGETHER_BYTES = 10_000_000  # of bodies that are packed at one go
 SAVE_AGAIN_SECONDS = 5.0  # between tries to write down an accepted batch on a full disk
+
+# Refusals that every other request would meet as well: account, model, gateway.
+_OF_ALL = frozenset({7000, 7003, 5007, 3042, 5028, 5018, 3041, 5016, 3023, 5035, 2001, 8007})
 
 
 class Bodies:
@@ -71,53 +95,187 @@ def _packed_together(folder: JobFolder, job: Job, first: int) -> Iterator[tuple[
             yield from zip(numbers[1:], bodies, strict=False)
 
 
+@dataclass(slots=True)
+class _Round:
+    """What the senders of one job share.
+
+    `not_before` is when the service may be called again. `error` ends the round: what is in flight comes to its end,
+    then it is raised.
+    """
+
+    job_id: str
+    at_once: bool
+    bodies: Bodies = field(default_factory=Bodies)
+    taken: set[int] = field(default_factory=set)
+    not_before: float = 0.0
+    failures: int = 0
+    is_over: bool = False
+    error: UserError | None = None
+
+    def end(self, error: UserError) -> None:
+        self.is_over, self.error = True, error
+
+
 class Submitter:
-    """Sends; knows which submits are in flight."""
+    """Sends; knows which submits are in flight. `arrived` is called with a job's id when an answer without the queue
+    waits to be stored.
+    """
 
     def __init__(
-        self, store: JobStore, *, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
+        self,
+        store: JobStore,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]],
+        arrived: Callable[[str], None],
     ) -> None:
-        self._store, self._clock, self._sleep = store, clock, sleep
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._store, self._clock, self._sleep, self._arrived = store, clock, sleep, arrived
+        self._turns: dict[str, asyncio.Lock] = {}  # by connection
         self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}  # by job and number of the batch
         self._catching_up: asyncio.Task[None] | None = None
+        self._splitting = asyncio.Lock()
 
     async def send_planned(self, job_id: str) -> None:
-        """Send every planned batch, in order; returns when none is left or the job has been paused.
+        """Send every planned batch; returns when none is left or the job has been paused.
 
         Raises ConnectionProblem, among it Unreachable after ATTEMPTS tries, and DataError when the body or *sending*
         could not be written; then nothing has left.
         """
-        failures, bodies = 0, Bodies()
-        while (batch := self._next(job_id)) is not None:
-            job = self._store.job(job_id)
+        for shared, together in ((_Round(job_id, at_once=False), 1), (_Round(job_id, at_once=True), CONCURRENT)):
+            senders = [asyncio.create_task(self._send_all(shared), name=f"send {job_id}") for _ in range(together)]
             try:
-                await self._in_turn(job, batch.number, bodies)
-                failures = 0
-            except ServiceBusy as error:
-                await self._wait(batch, error, self._clock() + max(error.retry_after, FIRST_WAIT))
-            except Unreachable as error:
-                failures += 1
-                if failures >= ATTEMPTS:
-                    raise
-                await self._wait(batch, error, self._clock() + FIRST_WAIT * 2 ** (failures - 1))
-            except ServiceRefused as error:
-                await self._refused(job_id, batch, error)
-                return
+                await asyncio.gather(*senders)
+            finally:
+                for sender in senders:
+                    sender.cancel()
+                await asyncio.gather(*senders, return_exceptions=True)
+            if shared.error is not None:
+                raise shared.error
+
+    async def _send_all(self, shared: _Round) -> None:
+        while (batch := self._next(shared)) is not None:
+            shared.taken.add(batch.number)
+            try:
+                await sleep_until(shared.not_before, clock=self._clock, sleep=self._sleep)
+                await self._send_next(shared, batch.number)
+            finally:
+                shared.taken.discard(batch.number)
+
+    def _may_send(self, shared: _Round) -> bool:
+        return not (self._store.job(shared.job_id).paused_because or shared.is_over or self._store.holds_back)
+
+    def _next(self, shared: _Round) -> Batch | None:
+        waiting = (
+            batch
+            for batch in self._store.job(shared.job_id).batches
+            if batch.state is BatchState.PLANNED and batch.at_once is shared.at_once
+        )
+        free = (batch for batch in waiting if batch.number not in shared.taken)
+        return next(free, None) if self._may_send(shared) else None
+
+    async def _send_next(self, shared: _Round, number: int) -> None:
+        try:
+            await self._send_in_turn(shared, number)
+            shared.failures = 0
+        except ServiceBusy as error:
+            self._wait(shared, number, error, max(error.retry_after, FIRST_WAIT))
+        except Unreachable as error:
+            shared.failures += self._clock() >= shared.not_before  # several that were in flight together are one
+            if shared.failures >= ATTEMPTS:
+                shared.end(error)
+            else:
+                self._wait(shared, number, error, FIRST_WAIT * 2 ** (shared.failures - 1))
+        except ServiceRefused as error:
+            await self._refused(shared, number, error)
+        except (ConnectionProblem, DataError) as error:
+            shared.end(error)
+
+    async def _send_in_turn(self, shared: _Round, number: int) -> None:
+        """Send a batch when its connection is free; the turn ends with the call, not with its caller."""
+        turn = asyncio.Lock()  # without the queue nobody else has it
+        if not shared.at_once:
+            turn = self._turns.setdefault(self._store.job(shared.job_id).connection, turn)
+        await turn.acquire()
+        batch = self._store.batch(shared.job_id, number)  # anew: much may have happened while others had their turn
+        if batch.state is not BatchState.PLANNED or not self._may_send(shared):
+            turn.release()
+            return
+        sending = self._begin(batch, lambda: self._send(batch, shared.bodies if not shared.at_once else Bodies()))
+        sending.add_done_callback(lambda _: turn.release())
+        await asyncio.shield(sending)
+
+    async def _send(self, batch: Batch, bodies: Bodies) -> None:
+        job = self._store.job(batch.job_id)
+        client = self._store.client(job)
+        body = await asyncio.to_thread(bodies.take, self._store.folder(job.id), job, batch.number)
+        sending = await self._about_to_leave(job, batch, body)
+        try:
+            answer = await (client.run if batch.at_once else client.submit)(job.model, body)
+        except OutcomeUnknown as error:
+            await self._store.save(replace(sending, state=BatchState.OUTCOME_UNKNOWN).saying(error))
+        except UserError as error:
+            await self._not_accepted(job, sending, error)
+            raise
+        else:
+            if isinstance(answer, Queued):
+                await self._answered(job, sending, answer)
+            else:
+                await self._keep(sending, answer)
+
+    async def _about_to_leave(self, job: Job, batch: Batch, body: bytes) -> Batch:
+        """Note with the job that this body may leave, commit *sending* with a new attempt, then write the attempt down:
+        an older ledger learns of it there.
+
+        Raises DataError when one cannot be written; nothing has left then, and the batch is planned.
+        """
+        sending = replace(
+            batch.saying(),
+            state=BatchState.SENDING,
+            attempt=uuid.uuid4().hex,
+            bytes=len(body),
+            sha256=hashlib.sha256(body).hexdigest(),
+            sent_at=self._clock(),
+            account_mark=self._store.client(job).connection.account_mark,
+        )
+        note = self._store.folder(job.id).note_sending
+        await asyncio.to_thread(note, sending.number, sending.attempt, sending.sha256, sending.bytes)
+        await self._store.save(sending)
+        submission = submission_of(job, sending, sending.sent_at, Event.SENDING)
+        try:
+            await self._store.on_disk(self._store.write_down, submission)
+        except DataError as error:
+            await self._store.save(replace(sending, state=BatchState.PLANNED).saying(error))
+            raise
+        return sending
+
+    async def _not_accepted(self, job: Job, batch: Batch, error: UserError) -> None:
+        """Back to *planned*: proven not to have been accepted."""
+        await self._store.save(replace(batch, state=BatchState.PLANNED).saying(error))
+        submission = submission_of(job, batch, self._clock(), Event.NOT_ACCEPTED)
+        with suppress(DataError):  # without this line the attempt of an older ledger would count as unknown
+            await self._store.on_disk(self._store.write_down, submission)
+
+    async def _answered(self, job: Job, batch: Batch, queued: Queued) -> None:
+        """Keep the id, unless it is another batch's: the answer is then not to this batch, whose outcome is unknown."""
+        if not self._store.has_request_id(job.connection, queued.request_id):
+            await self.accepted(batch, queued.request_id, queued.status)
+            return
+        unknown = replace(
+            batch,
+            state=BatchState.OUTCOME_UNKNOWN,
+            error=message(
+                "The service answered with the id of another batch. This one may have been accepted and billed, so "
+                "it is not sent again by itself."
+            ),
+            error_detail=f"request ID {queued.request_id[:80]}",
+        )
+        await self._store.save(unknown)
 
     async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:
         """Write the id of an accepted batch to the submissions file and the ledger, retrying until both have it."""
         job = self._store.job(batch.job_id)
-        submission = submission_of(job, replace(batch, request_id=request_id), self._clock())
-        queued = replace(
-            batch,
-            state=BatchState.QUEUED,
-            request_id=request_id,
-            service_word=word,
-            error="",
-            error_detail="",
-            error_action="",
-        )
+        queued = replace(batch.saying(), state=BatchState.QUEUED, request_id=request_id, service_word=word)
+        submission = submission_of(job, queued, self._clock())
         is_written = is_saved = False
         while True:
             if not is_written:
@@ -130,59 +288,94 @@ class Submitter:
             if failure is None:
                 return
             # Once it is saved the watcher goes on with it, and what it says must not be undone.
-            shown = self._store.job(job.id).batches[batch.number - 1] if is_saved else queued
+            shown = self._store.batch(job.id, batch.number) if is_saved else queued
             self._store.show_batch(replace(shown, error=failure.message, error_detail=failure.detail))
             await self._sleep(SAVE_AGAIN_SECONDS)
 
-    async def catch_up(self, jobs: Callable[[], Sequence[Job]]) -> None:
+    async def _keep(self, batch: Batch, raw: bytes) -> None:
+        """The answer is paid for and cannot be asked for again: write it to disk, retrying until it is there."""
+        folder = self._store.folder(batch.job_id)
+        arrived = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=1)
+        while True:
+            try:
+                await asyncio.to_thread(keep_reply, folder, batch.number, raw)
+                await self._store.save(arrived)
+            except DataError as error:
+                self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
+                if not self._store.make_room():
+                    await self._sleep(SAVE_AGAIN_SECONDS)
+            else:
+                self._arrived(batch.job_id)
+                return
+
+    def _wait(self, shared: _Round, number: int, error: UserError, seconds: float) -> None:
+        shared.not_before = max(shared.not_before, self._clock() + seconds)
+        planned = self._store.batch(shared.job_id, number)
+        self._store.show_batch(replace(planned, next_check_at=shared.not_before, error=error.message))
+
+    async def _refused(self, shared: _Round, number: int, error: ServiceRefused) -> None:
+        """What is refused of one batch is refused of all that have not left, which stay here; without the queue a text
+        that is refused fails alone.
+        """
+        planned = self._store.batch(shared.job_id, number)
+        if isinstance(error, TooManyTexts) and await self._split(planned):
+            shared.bodies = Bodies()
+            return
+        await self._store.save(replace(planned, state=BatchState.FAILED).saying(error))
+        if shared.is_over or (shared.at_once and error.code not in _OF_ALL):
+            return
+        shared.is_over = True
+        because = message("Not sent, because batch {number} was refused.", number=number)
+        if shared.at_once:
+            because = message("Not sent, because request {number} was refused.", number=number)
+        action = error.action if isinstance(error, QueueNotSupported) else Action.NONE
+        for batch in self._store.job(shared.job_id).batches:
+            is_waiting = batch.state is BatchState.PLANNED and batch.number not in shared.taken
+            if is_waiting and (batch.at_once or not shared.at_once):
+                await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
+
+    async def _split(self, refused: Batch) -> bool:
+        """Lay out what was refused, and was not accepted, in requests of half as many texts; whether that is possible.
+
+        The folder first: a job that is put together again takes its batches from there.
+        """
+        async with self._splitting:
+            job = self._store.job(refused.job_id)
+            metadata = replace(find_model(job.model), body_bytes=self._store.client(job).connection.body_bytes)
+            folder = self._store.folder(job.id)
+            planned = await asyncio.to_thread(packing.split_requests, folder, job, refused, metadata)
+            if planned:
+                change = partial(_laid_out_anew, {each.number: each for each in planned}, self._clock())
+                await asyncio.to_thread(write_manifest, folder, change(job))
+                await self._store.change(job.id, change)
+        return bool(planned)
+
+    # At the start and at the end of the program
+
+    async def catch_up(self) -> None:
         """Write down the ids that stand in the ledger alone, because the disk was full for the other.
 
         Returns after the first try; while there is no room the others follow by themselves.
         """
-        if await _failure_of(self._store.on_disk(self._write_missing, jobs)) is not None:
-            self._catching_up = asyncio.create_task(self._keep_catching_up(jobs), name="catch up")
+        if await _failure_of(self._store.on_disk(self._write_missing)) is not None:
+            self._catching_up = asyncio.create_task(self._keep_catching_up(), name="catch up")
 
-    async def _keep_catching_up(self, jobs: Callable[[], Sequence[Job]]) -> None:
-        while True:
+    async def _keep_catching_up(self) -> None:
+        failure: DataError | None = DataError("")
+        while failure is not None:
             await self._sleep(SAVE_AGAIN_SECONDS)
-            if await _failure_of(self._store.on_disk(self._write_missing, jobs)) is None:
-                return
+            failure = await _failure_of(self._store.on_disk(self._write_missing))
 
-    def _write_missing(self, jobs: Callable[[], Sequence[Job]]) -> None:
+    def _write_missing(self) -> None:
         written = {(each.attempt, each.request_id) for each in submissions(self._store.paths.submissions)}
         missing = [
             submission_of(job, batch, batch.sent_at)
-            for job in jobs()
+            for job in self._store.jobs()
             for batch in job.batches
             if batch.request_id and (batch.attempt, batch.request_id) not in written
         ]
         if missing:
             self._store.write_down(*missing)
-
-    async def about_to_leave(self, job: Job, batch: Batch, body: bytes) -> Batch:
-        """Commit in the job's folder that this body may leave, then *sending* with a new attempt, then write the
-        attempt down: an older ledger learns of it there.
-
-        Raises DataError when one cannot be written; nothing has left then, and the batch is planned.
-        """
-        sending = new_attempt(batch, body, self._store.client(job), self._clock())
-        note = self._store.folder(job.id).note_sending
-        await asyncio.to_thread(note, sending.number, sending.attempt, sending.sha256, sending.bytes)
-        await self._store.save(sending)
-        submission = submission_of(job, sending, sending.sent_at, Event.SENDING)
-        try:
-            await self._store.on_disk(self._store.write_down, submission)
-        except DataError as error:
-            await self._store.save(with_error(replace(sending, state=BatchState.PLANNED), error))
-            raise
-        return sending
-
-    async def not_accepted(self, job: Job, batch: Batch, error: UserError) -> None:
-        """Back to *planned*: proven not to have been accepted."""
-        await self._store.save(with_error(replace(batch, state=BatchState.PLANNED), error))
-        submission = submission_of(job, batch, self._clock(), Event.NOT_ACCEPTED)
-        with suppress(DataError):  # without this line the attempt of an older ledger would count as unknown
-            await self._store.on_disk(self._store.write_down, submission)
 
     async def lost(self, batch: Batch) -> None:
         await self._store.save(
@@ -214,25 +407,6 @@ class Submitter:
         if tasks:
             await asyncio.wait(tasks, timeout=CANCEL_SECONDS)
 
-    def _next(self, job_id: str) -> Batch | None:
-        job = self._store.job(job_id)
-        if job.paused_because or self._store.holds_back:
-            return None
-        waiting = (batch for batch in job.batches if batch.state is BatchState.PLANNED and not batch.at_once)
-        return next(waiting, None)
-
-    async def _in_turn(self, job: Job, number: int, bodies: Bodies) -> None:
-        """Send a batch when its connection is free; the turn ends with the call, not with its caller."""
-        turn = self._turns.setdefault(job.connection, asyncio.Lock())
-        await turn.acquire()
-        batch = self._next(job.id)  # anew: much may have happened while others had their turn
-        if batch is None or batch.number != number:
-            turn.release()
-            return
-        sending = self._begin(batch, lambda: self._send(job, batch, bodies))
-        sending.add_done_callback(lambda _: turn.release())
-        await asyncio.shield(sending)
-
     async def shielded(self, batch: Batch, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Await what may be paid for, in a task that outlives its caller's end; one that is in flight is joined."""
         await asyncio.shield(self._begin(batch, send))
@@ -250,71 +424,16 @@ class Submitter:
         if not done.cancelled():
             done.exception()  # the outcome is in the batch; the caller may be gone
 
-    async def _send(self, job: Job, batch: Batch, bodies: Bodies) -> None:
-        body = await asyncio.to_thread(bodies.take, self._store.folder(job.id), job, batch.number)
-        sending = await self.about_to_leave(job, batch, body)
-        try:
-            queued = await self._store.client(job).submit(job.model, body)
-        except OutcomeUnknown as error:
-            await self._store.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
-        except UserError as error:
-            await self.not_accepted(job, sending, error)
-            raise
-        else:
-            await self._answered(job, sending, queued)
 
-    async def _answered(self, job: Job, batch: Batch, queued: Queued) -> None:
-        """Keep the id, unless it is another batch's: the answer is then not to this batch, whose outcome is unknown."""
-        if not self._store.has_request_id(job.connection, queued.request_id):
-            await self.accepted(batch, queued.request_id, queued.status)
-            return
-        unknown = replace(
-            batch,
-            state=BatchState.OUTCOME_UNKNOWN,
-            error=message(
-                "The service answered with the id of another batch. This one may have been accepted and billed, so "
-                "it is not sent again by itself."
-            ),
-            error_detail=f"request ID {queued.request_id[:80]}",
-        )
-        await self._store.save(unknown)
-
-    async def _wait(self, batch: Batch, error: UserError, until: float) -> None:
-        planned = replace(
-            self._store.job(batch.job_id).batches[batch.number - 1], next_check_at=until, error=error.message
-        )
-        self._store.show_batch(planned)
-        await sleep_until(until, clock=self._clock, sleep=self._sleep)
-
-    async def _refused(self, job_id: str, refused: Batch, error: ServiceRefused) -> None:
-        """What the service refuses once it refuses again: the batches that have not left stay here."""
-        for batch in self._store.job(job_id).batches:
-            if batch.number == refused.number:
-                await self._store.save(with_error(replace(batch, state=BatchState.FAILED), error))
-            elif batch.state is BatchState.PLANNED:
-                because = message("Not sent, because batch {number} was refused.", number=refused.number)
-                action = error.action if isinstance(error, QueueNotSupported) else Action.NONE
-                await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
-
-
-def new_attempt(batch: Batch, body: bytes, client: WorkersAI, now: float) -> Batch:
-    """The batch as it is committed before the first byte leaves: a new attempt with exactly this body."""
-    return replace(
-        batch,
-        state=BatchState.SENDING,
-        attempt=uuid.uuid4().hex,
-        bytes=len(body),
-        sha256=hashlib.sha256(body).hexdigest(),
-        sent_at=now,
-        account_mark=client.connection.account_mark,
-        error="",
-        error_detail="",
-        error_action="",
-    )
-
-
-def with_error(batch: Batch, error: UserError) -> Batch:
-    return replace(batch, error=error.message, error_detail=error.detail, error_action=error.action)
+def _laid_out_anew(planned: Mapping[int, PlannedBatch], now: float, job: Job) -> Job:
+    """Batches that hold other requests than before, and new ones behind the last."""
+    batches = list(job.batches)
+    for number in range(len(batches) + 1, max(planned) + 1):
+        batches.append(Batch(job.id, number, BatchState.PLANNED, 0, 0, 0, changed_at=now))
+    for number, new in planned.items():
+        changed = replace(batches[number - 1], requests=new.requests, texts=new.texts, bytes=new.bytes)
+        batches[number - 1] = replace(changed.saying(), at_once=new.at_once)
+    return replace(job, batches=tuple(batches))
 
 
 async def _failure_of(writing: Awaitable[object]) -> DataError | None:
@@ -323,149 +442,3 @@ async def _failure_of(writing: Awaitable[object]) -> DataError | None:
     except DataError as error:
         return error
     return None
-
-
-CONCURRENT = 4  # requests in flight for one job
-
-# Refusals that every other request would meet as well: account, model, gateway.
-_OF_ALL = frozenset({7000, 7003, 5007, 3042, 5028, 5018, 3041, 5016, 3023, 5035, 2001, 8007})
-
-
-@dataclass(slots=True)
-class _Round:
-    """What the workers of one job share.
-
-    `not_before` is when the service may be called again. `error` ends the round: what is in flight comes to its end,
-    then it is raised.
-    """
-
-    job_id: str
-    taken: set[int] = field(default_factory=set)
-    not_before: float = 0.0
-    failures: int = 0
-    is_over: bool = False
-    error: UserError | None = None
-
-
-class SynchronousCalls:
-    """`arrived` is called with a job's id when an answer waits to be stored."""
-
-    def __init__(
-        self,
-        store: JobStore,
-        submitter: Submitter,
-        *,
-        clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
-        arrived: Callable[[str], None],
-    ) -> None:
-        self._store, self._submitter = store, submitter
-        self._clock, self._sleep, self._arrived = clock, sleep, arrived
-
-    async def run_planned(self, job_id: str) -> None:
-        """Run every planned request; returns when none is left or the job has been paused.
-
-        Raises ConnectionProblem, among it Unreachable after ATTEMPTS tries, and DataError.
-        """
-        shared = _Round(job_id)
-        workers = [asyncio.create_task(self._work(shared), name=f"at once {job_id}") for _ in range(CONCURRENT)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-        if shared.error is not None:
-            raise shared.error
-
-    async def _work(self, shared: _Round) -> None:
-        while (batch := self._next(shared)) is not None:
-            shared.taken.add(batch.number)
-            try:
-                await sleep_until(shared.not_before, clock=self._clock, sleep=self._sleep)
-                await self._one(shared, batch)
-            finally:
-                shared.taken.discard(batch.number)
-
-    def _next(self, shared: _Round) -> Batch | None:
-        job = self._store.job(shared.job_id)
-        if job.paused_because or shared.is_over or self._store.holds_back:
-            return None
-        for batch in job.batches:
-            if batch.state is BatchState.PLANNED and batch.at_once and batch.number not in shared.taken:
-                return batch
-        return None
-
-    async def _one(self, shared: _Round, batch: Batch) -> None:
-        job = self._store.job(shared.job_id)
-        is_planned = job.batches[batch.number - 1].state is BatchState.PLANNED  # still, after waiting
-        if job.paused_because or shared.is_over or not is_planned:
-            return
-        try:
-            await self._submitter.shielded(batch, lambda: self._run(job, batch))
-            shared.failures = 0
-        except ServiceBusy as error:
-            self._wait(shared, batch, error, max(error.retry_after, FIRST_WAIT))
-        except Unreachable as error:
-            shared.failures += self._clock() >= shared.not_before  # several that were in flight together are one
-            if shared.failures >= ATTEMPTS:
-                _end(shared, error)
-            else:
-                self._wait(shared, batch, error, FIRST_WAIT * 2 ** (shared.failures - 1))
-        except ConnectionProblem as error:
-            _end(shared, error)
-        except ServiceRefused as error:
-            await self._refused(shared, batch, error)
-        except DataError as error:
-            _end(shared, error)
-
-    async def _run(self, job: Job, batch: Batch) -> None:
-        client = self._store.client(job)
-        body = await asyncio.to_thread(Bodies().take, self._store.folder(job.id), job, batch.number)
-        sending = await self._submitter.about_to_leave(job, batch, body)
-        try:
-            raw = await client.run(job.model, body)
-        except OutcomeUnknown as error:
-            await self._store.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
-        except UserError as error:
-            await self._submitter.not_accepted(job, sending, error)
-            raise
-        else:
-            await self._keep(sending, raw)
-
-    async def _keep(self, batch: Batch, raw: bytes) -> None:
-        """The answer is paid for and cannot be asked for again: write it to disk, retrying until it is there."""
-        folder = self._store.folder(batch.job_id)
-        arrived = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=1)
-        while True:
-            try:
-                await asyncio.to_thread(keep_reply, folder, batch.number, raw)
-                await self._store.save(arrived)
-            except DataError as error:
-                self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
-                if not self._store.make_room():
-                    await self._sleep(SAVE_AGAIN_SECONDS)
-            else:
-                self._arrived(batch.job_id)
-                return
-
-    def _wait(self, shared: _Round, batch: Batch, error: UserError, seconds: float) -> None:
-        shared.not_before = max(shared.not_before, self._clock() + seconds)
-        planned = self._store.job(shared.job_id).batches[batch.number - 1]
-        self._store.show_batch(replace(planned, next_check_at=shared.not_before, error=error.message))
-
-    async def _refused(self, shared: _Round, refused: Batch, error: ServiceRefused) -> None:
-        """A text that is refused fails alone; what is refused of all keeps the others here."""
-        planned = self._store.job(shared.job_id).batches[refused.number - 1]
-        await self._store.save(with_error(replace(planned, state=BatchState.FAILED), error))
-        if error.code not in _OF_ALL or shared.is_over:
-            return
-        shared.is_over = True
-        for batch in self._store.job(shared.job_id).batches:
-            if batch.state is BatchState.PLANNED and batch.at_once and batch.number not in shared.taken:
-                because = message("Not sent, because request {number} was refused.", number=refused.number)
-                await self._store.save(replace(batch, state=BatchState.FAILED, error=because))
-
-
-def _end(shared: _Round, error: UserError) -> None:
-    shared.is_over, shared.error = True, error
