@@ -1,8 +1,7 @@
 """`cfbatch jobs`: list all jobs. Imports little, as many scripts begin by it."""
 
 import argparse
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -42,13 +41,19 @@ def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
     if arguments.json:
         with closing(Ledger.open_read_only(paths)) as ledger:
-            console.print_result([json_of_jobs(ledger.jobs())])
+            console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})
     elif jobs := Ledger.listed(paths):
         saved = Settings.load(paths.settings).connections
         console.print_result(lines_of_jobs(jobs, console.width, partial(title_of, saved)))
     else:
         console.say(tr("There are no jobs yet. “cfbatch run FILE --rank” makes one."))
     return ExitStatus.DONE
+
+
+def found_jobs(paths: Paths, *names: str) -> list[Job]:
+    """By id, the beginning of it, or name; another process may have the ledger open. Raises UsageError."""
+    with closing(Ledger.open_read_only(paths)) as ledger:
+        return [ledger.find(name) for name in names]
 
 
 def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
@@ -64,10 +69,6 @@ def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[
     account = (tr("YOUR ACCOUNT"),) if has_account else ()
     columns = (tr("JOB"), tr("STATE"), tr("KIND"), tr("DONE"), *account, tr("CONNECTION"), tr("MADE"), tr("NAME"))
     return table(columns, rows, width)
-
-
-def json_of_jobs(jobs: Iterable[Job]) -> str:
-    return json.dumps({"jobs": [summary_of(job) for job in jobs]}, indent=2)  # ASCII, which every encoding preserves
 
 
 def summary_of(job: Job) -> dict[str, object]:
@@ -98,8 +99,11 @@ def kind_words(kind: Kind) -> str:
 
 
 def time_words(seconds: float) -> str:
-    """Seconds since 1970, UTC, in local time to the minute; "" for 0.0."""
+    """Seconds since 1970, UTC, in local time to the minute; "" for 0.0, and for what no clock can show."""
     if not seconds:
         return ""
-    at = localtime(seconds)  # formatting with strftime takes twice as long as all the rest of a line
+    try:
+        at = localtime(seconds)  # formatting with strftime takes twice as long as all the rest of a line
+    except (ValueError, OverflowError, OSError):
+        return ""
     return f"{at.tm_year}-{at.tm_mon:02}-{at.tm_mday:02} {at.tm_hour:02}:{at.tm_min:02}"

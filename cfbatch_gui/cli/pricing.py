@@ -11,7 +11,7 @@ from functools import partial
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, percent, plural, tr
-from cfbatch_gui.cli.reading import dollars
+from cfbatch_gui.cli.parser import number_in
 from cfbatch_gui.cli.working import read_address_book
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import OverBudget, UsageError
@@ -37,12 +37,14 @@ from cfbatch_gui.core.versions import (
 from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
+DOLLARS = number_in(0, 1e12, message("“{text}” should be an amount of dollars, for example 0.50"))
+
 
 def add_budget_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         metavar=tr("DOLLARS"),
-        type=dollars,
+        type=DOLLARS,
         help=tr(
             "send nothing if it may cost more; exit status {status} (default: the budget that is set in the window)"
         ).format(status=f"{ExitStatus.OVER_BUDGET:d}"),
@@ -104,14 +106,14 @@ def reset_words() -> str:
 
 
 def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    """None, which is neither, means reuse."""
+    parser.add_argument(
         "--reuse",
-        action="store_true",
-        default=True,
-        help=tr("take what earlier jobs have of it from there, and send only what is new (the default)"),
+        action=argparse.BooleanOptionalAction,
+        help=tr(
+            "take what earlier jobs have of it from there, and send only what is new (the default), or send everything"
+        ),
     )
-    group.add_argument("--no-reuse", dest="reuse", action="store_false", help=tr("send everything, also what is there"))
 
 
 class EarlierJobs:
