@@ -16,8 +16,9 @@ The order of commits is the promise. `tests/prove` kills the program at each of 
 12. done committed
 13. done shown
 
-The first is in the job's `data.db`, of which the body is made anew whenever it is wanted, and holds its hash: with ledger
-and submissions.jsonl lost, the batch may have left. A request without the queue has no id: its *sending* lasts until its reply is on disk and *collecting* is committed.
+The first is in the job's `data.db`, of which the body is made anew whenever it is wanted, and holds its hash: when
+ledger and submissions.jsonl are lost, it says that the batch may have left. A request without the queue has no id: its
+*sending* lasts until its reply is on disk and *collecting* is committed.
 """
 
 import asyncio
