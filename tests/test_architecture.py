@@ -77,6 +77,13 @@ def test_the_window_never_blocks_its_loop() -> None:
     assert lines_with(r"QFileDialog\.get|QInputDialog\.get|QColorDialog\.get|QFontDialog\.get", PACKAGE / "ui") == []
 
 
+def test_a_start_of_the_window_imports_what_it_shows_alone() -> None:
+    """numpy comes with the first file or result, httpx with the first job that is sent."""
+    script = "import sys, cfbatch_gui.ui.window.app; print(sorted({'numpy', 'httpx'} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True, text=True)
+    assert answer.stdout == "[]\n"
+
+
 def test_the_core_and_the_terminal_run_where_there_is_no_qt() -> None:
     """Qt is made impossible to import, then every module outside ui is imported."""
     script = """

@@ -139,7 +139,7 @@ def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> 
     name = (arguments.name or "").strip() or arguments.file.stem
     job = program.drafts.create(arguments.kind, name, arguments.model or program.settings.model, connection)
     options = replace(
-        job.options, at_once=arguments.at_once, reuse=arguments.reuse, collect_in_account=arguments.collect
+        job.options, at_once=arguments.at_once, reuse=arguments.reuse is not False, collect_in_account=arguments.collect
     )
     return program.drafts.change(job.id, options=options)
 

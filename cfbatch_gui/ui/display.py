@@ -5,13 +5,17 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from PySide6.QtGui import QKeySequence
 from PySide6.QtGui import Qt as GuiQt
 
 from cfbatch_gui.core.system.languages import language_in_use
+from cfbatch_gui.core.workers_ai.catalogue import Price
+
+if TYPE_CHECKING:
+    from cfbatch_gui.core.jobs.plan.spending import PastTimes
 
 _LONGEST_TIP = 4000
 _LONG_WORD = re.compile("[!-\u024f]{40,}")  # Latin letters only: Qt breaks other scripts itself
@@ -86,6 +90,11 @@ def dollars(low: float, high: float | None = None) -> str:
     return tr("${low}–{high}").format(low=shown_low, high=shown_high)
 
 
+def prices(low: Price, high: Price | None = None) -> str:
+    """As `dollars`, for a model whose price may not be listed."""
+    return dollars(low.dollars, None if high is None else high.dollars) if low.is_listed else tr("price not listed")
+
+
 def _price(amount: float, digits: int) -> str:
     return tr("${amount}").format(amount=_amount(amount, digits))
 
@@ -119,6 +128,16 @@ def duration_range(low: float, high: float) -> str:
         for value in (low, high)
     )
     return f"{most} {name}" if least == most else f"{least}–{most} {name}"
+
+
+def usual_words(past: "PastTimes | None") -> str:
+    """How long jobs like this one take; "" without any."""
+    if past is None:
+        return ""
+    pattern = tr("Your jobs of this size usually take {time}.")
+    if past.jobs == 1:
+        pattern = tr("Your last job of this size took {time}.")
+    return pattern.format(time=duration_range(past.shortest, past.longest))
 
 
 def short_duration(seconds: float) -> str:

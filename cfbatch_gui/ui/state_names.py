@@ -1,13 +1,13 @@
 """The name, icon and colour of each state of a job and of a batch: the same on its page and in the list of jobs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
-from cfbatch_gui.core.messages import Message
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
@@ -38,6 +38,45 @@ class AnswerPlace(StrEnum):
     HERE = "here"
 
 
+# The words of a queued or running batch, and those of a job at work, are not the same.
+_BATCHES: dict[BatchState, tuple[str, str, Role]] = {
+    BatchState.PLANNED: (message("Waiting to be sent"), "circle-dashed", "quiet"),
+    BatchState.SENDING: (message("Sending"), "send", "accent"),
+    BatchState.QUEUED: (message("Queued"), "clock", "quiet"),
+    BatchState.RUNNING: (message("Running"), "loader", "accent"),
+    BatchState.COLLECTING: (message("Collecting"), "download", "accent"),
+    BatchState.DONE: (message("Done"), "circle-check", "done"),
+    BatchState.FAILED: (message("Failed"), "circle-x", "error"),
+    BatchState.GONE: (message("No longer known"), "circle-x", "error"),
+    BatchState.OUTCOME_UNKNOWN: (message("Outcome unknown"), "triangle-alert", "attention"),
+    BatchState.DISMISSED: (message("Set aside"), "ban", "quiet"),
+}
+_PLACES: dict[AnswerPlace, tuple[str, str, Role]] = {
+    AnswerPlace.AT_SERVICE: (message("At the service"), "cloud", "quiet"),
+    AnswerPlace.IN_ACCOUNT: (message("Waiting in your account"), "inbox", "accent"),
+    AnswerPlace.HERE: (message("Here"), "circle-check", "done"),
+}
+_DRAFTS: dict[DraftPhase, tuple[str, str, Role]] = {
+    DraftPhase.EMPTY: (message("Draft"), "pencil", "quiet"),
+    DraftPhase.READING: (message("Reading"), "loader", "quiet"),
+    DraftPhase.INCOMPLETE: (message("Draft"), "pencil", "quiet"),
+    DraftPhase.READY: (message("Ready to send"), "pencil", "quiet"),
+}
+_JOBS: dict[JobState, tuple[str, str, Role]] = {
+    JobState.WAITING: (message("Waiting to be sent"), "clock", "quiet"),
+    JobState.WORKING: (message("Running"), "loader", "accent"),
+    JobState.PAUSED: (message("Paused"), "pause", "attention"),
+    JobState.OUTCOME_UNKNOWN: (message("Outcome unknown"), "triangle-alert", "attention"),
+    JobState.DONE: (message("Finished"), "circle-check", "done"),
+    JobState.PARTLY_DONE: (message("Finished in part"), "triangle-alert", "attention"),
+    JobState.FAILED: (message("Failed"), "circle-x", "error"),
+}
+
+
+def _words(text: str, icon: str, role: Role) -> StateWords:
+    return StateWords(said(text), icon, role)
+
+
 def kept_phase(job: Job) -> DraftPhase:
     return DraftPhase.READY if job.texts else DraftPhase.EMPTY
 
@@ -51,28 +90,19 @@ def kind_words(kind: Kind) -> str:
 
 
 def batch_words(state: BatchState) -> StateWords:
-    texts: dict[BatchState, tuple[str, str, Role]] = {
-        BatchState.PLANNED: (tr("Waiting to be sent"), "circle-dashed", "quiet"),
-        BatchState.SENDING: (tr("Sending"), "send", "accent"),
-        BatchState.QUEUED: (tr("Queued"), "clock", "quiet"),
-        BatchState.RUNNING: (tr("Running"), "loader", "accent"),
-        BatchState.COLLECTING: (tr("Collecting"), "download", "accent"),
-        BatchState.DONE: (tr("Done"), "circle-check", "done"),
-        BatchState.FAILED: (tr("Failed"), "circle-x", "error"),
-        BatchState.GONE: (tr("No longer known"), "circle-x", "error"),
-        BatchState.OUTCOME_UNKNOWN: (tr("Outcome unknown"), "triangle-alert", "attention"),
-        BatchState.DISMISSED: (tr("Set aside"), "ban", "quiet"),
-    }
-    return StateWords(*texts[state])
+    return _words(*_BATCHES[state])
 
 
 def place_words(place: AnswerPlace) -> StateWords:
-    texts: dict[AnswerPlace, tuple[str, str, Role]] = {
-        AnswerPlace.AT_SERVICE: (tr("At the service"), "cloud", "quiet"),
-        AnswerPlace.IN_ACCOUNT: (tr("Waiting in your account"), "inbox", "accent"),
-        AnswerPlace.HERE: (tr("Here"), "circle-check", "done"),
-    }
-    return StateWords(*texts[place])
+    return _words(*_PLACES[place])
+
+
+def draft_words(phase: DraftPhase) -> StateWords:
+    return _words(*_DRAFTS[phase])
+
+
+def job_words(state: JobState, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
+    return draft_words(phase) if state is JobState.DRAFT else _words(*_JOBS[state])
 
 
 def is_collected(job: Job) -> bool:
@@ -81,7 +111,7 @@ def is_collected(job: Job) -> bool:
 
 def state_texts() -> list[str]:
     """All that may be said of a batch."""
-    return [words.text for words in (*map(batch_words, BatchState), *map(place_words, AnswerPlace))]
+    return [said(text) for text, *_ in (*_BATCHES.values(), *_PLACES.values())]
 
 
 def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
@@ -92,31 +122,6 @@ def words_of_batch(batch: Batch, *, in_collected_job: bool) -> StateWords:
     return batch_words(batch.state)
 
 
-def draft_words(phase: DraftPhase) -> StateWords:
-    texts: dict[DraftPhase, tuple[str, str, Role]] = {
-        DraftPhase.EMPTY: (tr("Draft"), "pencil", "quiet"),
-        DraftPhase.READING: (tr("Reading"), "loader", "quiet"),
-        DraftPhase.INCOMPLETE: (tr("Draft"), "pencil", "quiet"),
-        DraftPhase.READY: (tr("Ready to send"), "pencil", "quiet"),
-    }
-    return StateWords(*texts[phase])
-
-
-def job_words(state: JobState, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
-    if state is JobState.DRAFT:
-        return draft_words(phase)
-    texts: dict[JobState, tuple[str, str, Role]] = {
-        JobState.WAITING: (tr("Waiting to be sent"), "clock", "quiet"),
-        JobState.WORKING: (tr("Running"), "loader", "accent"),
-        JobState.PAUSED: (tr("Paused"), "pause", "attention"),
-        JobState.OUTCOME_UNKNOWN: (tr("Outcome unknown"), "triangle-alert", "attention"),
-        JobState.DONE: (tr("Finished"), "circle-check", "done"),
-        JobState.PARTLY_DONE: (tr("Finished in part"), "triangle-alert", "attention"),
-        JobState.FAILED: (tr("Failed"), "circle-x", "error"),
-    }
-    return StateWords(*texts[state])
-
-
 def words_of_job(job: Job, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
     """The state of a job; where its answers are, once only the user's account is needed until they are fetched."""
     state = job.state
@@ -124,7 +129,7 @@ def words_of_job(job: Job, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
     if progress is None or not progress.lid_may_close:
         return job_words(state, phase)
     words = place_words(AnswerPlace.IN_ACCOUNT if progress.in_account else AnswerPlace.AT_SERVICE)
-    return StateWords(words.text, words.icon, "accent")
+    return replace(words, role="accent")
 
 
 def amount(job: Job) -> str:
@@ -139,7 +144,7 @@ def amount(job: Job) -> str:
 def library_words(job: Job, now: float, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
     """The second line of a job in the sidebar: its state, and after it the error, the finished batches or the age."""
     plain = words_of_job(job, phase)
-    return StateWords(" · ".join(filter(None, (plain.text, *_details(job, job.state, now)))), plain.icon, plain.role)
+    return replace(plain, text=" · ".join(filter(None, (plain.text, *_details(job, job.state, now)))))
 
 
 def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ def test_the_account_is_that_of_the_connection_where_none_is_named(terminal: Ter
     assert ended.status == 2 and ended.complaint == "Give the account's id: --account."
     listed = run(terminal, "set-up", "--dry-run", "--json", given="").json["calls"]
     assert listed[0]["path"] == "/accounts/{account}/workers/subdomain"
-    assert {each["permission"] for each in listed} == {"Workers Scripts Write", "Workers R2 Storage Write", ""}
+    assert {each["permission"] for each in listed} == {"Workers Scripts Write", "Workers R2 Storage Write"}
     terminal.environ["CLOUDFLARE_ACCOUNT_ID"] = ACCOUNT
     assert run(terminal, "set-up", "--yes", "--secret-from", "OURS").status == 0
     assert account.scripts
@@ -123,7 +123,7 @@ def test_what_goes_wrong_has_its_status_and_the_way_on(terminal: Terminal, accou
     assert "That is: --worker cf-batch-door-2, or --replace." in taken.err
     account.permissions = frozenset((SCRIPTS,))
     lacking = run(terminal, *SET_UP, "--worker", "mine")
-    assert lacking.status == 4 and "it needs the permission Workers R2 Storage Write" in lacking.complaint
+    assert lacking.status == 4 and "permission Workers R2 Storage Write" in lacking.complaint
     assert " 4. failed." in lacking.err and "Details: 10000: Authentication error; HTTP 403" in lacking.err
     assert run(terminal, *SET_UP, given=OTHER_TOKEN).status == 4
     assert run(terminal, *SET_UP, "--worker", "No Name").status == 2

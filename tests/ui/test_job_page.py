@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import STOPPED_HERE, Job, JobState
 from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page
@@ -67,7 +67,7 @@ async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until
     QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     await until(lambda: page.header.state.text() == "Paused")
     assert page.progress.pause_bar.isVisible()
-    assert page.progress.pause_bar.text().startswith("You stopped watching.")
+    assert page.progress.pause_bar.text() == STOPPED_HERE
     QTest.mouseClick(page.carry_on_button, Qt.MouseButton.LeftButton)
     await until(lambda: slow_desk.program.ledger.job(job.id).state is JobState.DONE)
     await until(lambda: not page.progress.pause_bar.isVisible())

@@ -19,7 +19,7 @@ from cfbatch_gui.ui.jobs.job_summary import (
     summary_words,
     usual_words,
 )
-from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard, batch_row
+from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard, next_check_words, time_words
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver
 
@@ -90,12 +90,12 @@ def made(state: BatchState, **known: object) -> Batch:
 
 def test_the_next_check_counts_down_and_is_still_while_paused() -> None:
     running = made(BatchState.RUNNING, sent_at=1000.0, changed_at=1240.0, next_check_at=1492.0)
-    assert batch_row(running, paused=False, now=1480.0).next_check == "in 12 s"
-    assert batch_row(running, paused=False, now=1491.5).next_check == "now"
-    assert batch_row(running, paused=True, now=1480.0).next_check == ""
-    assert batch_row(running, paused=False, now=1480.0).time == "4 min"
+    assert next_check_words(running, paused=False, now=1480.0) == "in 12 s"
+    assert next_check_words(running, paused=False, now=1491.5) == "now"
+    assert next_check_words(running, paused=True, now=1480.0) == ""
+    assert time_words(running, 1480.0) == "4 min"
     done = made(BatchState.DONE, sent_at=1000.0, changed_at=1362.0)
-    assert batch_row(done, paused=False, now=9000.0).time == "took 6 min 02 s"
+    assert time_words(done, 9000.0) == "took 6 min 02 s"
 
 
 def past(seconds: float, number: int, texts: int = 18_000) -> Job:

@@ -95,7 +95,7 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     dialog = desk.set_up()
     assert dialog.windowTitle() == TITLE
     rows = [(row.sentence(), row.words()) for row in dialog.calls.rows]
-    assert len(rows) == 10 and rows[5] == (
+    assert len(rows) == 8 and rows[5] == (
         "Puts the Worker “cf-batch-door” there, with its secret.",
         "PUT …/workers/scripts/cf-batch-door · needs Workers Scripts Write",
     )
@@ -237,7 +237,7 @@ async def removal(desk: Desk) -> WorkerRemovalDialog:
 async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(desk: Desk) -> None:
     dialog = await removal(desk)
     assert dialog.worker.text() == "cf-batch-door" and not dialog.forget.isChecked()
-    assert len(dialog.calls.rows) == 10
+    assert len(dialog.calls.rows) == 8
     await desk.do(dialog)
     assert dialog.outcome.text() == "Done: “cf-batch-door” is not in the account any more."
     assert dialog.afterwards.text().startswith("2 stored objects were deleted.")

@@ -19,7 +19,6 @@ from cfbatch_gui.core.errors import ServiceBusy, ServiceRefused, TokenRefused, U
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.answers import ServiceError, decode
 from cfbatch_gui.core.workers_ai.api_tokens import Token
-from cfbatch_gui.core.workers_ai.checking import token_status
 from cfbatch_gui.core.workers_ai.client import Repeating, Sleep, WorkersAI
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.refusals import refusal, without_going_on
@@ -54,7 +53,6 @@ class Step(StrEnum):
     LIST_ANSWERS = "list_answers"
     DELETE_ANSWER = "delete_answer"
     DELETE_BUCKET = "delete_bucket"
-    VERIFY_TOKEN = "verify_token"  # noqa: S105 - not a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ class Call:
     method: str
     path: str
     sentence: Message
-    permission: str = SCRIPTS_PERMISSION
+    permission: str
 
     @property
     def words(self) -> str:
@@ -125,94 +123,64 @@ def another_name(worker: str) -> str:
     return f"{stem[: _MOST_OF_A_NAME - 5].rstrip('-')}-{int(number) + 1}"
 
 
+# Method, path below the account's, and the code of a refusal that says that it is not there.
+_PATHS: Final = {
+    Step.READ_ADDRESS: ("GET", "workers/subdomain", 10007),
+    Step.READ_WORKER: ("GET", "workers/scripts/{worker}/settings", 10007),
+    Step.READ_WORKFLOW: ("GET", "workflows/{workflow}", 10200),
+    Step.READ_BUCKET: ("GET", "r2/buckets/{bucket}", 10006),
+    Step.MAKE_BUCKET: ("POST", "r2/buckets", 0),
+    Step.PUT_WORKER: ("PUT", "workers/scripts/{worker}", 0),
+    Step.PUT_WORKFLOW: ("PUT", "workflows/{workflow}", 0),
+    Step.OPEN_ADDRESS: ("POST", "workers/scripts/{worker}/subdomain", 0),
+    Step.DELETE_WORKER: ("DELETE", "workers/scripts/{worker}", 10007),
+    Step.DELETE_WORKFLOW: ("DELETE", "workflows/{workflow}", 10200),
+    Step.LIST_ANSWERS: ("GET", "r2/buckets/{bucket}/objects", 10006),
+    Step.DELETE_ANSWER: ("DELETE", "r2/buckets/{bucket}/objects/{key}", 10007),
+    Step.DELETE_BUCKET: ("DELETE", "r2/buckets/{bucket}", 10006),
+}
+_SENTENCES: Final = {
+    Step.READ_ADDRESS: message("Reads the account's address at workers.dev."),
+    Step.READ_WORKER: message("Looks whether there is a Worker “{worker}”, and whose it is."),
+    Step.READ_WORKFLOW: message("Looks whether there is a Workflow “{workflow}”, and whose it is."),
+    Step.READ_BUCKET: message("Looks whether there is a bucket “{bucket}” in R2."),
+    Step.MAKE_BUCKET: message("Makes the bucket “{bucket}” for the answers, if there is none."),
+    Step.PUT_WORKER: message("Puts the Worker “{worker}” there, with its secret."),
+    Step.PUT_WORKFLOW: message("Makes the Workflow “{workflow}”, which collects answers."),
+    Step.OPEN_ADDRESS: message("Opens the Worker's address at workers.dev."),
+    Step.DELETE_WORKER: message("Deletes the Worker “{worker}”; nothing is collected any more."),
+    Step.DELETE_WORKFLOW: message("Deletes the Workflow “{workflow}” with all that it has under way."),
+    Step.LIST_ANSWERS: message("Lists what this program has stored in the bucket “{bucket}”."),
+    Step.DELETE_ANSWER: message("Deletes it, one answer after the other. What was not collected before is lost."),
+    Step.DELETE_BUCKET: message("Deletes the bucket “{bucket}”."),
+}
+_SETTING_UP: Final = (
+    *(Step.READ_ADDRESS, Step.READ_WORKER, Step.READ_WORKFLOW, Step.READ_BUCKET),
+    *(Step.MAKE_BUCKET, Step.PUT_WORKER, Step.PUT_WORKFLOW, Step.OPEN_ADDRESS),
+)
+_REMOVING: Final = (
+    *(Step.READ_WORKER, Step.READ_WORKFLOW, Step.READ_BUCKET, Step.DELETE_WORKER, Step.DELETE_WORKFLOW),
+    *(Step.LIST_ANSWERS, Step.DELETE_ANSWER, Step.DELETE_BUCKET),
+)
+
+
 def setting_up_calls(names: Names, account_id: str) -> tuple[Call, ...]:
     """In their order; what is there already is not made again."""
-    of = _Calls(names, account_id or ACCOUNT)
-    return (
-        *(of.read_address(), of.read_worker(), of.read_workflow(), of.read_bucket()),
-        *(of.make_bucket(), of.put_worker(), of.put_workflow(), of.open_address()),
-        *of.verify_token(),
-    )
+    return tuple(_call(step, names, account_id) for step in _SETTING_UP)
 
 
 def removing_calls(names: Names, account_id: str, *, keep_bucket: bool) -> tuple[Call, ...]:
     """In their order; with `keep_bucket` none about the bucket."""
-    of = _Calls(names, account_id or ACCOUNT)
-    if keep_bucket:
-        return (of.read_worker(), of.read_workflow(), of.delete_worker(), of.delete_workflow(), *of.verify_token())
-    return (
-        *(of.read_worker(), of.read_workflow(), of.read_bucket(), of.delete_worker(), of.delete_workflow()),
-        *(of.list_answers(), of.delete_answer(), of.delete_bucket()),
-        *of.verify_token(),
-    )
+    calls = [_call(step, names, account_id) for step in _REMOVING]
+    return tuple(call for call in calls if not (keep_bucket and call.permission == STORAGE_PERMISSION))
 
 
-class _Calls:
-    def __init__(self, names: Names, account_id: str) -> None:
-        self._names, self._root = names, f"/accounts/{account_id}"
-        self._script = f"{self._root}/workers/scripts/{names.worker}"
-        self._workflow = f"{self._root}/workflows/{names.workflow}"
-        self._bucket = f"{self._root}/r2/buckets/{names.bucket}"
-
-    def read_address(self) -> Call:
-        sentence = message("Reads the account's address at workers.dev.")
-        return Call(Step.READ_ADDRESS, "GET", f"{self._root}/workers/subdomain", sentence)
-
-    def read_worker(self) -> Call:
-        sentence = message("Looks whether there is a Worker “{name}”, and whose it is.", name=self._names.worker)
-        return Call(Step.READ_WORKER, "GET", f"{self._script}/settings", sentence)
-
-    def read_workflow(self) -> Call:
-        sentence = message("Looks whether there is a Workflow “{name}”, and whose it is.", name=self._names.workflow)
-        return Call(Step.READ_WORKFLOW, "GET", self._workflow, sentence)
-
-    def read_bucket(self) -> Call:
-        sentence = message("Looks whether there is a bucket “{name}” in R2.", name=self._names.bucket)
-        return Call(Step.READ_BUCKET, "GET", self._bucket, sentence, STORAGE_PERMISSION)
-
-    def make_bucket(self) -> Call:
-        sentence = message("Makes the bucket “{name}” for the answers, if there is none.", name=self._names.bucket)
-        return Call(Step.MAKE_BUCKET, "POST", f"{self._root}/r2/buckets", sentence, STORAGE_PERMISSION)
-
-    def put_worker(self) -> Call:
-        sentence = message("Puts the Worker “{name}” there, with its secret.", name=self._names.worker)
-        return Call(Step.PUT_WORKER, "PUT", self._script, sentence)
-
-    def put_workflow(self) -> Call:
-        sentence = message("Makes the Workflow “{name}”, which collects answers.", name=self._names.workflow)
-        return Call(Step.PUT_WORKFLOW, "PUT", self._workflow, sentence)
-
-    def open_address(self) -> Call:
-        sentence = message("Opens the Worker's address at workers.dev.")
-        return Call(Step.OPEN_ADDRESS, "POST", f"{self._script}/subdomain", sentence)
-
-    def delete_worker(self) -> Call:
-        sentence = message("Deletes the Worker “{name}”; nothing is collected any more.", name=self._names.worker)
-        return Call(Step.DELETE_WORKER, "DELETE", self._script, sentence)
-
-    def delete_workflow(self) -> Call:
-        sentence = message("Deletes the Workflow “{name}” with all that it has under way.", name=self._names.workflow)
-        return Call(Step.DELETE_WORKFLOW, "DELETE", self._workflow, sentence)
-
-    def list_answers(self) -> Call:
-        sentence = message("Lists what this program has stored in the bucket “{name}”.", name=self._names.bucket)
-        return Call(Step.LIST_ANSWERS, "GET", f"{self._bucket}/objects", sentence, STORAGE_PERMISSION)
-
-    def delete_answer(self) -> Call:
-        sentence = message("Deletes it, one answer after the other. What was not collected before is lost.")
-        return Call(Step.DELETE_ANSWER, "DELETE", f"{self._bucket}/objects/{{key}}", sentence, STORAGE_PERMISSION)
-
-    def delete_bucket(self) -> Call:
-        sentence = message("Deletes the bucket “{name}”.", name=self._names.bucket)
-        return Call(Step.DELETE_BUCKET, "DELETE", self._bucket, sentence, STORAGE_PERMISSION)
-
-    def verify_token(self) -> tuple[Call, Call]:
-        sentence = message("Only if the token is refused: asks whether it is valid, to say what is wrong with it.")
-        of_account = message("The same for a token that is the account's own.")
-        return (
-            Call(Step.VERIFY_TOKEN, "GET", "/user/tokens/verify", sentence, ""),
-            Call(Step.VERIFY_TOKEN, "GET", f"{self._root}/tokens/verify", of_account, ""),
-        )
+def _call(step: Step, names: Names, account_id: str) -> Call:
+    method, path, _ = _PATHS[step]
+    filled = {"worker": names.worker, "workflow": names.workflow, "bucket": names.bucket, "key": "{key}"}
+    permission = STORAGE_PERMISSION if path.startswith("r2/") else SCRIPTS_PERMISSION
+    whole = f"/accounts/{account_id or ACCOUNT}/{path.format_map(filled)}"
+    return Call(step, method, whole, _SENTENCES[step].filled(**filled), permission)
 
 
 TAG: Final = "cf-batch"  # on every Worker that this program has put into an account
@@ -229,17 +197,8 @@ class UploadBody(bytes):
 
 _R2_NOT_ACTIVATED: Final = 10042
 _ADDRESS_NEEDED: Final = 10063  # an upload to an account that has no address at workers.dev
-_NOT_THERE: Final = {
-    Step.READ_ADDRESS: 10007,
-    Step.READ_WORKER: 10007,
-    Step.READ_WORKFLOW: 10200,
-    Step.READ_BUCKET: 10006,
-    Step.DELETE_WORKER: 10007,
-    Step.DELETE_WORKFLOW: 10200,
-    Step.LIST_ANSWERS: 10006,
-    Step.DELETE_ANSWER: 10007,
-    Step.DELETE_BUCKET: 10006,
-}
+_THERE: Final = message("It is there already.")
+_GONE: Final = message("It is not there.")
 _WRONG_ACCOUNT: Final = frozenset({7000, 7003})  # no such address: the account's id is in each
 _BUCKET_NOT_SEEN: Final = 10085  # by an upload, for some seconds after the bucket was made
 _BUCKET_WAIT: Final = 2.0
@@ -279,12 +238,20 @@ def refusal_of(
             detail=detail,
             code=code,
         )
-    if _ADDRESS_NEEDED in codes or (call.step is Step.READ_ADDRESS and _NOT_THERE[call.step] in codes):
+    missing = _PATHS[call.step][2]
+    if _ADDRESS_NEEDED in codes or (call.step is Step.READ_ADDRESS and missing in codes):
         return no_address(detail, code)
-    if call.step in _NOT_THERE and not codes & _WRONG_ACCOUNT and (status == 404 or _NOT_THERE[call.step] in codes):
-        return NotThere(message("It is not there."), detail=detail, code=code)
+    if missing and not codes & _WRONG_ACCOUNT and (status == 404 or missing in codes):
+        return NotThere(_GONE, detail=detail, code=code)
     if isinstance(usual, TokenRefused) or status in (401, 403):
-        return TokenRefused(_lacking(call, service), detail=detail, code=code, status=status)
+        sentence = message(
+            "{service} does not let this token make the call “{call}”: it lacks the permission {permission} for this"
+            " account, or was deleted, has expired or was not copied whole. Make a new one with it.",
+            service=service,
+            call=call.words,
+            permission=call.permission,
+        )
+        return TokenRefused(sentence, detail=detail, code=code, status=status)
     if _BUCKET_NOT_SEEN in codes:
         unseen = message("{service} does not see the new bucket yet.", service=service)
         return ServiceBusy(unseen, retry_after=_BUCKET_WAIT, detail=detail, code=code)
@@ -318,25 +285,6 @@ def no_address(detail: str = "", code: int = 0) -> AddressMissing:
         ),
         detail=detail,
         code=code,
-    )
-
-
-def token_not_valid(error: TokenRefused, service: str) -> TokenRefused:
-    sentence = message(
-        "{service} does not know this token for this account, or no longer: it was deleted, has expired, was not copied"
-        " whole, or is for another account. Make a new one.",
-        service=service,
-    )
-    return TokenRefused(sentence, detail=error.detail, code=error.code, status=error.status)
-
-
-def _lacking(call: Call, service: str) -> str:
-    return message(
-        "{service} does not let this token make the call “{call}”: it needs the permission {permission} for this"
-        " account. Make a new token with it.",
-        service=service,
-        call=call.words,
-        permission=call.permission,
     )
 
 
@@ -389,8 +337,8 @@ class _Object(msgspec.Struct):
 
 _nothing: Final = msgspec.json.Decoder(msgspec.Raw)
 _subdomain: Final = msgspec.json.Decoder(_Subdomain | None)
-_settings: Final = msgspec.json.Decoder(_Settings | None)
-_workflow: Final = msgspec.json.Decoder(_Workflow | None)
+_settings: Final = msgspec.json.Decoder(_Settings)
+_workflow: Final = msgspec.json.Decoder(_Workflow)
 _objects: Final = msgspec.json.Decoder(list[_Object] | None)
 
 
@@ -421,34 +369,34 @@ class Account:
 
     async def is_worker_ours(self, call: Call) -> bool | None:
         """Whether this program put the Worker there; None where there is none of this name."""
-        try:
-            found = await self._make(call, _settings)
-        except NotThere:
-            self.done(call, _NONE)
+        found = await self._read(call, _settings)
+        if found is None:
             return None
-        ours = found is not None and TAG in (found.tags or ())
+        ours = TAG in (found.tags or ())
         self.done(call, _THERE if ours else message("There is one that this program did not put there."))
         return ours
 
     async def worker_of_workflow(self, call: Call) -> str | None:
-        try:
-            found = await self._make(call, _workflow)
-        except NotThere:
-            self.done(call, _NONE)
+        found = await self._read(call, _workflow)
+        if found is None:
             return None
-        owner = found.script_name if found is not None else ""
-        self.done(call, message("There is one of the Worker “{name}”.", name=owner))
-        return owner
+        self.done(call, message("There is one of the Worker “{name}”.", name=found.script_name))
+        return found.script_name
 
     async def has_bucket(self, call: Call) -> bool:
         """Raises StorageNotActivated."""
-        try:
-            await self._make(call, _nothing)
-        except NotThere:
-            self.done(call, _NONE)
+        if await self._read(call, _nothing) is None:
             return False
         self.done(call, _THERE)
         return True
+
+    async def _read(self, call: Call, decoder: msgspec.json.Decoder[T]) -> T | None:
+        """None for what is not there."""
+        try:
+            return await self._make(call, decoder)
+        except NotThere:
+            self.done(call, message("There is none yet."))
+            return None
 
     async def put(
         self,
@@ -468,7 +416,7 @@ class Account:
         try:
             await self._make(call, _nothing)
         except NotThere:
-            self.skip(call, _SKIPPED)
+            self.skip(call, _GONE)
             return False
         self.done(call)
         return True
@@ -524,19 +472,6 @@ class Account:
             return await Repeating(patience=_PATIENCE, sleep=self._sleep, waiting=waiting)(once)
         except NotThere:
             raise
-        except TokenRefused as error:
-            self._show(Progress(call, State.FAILED))
-            raise await self._why_refused(error) from error
         except UserError:
             self._show(Progress(call, State.FAILED))
             raise
-
-    async def _why_refused(self, error: TokenRefused) -> TokenRefused:
-        status = await token_status(self._client)
-        is_valid = status is not None and status.word == "active"
-        return error if is_valid else token_not_valid(error, self._client.connection.title)
-
-
-_NONE: Final = message("There is none yet.")
-_THERE: Final = message("It is there already.")
-_SKIPPED: Final = message("It is not there.")

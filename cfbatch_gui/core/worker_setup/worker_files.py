@@ -6,6 +6,7 @@ Source: https://developers.cloudflare.com/workers/configuration/multipart-upload
 import re
 import secrets
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.paths import resource
@@ -55,12 +56,7 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
         "bindings": [
             {"type": "ai", "name": "AI"},
             {"type": "r2_bucket", "name": "BUCKET", "bucket_name": names.bucket},
-            {
-                "type": "workflow",
-                "name": "COLLECT",
-                "workflow_name": names.workflow,
-                "class_name": WORKFLOW_CLASS,
-            },
+            {"type": "workflow", "name": "COLLECT", "workflow_name": names.workflow, "class_name": WORKFLOW_CLASS},
             {"type": "secret_text", "name": "SHARED_SECRET", "text": secret.reveal()},
         ],
         "observability": {"enabled": False},  # no log, and no record of requests
@@ -137,33 +133,15 @@ def new_secret() -> str:
 
 def in_the_way(folder: Path) -> tuple[Path, ...]:
     """The paths at which `save_worker` would overwrite different content. Raises ExportError."""
-    try:
+    with _refused(folder):
         return tuple(target for target, data in _files(folder) if target.exists() and target.read_bytes() != data)
-    except OSError as error:
-        raise _failure(folder, error) from error
 
 
-def save_worker(folder: Path, *, replace: bool = False) -> tuple[Path, ...]:
-    """Write the Worker's files into a folder. Raises ExportError and DiskFull.
-
-    Raises UsageError, before anything is written, when it would overwrite different content without `replace`.
-    """
-    others = in_the_way(folder)
-    if others and not replace:
-        raise UsageError(
-            message(
-                "“{name}” in “{folder}” is another file than the Worker's, and was kept. Choose an empty folder, or "
-                "let it be replaced.",
-                name=others[0].name,
-                folder=folder.name,
-            ),
-            detail=", ".join(map(str, others)),
-        )
+def save_worker(folder: Path) -> tuple[Path, ...]:
+    """Write the Worker's files into a folder, over what is there. Raises ExportError and DiskFull."""
     for target, data in _files(folder):
-        try:
+        with _refused(folder):
             target.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise _failure(folder, error) from error
         write_atomically(target, data)
     return tuple(target for target, _ in _files(folder))
 
@@ -175,10 +153,12 @@ def _files(folder: Path) -> Iterator[tuple[Path, bytes]]:
             yield folder / path.relative_to(template), path.read_bytes()
 
 
-def _failure(folder: Path, error: OSError) -> ExportError:
-    return ExportError(
-        message(
+@contextmanager
+def _refused(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        sentence = message(
             "The Worker could not be saved in “{name}”: the system refused. Choose another folder.", name=folder.name
-        ),
-        detail=f"{error.filename or folder}: {error.strerror}",
-    )
+        )
+        raise ExportError(sentence, detail=f"{error.filename or folder}: {error.strerror}") from error

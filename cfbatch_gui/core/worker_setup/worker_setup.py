@@ -1,8 +1,12 @@
-"""Setting up: everything is looked at first, then what is missing is made. Run again at any point it ends the same."""
+"""The Worker is put into the user's account and taken away: all is looked at first, then what is missing is made.
+
+Run again at any point it ends the same.
+"""
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,6 +18,7 @@ from cfbatch_gui.core.messages import Message, counted_message, enumerated, mess
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
     Account,
+    Call,
     Names,
     Show,
     Step,
@@ -26,6 +31,10 @@ from cfbatch_gui.core.worker_setup.worker_files import WORKFLOW_CLASS, WorkerFil
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_secret
 from cfbatch_gui.core.workers_ai.client import Sleep
 
+_NEW: Final = "worker-setup"  # no connection has this id: asked for only to have the keyring unlocked
+_PREFIXES: Final = ("orders/", "layouts/", "answers/")  # of all that the Worker stores
+_KEY: Final = re.compile(r"(?:orders|layouts|answers)(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
+
 
 class NotOurs(UserError):
     """What has this name was not put there by this program; `other_name` may be free."""
@@ -33,6 +42,10 @@ class NotOurs(UserError):
     def __init__(self, message: str, *, other_name: str) -> None:
         super().__init__(message)
         self.other_name = other_name
+
+
+class SecretWouldBeLost(UsageError):
+    """A new secret has nowhere to be kept. Nothing was changed."""
 
 
 class Stopped(UserError):
@@ -44,115 +57,12 @@ class Stopped(UserError):
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
-    """`is_known`: whether the program had it before."""
+class Connected:
+    """`has_other_secret`: the Worker was there before, and its secret is a new one."""
 
-    token: Token
-    is_known: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SetUp:
-    url: str
-    secret: Secret
-    was_there: bool
-
-
-class SettingUp:
-    """One run; `secret_for` is called with the Worker's address before anything is changed in the account."""
-
-    def __init__(
-        self,
-        account: Account,
-        names: Names,
-        account_id: str,
-        files: WorkerFiles,
-        secret_for: Callable[[str], Awaitable[Secret]],
-        *,
-        may_replace: bool,
-    ) -> None:
-        self._account, self._names, self._files = account, names, files
-        self._secret_for, self._may_replace = secret_for, may_replace
-        self._calls = {call.step: call for call in setting_up_calls(names, account_id)}
-        self._has_begun = False  # to change something
-        self._there: list[str] = []  # of what is set up, as far as it is certain
-
-    async def run(self) -> SetUp:
-        """Set up. Raises Stopped."""
-        try:
-            return await self._run()
-        except UserError as error:
-            raise Stopped(self._sentence(error), reason=error) from error
-
-    async def _run(self) -> SetUp:
-        account, calls, names = self._account, self._calls, self._names
-        subdomain = await account.address(calls[Step.READ_ADDRESS])
-        is_ours = await account.is_worker_ours(calls[Step.READ_WORKER])
-        owner = await account.worker_of_workflow(calls[Step.READ_WORKFLOW])
-        has_bucket = await account.has_bucket(calls[Step.READ_BUCKET])
-        if not self._may_replace:
-            self._check_owners(is_ours, owner)
-        url = f"https://{names.worker}.{subdomain}.workers.dev"
-        secret = await self._secret_for(url)
-        self._has_begun = True
-        if has_bucket:
-            account.skip(calls[Step.MAKE_BUCKET], message("It is there already."))
-        else:
-            await self._make_bucket()
-        self._there.append(message("the bucket “{name}”", name=names.bucket))
-        content_type, body = upload(self._files, names, secret.token, keep_variables=is_ours is True)
-        await account.put(calls[Step.PUT_WORKER], body, content_type=content_type, hidden=(secret.token,))
-        self._there.append(message("the Worker “{name}”", name=names.worker))
-        workflow: dict[str, object] = {"script_name": names.worker, "class_name": WORKFLOW_CLASS}
-        await account.put(calls[Step.PUT_WORKFLOW], workflow)
-        self._there.append(message("the Workflow “{name}”", name=names.workflow))
-        await account.put(calls[Step.OPEN_ADDRESS], {"enabled": True, "previews_enabled": False})
-        return SetUp(url, secret, is_ours is not None)
-
-    def _check_owners(self, is_ours: bool | None, owner: str | None) -> None:
-        other = another_name(self._names.worker)
-        if is_ours is False:
-            sentence = message(
-                "There is a Worker “{name}” in the account that this program did not put there. Take another name, such"
-                " as “{other}”, or agree to its being replaced.",
-                name=self._names.worker,
-                other=other,
-            )
-            raise NotOurs(sentence, other_name=other)
-        if owner not in (None, self._names.worker):
-            sentence = message(
-                "There is a Workflow “{name}” in the account, of the Worker “{owner}”. Take another name for the Worker"
-                " here, such as “{other}”, or agree to its being replaced.",
-                name=self._names.workflow,
-                owner=owner,
-                other=other,
-            )
-            raise NotOurs(sentence, other_name=other)
-
-    async def _make_bucket(self) -> None:
-        call = self._calls[Step.MAKE_BUCKET]
-        try:
-            await self._account.put(call, {"name": self._names.bucket})
-        except ServiceRefused:
-            # Made after all, by a call whose answer was lost or by another run: then there is one now.
-            if not await self._account.has_bucket(self._calls[Step.READ_BUCKET]):
-                raise
-            self._account.done(call)
-
-    def _sentence(self, error: UserError) -> Message:
-        if not self._has_begun:
-            return message("{reason} Nothing was changed in the account.", reason=error.message)
-        if not self._there:
-            return message("{reason} Set it up again, and it goes on from there.", reason=error.message)
-        return message(
-            "{reason} In the account are now: {things}. Set it up again, and it goes on from there.",
-            reason=error.message,
-            things=enumerated(self._there),
-        )
-
-
-_PREFIXES: Final = ("orders/", "layouts/", "answers/")  # of all that the Worker stores
-_KEY: Final = re.compile(r"(?:orders|layouts|answers)(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
+    connection: SavedConnection
+    is_new: bool
+    has_other_secret: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,103 +73,6 @@ class TakenDown:
     workflow: bool = False
     bucket: bool = False
     answers: int = 0
-
-
-class TakingDown:
-    """One run. What is not there any more counts as taken away."""
-
-    def __init__(self, account: Account, names: Names, account_id: str, *, keep_bucket: bool) -> None:
-        self._account, self._names, self._keep_bucket = account, names, keep_bucket
-        self._calls = {call.step: call for call in removing_calls(names, account_id, keep_bucket=keep_bucket)}
-        self._gone: list[str] = []
-
-    async def run(self) -> TakenDown:
-        """Take away. Raises Stopped."""
-        try:
-            return await self._run()
-        except UserError as error:
-            raise Stopped(self._sentence(error), reason=error) from error
-
-    async def _run(self) -> TakenDown:
-        account, calls, names = self._account, self._calls, self._names
-        if await account.is_worker_ours(calls[Step.READ_WORKER]) is False:
-            raise NotOurs(
-                message(
-                    "The Worker “{name}” was not put there by this program, so it does not take it away. Delete it in"
-                    " the dashboard, or with “npx wrangler delete”.",
-                    name=names.worker,
-                ),
-                other_name=another_name(names.worker),
-            )
-        owner = await account.worker_of_workflow(calls[Step.READ_WORKFLOW])
-        has_bucket = not self._keep_bucket and await self._has_bucket()
-        worker = await account.delete(calls[Step.DELETE_WORKER])
-        self._gone.append(message("the Worker “{name}”", name=names.worker))
-        workflow = False
-        if owner in (None, names.worker):
-            workflow = await account.delete(calls[Step.DELETE_WORKFLOW])
-            self._gone.append(message("the Workflow “{name}”", name=names.workflow))
-        else:
-            sentence = message("It belongs to the Worker “{name}” and stays.", name=owner)
-            account.skip(calls[Step.DELETE_WORKFLOW], sentence)
-        if self._keep_bucket:
-            return TakenDown(worker, workflow)
-        if not has_bucket:
-            for step in (Step.LIST_ANSWERS, Step.DELETE_ANSWER, Step.DELETE_BUCKET):
-                account.skip(calls[step], message("It is not there."))
-            return TakenDown(worker, workflow)
-        answers = await self._empty()
-        return TakenDown(worker, workflow, await account.delete(calls[Step.DELETE_BUCKET]), answers)
-
-    async def _has_bucket(self) -> bool:
-        call = self._calls[Step.READ_BUCKET]
-        try:
-            return await self._account.has_bucket(call)
-        except StorageNotActivated:
-            self._account.skip(call, message("R2 is not activated in this account, so there is none."))
-            return False
-
-    async def _empty(self) -> int:
-        listing, deleting = self._calls[Step.LIST_ANSWERS], self._calls[Step.DELETE_ANSWER]
-        deleted: set[str] = set()
-        for prefix in _PREFIXES:
-            while keys := [key for key in await self._account.keys(listing, prefix) if _KEY.fullmatch(key)]:
-                if not deleted.isdisjoint(keys):
-                    sentence = message("R2 still lists what it said was deleted. Take it away again in a minute.")
-                    raise ReplyError(sentence, detail=f"{len(keys)} keys")
-                for key in keys:
-                    await self._account.delete_key(deleting, key)
-                    deleted.add(key)
-                    note = counted_message(len(deleted), "{n:,} is deleted.", "{n:,} are deleted.")
-                    self._account.done(deleting, note)
-        if not deleted:
-            self._account.skip(deleting, message("There is nothing in it."))
-        return len(deleted)
-
-    def _sentence(self, error: UserError) -> str:
-        if not self._gone:
-            return message("{reason} Nothing was taken away.", reason=error.message)
-        return message(
-            "{reason} Taken away are: {things}. Take it away again, and it goes on from there.",
-            reason=error.message,
-            things=enumerated(self._gone),
-        )
-
-
-_NEW: Final = "worker-setup"  # no connection has this id: asked for only to have the keyring unlocked
-
-
-class SecretWouldBeLost(UsageError):
-    """A new secret has nowhere to be kept. Nothing was changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Connected:
-    """`has_other_secret`: the Worker was there before, and its secret is a new one."""
-
-    connection: SavedConnection
-    is_new: bool
-    has_other_secret: bool
 
 
 class WorkerSetup:
@@ -295,31 +108,37 @@ class WorkerSetup:
         `may_replace` is the user's word that what others put there is replaced. The secret is `own_secret`,
         else the connection's, else a new one; with `must_keep_secret` only where a keyring keeps it.
         """
-
-        async def secret_for(url: str) -> Secret:
-            if own_secret is not None:
-                return Secret(own_secret, is_known=False)
-            return await self._secret_for(url, must_keep=must_keep_secret)
-
         client = self._address_book.account_client(account_id, token)
-        files = await asyncio.to_thread(self._files)
-        set_up = await SettingUp(
-            Account(client, show, sleep=self._sleep),
-            names,
-            client.connection.account_id,
-            files,
-            secret_for,
-            may_replace=may_replace,
-        ).run()
-        try:
-            return await self._connect(set_up, title, paid_plan=paid_plan)
-        except UserError as error:
-            sentence = message(
-                "The Worker is set up, but the connection to it could not be saved. {reason} Set it up again once that"
-                " is put right.",
-                reason=error.message,
-            )
-            raise Stopped(sentence, reason=error) from error
+        account, files = Account(client, show, sleep=self._sleep), await asyncio.to_thread(self._files)
+        calls = {call.step: call for call in setting_up_calls(names, client.connection.account_id)}
+        there: list[str] = []  # or perhaps there: of what has begun
+        with _stopping(there, _NOTHING_CHANGED, _THERE_NOW):
+            subdomain = await account.address(calls[Step.READ_ADDRESS])
+            is_ours = await account.is_worker_ours(calls[Step.READ_WORKER])
+            owner = await account.worker_of_workflow(calls[Step.READ_WORKFLOW])
+            has_bucket = await account.has_bucket(calls[Step.READ_BUCKET])
+            if not may_replace:
+                _check_owners(names, is_ours, owner)
+            url = f"https://{names.worker}.{subdomain}.workers.dev"
+            record = self._record(url)
+            known = None if own_secret else await self._known_secret(record, must_keep=must_keep_secret)
+            secret = own_secret or known or Token(new_secret())
+            there.append(message("the bucket “{name}”", name=names.bucket))
+            await _make_bucket(account, calls, names.bucket, has_bucket=has_bucket)
+            there.append(message("the Worker “{name}”", name=names.worker))
+            content_type, body = upload(files, names, secret, keep_variables=is_ours is True)
+            await account.put(calls[Step.PUT_WORKER], body, content_type=content_type, hidden=(secret,))
+            there.append(message("the Workflow “{name}”", name=names.workflow))
+            await account.put(calls[Step.PUT_WORKFLOW], {"script_name": names.worker, "class_name": WORKFLOW_CLASS})
+            await account.put(calls[Step.OPEN_ADDRESS], {"enabled": True, "previews_enabled": False})
+        with _stopping([], _NOT_SAVED, _NOT_SAVED):
+            if record is None:
+                name = free_name(title, (each.name for each in self._address_book.saved()))
+                kept = SavedConnection("", name, "worker", url=url, paid_plan=paid_plan)
+            else:
+                kept = replace(record, paid_plan=paid_plan)
+            kept = await self._connections.save(kept, secret="" if known else secret.reveal())
+        return Connected(kept, record is None, has_other_secret=is_ours is not None and known is None)
 
     async def take_down(
         self,
@@ -330,16 +149,48 @@ class WorkerSetup:
         keep_bucket: bool,
         show: Show = lambda progress: None,
     ) -> TakenDown:
-        """Take the Worker away; the connection stays. Raises Stopped and NotConnected."""
+        """Take the Worker away; the connection stays. What is not there any more counts as taken away.
+
+        Raises Stopped and NotConnected.
+        """
         client = self._address_book.account_client(account_id, token)
         account = Account(client, show, sleep=self._sleep)
-        return await TakingDown(account, names, client.connection.account_id, keep_bucket=keep_bucket).run()
+        planned = removing_calls(names, client.connection.account_id, keep_bucket=keep_bucket)
+        calls = {call.step: call for call in planned}
+        gone: list[str] = []
+        with _stopping(gone, _NOTHING_TAKEN, _TAKEN):
+            if await account.is_worker_ours(calls[Step.READ_WORKER]) is False:
+                raise NotOurs(
+                    message(
+                        "The Worker “{name}” was not put there by this program, so it does not take it away. Delete it"
+                        " in the dashboard, or with “npx wrangler delete”.",
+                        name=names.worker,
+                    ),
+                    other_name=another_name(names.worker),
+                )
+            owner = await account.worker_of_workflow(calls[Step.READ_WORKFLOW])
+            has_bucket = not keep_bucket and await _has_bucket(account, calls[Step.READ_BUCKET])
+            worker = await account.delete(calls[Step.DELETE_WORKER])
+            gone.append(message("the Worker “{name}”", name=names.worker))
+            workflow = False
+            if owner in (None, names.worker):
+                workflow = await account.delete(calls[Step.DELETE_WORKFLOW])
+                gone.append(message("the Workflow “{name}”", name=names.workflow))
+            else:
+                sentence = message("It belongs to the Worker “{name}” and stays.", name=owner)
+                account.skip(calls[Step.DELETE_WORKFLOW], sentence)
+            if has_bucket:
+                answers = await _empty(account, calls[Step.LIST_ANSWERS], calls[Step.DELETE_ANSWER])
+                return TakenDown(worker, workflow, await account.delete(calls[Step.DELETE_BUCKET]), answers)
+            for call in () if keep_bucket else planned[-3:]:  # about the bucket
+                account.skip(call, message("It is not there."))
+            return TakenDown(worker, workflow)
 
-    async def _secret_for(self, url: str, *, must_keep: bool) -> Secret:
-        record = self._record(url)
+    async def _known_secret(self, record: SavedConnection | None, *, must_keep: bool) -> Token | None:
+        """The connection's. Raises SecretWouldBeLost where there is none, and none that is made could be kept."""
         known = await self._credentials.token(record.id if record is not None else _NEW, check=check_secret)
         if record is not None and known is not None:
-            return Secret(known, is_known=True)
+            return known
         if must_keep and self._credentials.state is KeyringState.ABSENT:
             raise SecretWouldBeLost(
                 message(
@@ -347,18 +198,91 @@ class WorkerSetup:
                     " Worker one of your own."
                 )
             )
-        return Secret(Token(new_secret()), is_known=False)
-
-    async def _connect(self, set_up: SetUp, title: str, *, paid_plan: bool) -> Connected:
-        record = self._record(set_up.url)
-        is_new = record is None
-        if record is None:
-            name = free_name(title, (each.name for each in self._address_book.saved()))
-            record = SavedConnection("", name, "worker", url=set_up.url)
-        secret = "" if set_up.secret.is_known else set_up.secret.token.reveal()
-        record = await self._connections.save(replace(record, paid_plan=paid_plan), secret=secret)
-        return Connected(record, is_new, has_other_secret=set_up.was_there and not set_up.secret.is_known)
+        return None
 
     def _record(self, url: str) -> SavedConnection | None:
         workers = (each for each in self._address_book.saved() if each.kind == "worker")
         return next((each for each in workers if each.url.rstrip("/").lower() == url), None)
+
+
+_NOTHING_CHANGED: Final = message("{reason} Nothing was changed in the account.")
+_THERE_NOW: Final = message(
+    "{reason} In the account are now, or may be: {things}. Set it up again, and it goes on from there."
+)
+_NOT_SAVED: Final = message(
+    "The Worker is set up, but the connection to it could not be saved. {reason} Set it up again once that is put"
+    " right."
+)
+_NOTHING_TAKEN: Final = message("{reason} Nothing was taken away.")
+_TAKEN: Final = message("{reason} Taken away are: {things}. Take it away again, and it goes on from there.")
+
+
+@contextmanager
+def _stopping(things: list[str], without: Message, with_things: Message) -> Iterator[None]:
+    """Raises Stopped for any UserError, with what there is by then."""
+    try:
+        yield
+    except UserError as error:
+        sentence = with_things if things else without
+        raise Stopped(sentence.filled(reason=error.message, things=enumerated(things)), reason=error) from error
+
+
+def _check_owners(names: Names, is_ours: bool | None, owner: str | None) -> None:
+    other = another_name(names.worker)
+    if is_ours is False:
+        sentence = message(
+            "There is a Worker “{name}” in the account that this program did not put there. Take another name, such"
+            " as “{other}”, or agree to its being replaced.",
+            name=names.worker,
+            other=other,
+        )
+        raise NotOurs(sentence, other_name=other)
+    if owner not in (None, names.worker):
+        sentence = message(
+            "There is a Workflow “{name}” in the account, of the Worker “{owner}”. Take another name for the Worker"
+            " here, such as “{other}”, or agree to its being replaced.",
+            name=names.workflow,
+            owner=owner,
+            other=other,
+        )
+        raise NotOurs(sentence, other_name=other)
+
+
+async def _make_bucket(account: Account, calls: dict[Step, Call], name: str, *, has_bucket: bool) -> None:
+    call = calls[Step.MAKE_BUCKET]
+    if has_bucket:
+        account.skip(call, message("It is there already."))
+        return
+    try:
+        await account.put(call, {"name": name})
+    except ServiceRefused:
+        # Made after all, by a call whose answer was lost or by another run: then there is one now.
+        if not await account.has_bucket(calls[Step.READ_BUCKET]):
+            raise
+        account.done(call)
+
+
+async def _has_bucket(account: Account, call: Call) -> bool:
+    try:
+        return await account.has_bucket(call)
+    except StorageNotActivated:
+        account.skip(call, message("R2 is not activated in this account, so there is none."))
+        return False
+
+
+async def _empty(account: Account, listing: Call, deleting: Call) -> int:
+    """Delete what the Worker has stored, and nothing else; how many objects."""
+    deleted: set[str] = set()
+    for prefix in _PREFIXES:
+        while keys := [key for key in await account.keys(listing, prefix) if _KEY.fullmatch(key)]:
+            if not deleted.isdisjoint(keys):
+                sentence = message("R2 still lists what it said was deleted. Take it away again in a minute.")
+                raise ReplyError(sentence, detail=f"{len(keys)} keys")
+            for key in keys:
+                await account.delete_key(deleting, key)
+                deleted.add(key)
+                note = counted_message(len(deleted), "{n:,} is deleted.", "{n:,} are deleted.")
+                account.done(deleting, note)
+    if not deleted:
+        account.skip(deleting, message("There is nothing in it."))
+    return len(deleted)

@@ -12,10 +12,11 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.traffic import Entry, traffic
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import title_words
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
-from cfbatch_gui.ui.tables.table_view import Memory, TableView
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, PageHeader, Roomy, boxed, column

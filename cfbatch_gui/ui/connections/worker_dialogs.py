@@ -130,10 +130,9 @@ class CallRow(QWidget):
         self.call = call
         self._sentence.setText(said(call.sentence))
         # The account is the same in all of them, and its id would take half a line.
-        words = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
-        if call.permission:
-            words = self.tr("{call} · needs {permission}").format(call=words, permission=call.permission)
-        self._words.setText(words)
+        short = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
+        words = self.tr("{call} · needs {permission}")
+        self._words.setText(words.format(call=short, permission=call.permission))
         self._words.setToolTip(display.plain_tip(call.words))
         self.show_state(None)
 
@@ -288,7 +287,7 @@ class AccountDialog(TallDialog):
 
     def token_hint(self) -> str:
         calls = self.plan(names_of(), self._account_id())
-        permissions = display.listed([*dict.fromkeys(each.permission for each in calls if each.permission)])
+        permissions = display.listed([*dict.fromkeys(each.permission for each in calls)])
         return self.tr(
             "For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”."
         ).format(permissions=permissions)

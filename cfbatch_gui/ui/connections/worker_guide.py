@@ -1,7 +1,6 @@
 """The guide to a Worker of the user's own: its files are saved, deployed and connected, or the program does it all."""
 
 import asyncio
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QRect, Qt, QUrl, Signal
@@ -206,7 +205,7 @@ class WorkerGuide(TallDialog):
             others = await asyncio.to_thread(in_the_way, folder)
             if others and not await self._may_replace(others):
                 return
-            paths = await asyncio.to_thread(partial(save_worker, folder, replace=bool(others)))
+            paths = await asyncio.to_thread(save_worker, folder)
         except UserError as error:
             self._say(said(error.message), "triangle-alert", "attention")
             return

@@ -31,10 +31,11 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
     with_top,
 )
 from cfbatch_gui.ui.evaluation.comparison_tabs import AnswerTab, JobsTab, QueriesTab, ScoresTab, read_texts
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
-from cfbatch_gui.ui.tables.table_view import Memory, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

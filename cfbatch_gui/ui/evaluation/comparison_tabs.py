@@ -32,11 +32,12 @@ from cfbatch_gui.ui.evaluation.comparison_figures import (
     too_few_judged,
     unusable_words,
 )
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, DifferenceChart, Dots, Line, PictureButtons
 from cfbatch_gui.ui.state_names import is_practice, short_model
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import Memory, TableView
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (

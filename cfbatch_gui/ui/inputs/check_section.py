@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, ModelMetadata, find_model, next_reset
-from cfbatch_gui.ui.display import dollars, duration_range, number, one_line, plural, size
+from cfbatch_gui.ui.display import number, one_line, plural, prices, size, usual_words
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
@@ -88,14 +88,12 @@ class FiguresRow(QWidget):
             self.price.set_figure(self.tr("$0"), self.tr("Practice: costs nothing"))
         else:
             neurons = count_range(round(found.price_low.neurons), max(1, round(found.price_high.neurons)))
+            caption = self.tr("tokens · {neurons} neurons").format(neurons=neurons)
             self.tokens.set_figure(
                 count_range(found.tokens_low, found.tokens_high),
-                self.tr("tokens · {neurons} neurons").format(neurons=neurons),
+                caption if found.price_low.is_listed else self.tr("tokens, estimated"),
             )
-            self.price.set_figure(
-                dollars(found.price_low.dollars, found.price_high.dollars),
-                self._price_caption(found, model, spent, now),
-            )
+            self.price.set_figure(prices(found.price_low, found.price_high), self._price_caption(found, spent, now))
 
     def _ranking_names(self, queries: int = 0, contexts: int = 0) -> tuple[str, str]:
         return (
@@ -117,13 +115,11 @@ class FiguresRow(QWidget):
             return self.tr("batch · {size}").format(size=size(found.largest_bytes))
         return self.tr("batches · largest {size}").format(size=size(found.largest_bytes))
 
-    def _price_caption(self, found: Preflight, model: ModelMetadata, spent: Spent, now: float) -> str:
-        if not model.is_listed:
-            return self.tr("at most; this model's price is not known")
+    def _price_caption(self, found: Preflight, spent: Spent, now: float) -> str:
+        if not found.price_high.is_listed:
+            return self.tr("Cloudflare names none for this model")
         if found.reuse is not None:
-            return self.tr("instead of {price}").format(
-                price=dollars(found.reuse.low.dollars, found.reuse.high.dollars)
-            )
+            return self.tr("instead of {price}").format(price=prices(found.reuse.low, found.reuse.high))
         share, time = share_of_day(found.price_high.share_of_free_day), clock_time(next_reset(now))
         if spent.neurons < _NOTEWORTHY * FREE_NEURONS_A_DAY:
             return self.tr("{share}; resets {time}").format(share=share, time=time)
@@ -314,12 +310,9 @@ class CheckSection(SectionCard):
         if is_practice:
             return self.tr("Practice takes a few seconds.")
         past = past_times(self._program.ledger.jobs(), job.kind, job.connection, found.texts if found else job.texts)
-        if past is None:
-            return self.tr("Cloudflare says: usually within 5 minutes, depending on how much is going on there.")
-        took = duration_range(past.shortest, past.longest)
-        if past.jobs == 1:
-            return self.tr("Your last job of this size took {time}.").format(time=took)
-        return self.tr("Your jobs of this size usually take {time}.").format(time=took)
+        return usual_words(past) or self.tr(
+            "Cloudflare says: usually within 5 minutes, depending on how much is going on there."
+        )
 
     def _enable(self) -> None:
         why_not = self.tr("It is being sent.") if self._is_sending else self._why_not

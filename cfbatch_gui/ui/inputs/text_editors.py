@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.layouts import read_template, split_contexts, split
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, with_known
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
-from cfbatch_gui.ui.display import dollars, number, one_line, plural
+from cfbatch_gui.ui.display import number, one_line, plural, prices
 from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
@@ -325,5 +325,5 @@ class CandidateChoice(Card):
     def _cost(self, offer: CandidateOffer, is_practice: bool) -> str:
         if is_practice:
             return self.tr("about {n} tokens").format(n=number(offer.tokens_high))
-        price = dollars(offer.price_high.dollars)
+        price = prices(offer.price_high)
         return price if offer.price_high.dollars < _LEAST_SHOWN else self.tr("about {price}").format(price=price)

@@ -18,22 +18,22 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, token_words
+from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, state_column, token_words
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import (
     StateWords,
     connection_of,
     connection_title,
     is_collected,
     is_practice,
-    state_texts,
     title_words,
     words_of_batch,
 )
 from cfbatch_gui.ui.tables.table_rows import NumberColumn
-from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, add_action, boxed, column, row, scrolled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, IconLine, Label, add_action, boxed, column, row, scrolled
 
 MOST_BYTES = 200_000  # of a raw answer that are shown
 _LABELS_WIDTH = 170
@@ -102,16 +102,10 @@ class DetailsView(QWidget):
         QGuiApplication.clipboard().setText(self.batches.row(index).request_id)
 
     def _lay_out(self) -> None:
-        form = Card()
-        form.body.addLayout(self._form)
-        form.body.addSpacing(SMALL)
-        form.body.addLayout(row(self.copy_button, self.folder_button, None))
-        batches = Card()
-        batches.body.setContentsMargins(SMALL, 4, SMALL, MEDIUM)
-        batches.body.addWidget(self.table)
-        batches.body.addLayout(row(self._hint, margins=(MEDIUM, 0, 0, 0)))
-        content = column(form, gap=LARGE - 2, margins=(WIDE, LARGE, WIDE, LARGE))
-        content.addWidget(batches, 1)
+        about = Card(self._form, SMALL, row(self.copy_button, self.folder_button, None))
+        hint = row(self._hint, margins=(MEDIUM, 0, 0, 0))
+        batches = Card(self.table, hint, margins=(SMALL, 4, SMALL, MEDIUM))
+        content = column(about, (batches, 1), gap=LARGE - 2, margins=PAGE_MARGINS)
         self.setLayout(column(scrolled(boxed(content)), gap=0))
 
     def _show_lines(self, lines: tuple[Line, ...]) -> None:
@@ -224,15 +218,7 @@ class DetailsView(QWidget):
     def _columns(self) -> tuple[Column[Batch], ...]:
         return (
             Column(self.tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
-            Column(
-                self.tr("State"),
-                lambda batch: self._state(batch).text,
-                key="state",
-                width=110,
-                widest=state_texts(),
-                icon=lambda batch: (self._state(batch).icon, self._state(batch).role),
-                colour=lambda batch: self._state(batch).role,
-            ),
+            state_column(self._state, width=110),
             Column(self.tr("Request ID"), lambda batch: batch.request_id, key="request", stretch=True),
             NumberColumn(self.tr("Requests"), lambda each: each.requests, key="requests", width=88, gives_way=True),
             NumberColumn(self.tr("Tokens"), lambda each: each.tokens or None, key="tokens", width=88, gives_way=True),
@@ -280,8 +266,7 @@ class RawAnswerDialog(QDialog):
         copy = Button(self.tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
         close = Button(self.tr("Close"), on_click=self.accept)
         close.setDefault(True)
-        foot = row(self._about, copy, close)
-        foot.setStretch(0, 1)
+        foot = row((self._about, 1), copy, close)
         self.setLayout(column(Label(title, "part"), self.text, foot, gap=MEDIUM, margins=(LARGE,) * 4))
         self.tasks = Tasks(self, self._show_error)
         self.tasks.start("read", self._read(folder.reply(batch)))

@@ -1,6 +1,6 @@
 """What is said of a sent job: size, duration, tokens, price, and what the user's account has of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtWidgets import QWidget
@@ -19,7 +19,17 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.state_names import AnswerPlace, amount, batch_words, is_practice, place_words, short_model
+from cfbatch_gui.ui.state_names import (
+    AnswerPlace,
+    StateWords,
+    amount,
+    batch_words,
+    is_practice,
+    place_words,
+    short_model,
+    state_texts,
+)
+from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.theme import LARGE, SMALL
 from cfbatch_gui.ui.widgets import Flow, IconLine, StateLabel, boxed, column
 
@@ -67,7 +77,7 @@ def price_words(job: Job, planned: Planned) -> str:
     if is_practice(job):
         return ""
     if is_over(job) and (job.tokens or not job.batches):
-        return display.dollars(price(job.tokens, find_model(job.model)).dollars)
+        return display.prices(price(job.tokens, find_model(job.model)))
     return _expected(job, planned, 1.0) if planned.tokens else ""
 
 
@@ -122,14 +132,10 @@ def running_words(job: Job, now: float) -> str:
 
 
 def usual_words(job: Job, jobs: Sequence[Job]) -> str:
-    past = past_times(jobs, job.kind, job.connection, job.texts, synchronous=job.options.at_once, without=job.id)
-    if past is None:
-        return ""
-    low, high = _range(past.shortest, past.longest)
-    if past.jobs == 1:
-        return tr("Your last job of this size took {time}.").format(time=high)
-    shown = high if low == high.split(" ")[0] else f"{low}–{high}"
-    return tr("Your jobs of this size usually take {time}.").format(time=shown)
+    at_once = job.options.at_once
+    return display.usual_words(
+        past_times(jobs, job.kind, job.connection, job.texts, synchronous=at_once, without=job.id)
+    )
 
 
 def request_ids(batches: Iterable[Batch]) -> str:
@@ -138,18 +144,21 @@ def request_ids(batches: Iterable[Batch]) -> str:
 
 def _expected(job: Job, planned: Planned, share: float) -> str:
     tokens = sum(planned.tokens or ()) / 2 * share
-    expected = price(round(tokens), find_model(job.model)).dollars
-    shown = display.dollars(expected)
-    return shown if expected < _LEAST else tr("about {price}").format(price=shown)
+    expected = price(round(tokens), find_model(job.model))
+    shown = display.prices(expected)
+    return shown if expected.dollars < _LEAST else tr("about {price}").format(price=shown)
 
 
-def _range(low: float, high: float) -> tuple[str, str]:
-    """Two durations in seconds as numbers in one unit, the second with the unit."""
-    if high < 90:
-        return str(max(1, round(low))), tr("{n} s").format(n=max(1, round(high)))
-    if high < 5400:
-        return str(max(1, round(low / 60))), tr("{n} min").format(n=round(high / 60))
-    return display.number(low / 3600, ".1f"), tr("{n} h").format(n=display.number(high / 3600, ".1f"))
+def state_column(state: Callable[[Batch], StateWords], *, width: int) -> Column[Batch]:
+    return Column(
+        tr("State"),
+        lambda batch: state(batch).text,
+        key="state",
+        width=width,
+        widest=state_texts(),
+        icon=lambda batch: (state(batch).icon, state(batch).role),
+        colour=lambda batch: state(batch).role,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +247,8 @@ def _line(job: Job, connection: Connection) -> str:
 class AccountPart(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        planned = batch_words(BatchState.PLANNED)
-        places = [place_words(place) for place in AnswerPlace]
-        self.figures = tuple(StateLabel("", words.icon, words.role) for words in (planned, *places))
-        self._looks = tuple((words.icon, words.role) for words in (planned, *places))
+        self._looks = (batch_words(BatchState.PLANNED), *map(place_words, AnswerPlace))
+        self.figures = tuple(StateLabel("", words.icon, words.role) for words in self._looks)
         self.line = IconLine("", "info", "body")
         self.setLayout(column(boxed(Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))
         self.hide()
@@ -251,8 +258,8 @@ class AccountPart(QWidget):
         self.setVisible(words is not None)
         if words is None:
             return
-        for label, (count, text), (icon_name, role) in zip(self.figures, words.figures, self._looks, strict=True):
-            label.set_state(text, icon_name, role if count else "quiet")
+        for label, (count, text), look in zip(self.figures, words.figures, self._looks, strict=True):
+            label.set_state(text, look.icon, look.role if count else "quiet")
             label.setVisible(bool(text))
         icon = ("circle-check", "done") if words.may_close else ("info", "quiet")
         self.line.set_line(words.line, *icon)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import Action, NotConnected, UserError
 from cfbatch_gui.core.export_metadata import metadata_of
@@ -32,21 +32,23 @@ from cfbatch_gui.ui.jobs.job_summary import (
     is_over,
     is_under_way,
     running_words,
+    state_column,
     usual_words,
 )
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.state_names import (
     StateWords,
     connection_of,
     is_collected,
     is_practice,
-    state_texts,
     words_of_batch,
 )
 from cfbatch_gui.ui.tables.table_rows import NumberColumn
-from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
+    PAGE_MARGINS,
     Button,
     Card,
     Flow,
@@ -104,45 +106,19 @@ def ranges(numbers: list[int]) -> str:
 _KNOWN_WORDS = ("", "queued", "running")
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRow:
-    number: int
-    texts: int
-    bytes: int
-    state: StateWords
-    note: str
-    note_role: Role
-    time: str
-    last_answer: str
-    next_check: str
+def note_of(batch: Batch) -> tuple[str, Role]:
+    """What is said of a batch beside its state, and the role of its colour."""
+    if batch.error:
+        return said(batch.error), "attention"
+    if batch.is_in_account:
+        return display.size(batch.stored_bytes), "quiet"
+    if batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
+        return tr("The service says: {word}").format(word=batch.service_word), "attention"
+    return "", "quiet"
 
 
-def batch_row(
-    batch: Batch, *, paused: bool, now: float, in_collected_job: bool = False, next_look: float | None = None
-) -> BatchRow:
-    """The row of a batch at `now`, in seconds since 1970. `next_look` is when the user's account is asked next what
-    it has of the job, in seconds since 1970.
-    """
-    note = said(batch.error)
-    role: Role = "attention"
-    if not note and batch.is_in_account:
-        note, role = display.size(batch.stored_bytes), "quiet"
-    if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
-        note = tr("The service says: {word}").format(word=batch.service_word)
-    return BatchRow(
-        batch.number,
-        batch.texts,
-        batch.bytes,
-        words_of_batch(batch, in_collected_job=in_collected_job),
-        note,
-        role,
-        _time(batch, now),
-        display.age(batch.checked_at, now) if batch.checked_at else "",
-        _next_check(batch, next_look, paused=paused, now=now),
-    )
-
-
-def _time(batch: Batch, now: float) -> str:
+def time_words(batch: Batch, now: float) -> str:
+    """How long it took, or how long it has been in its state; `now` is in seconds since 1970."""
     if batch.state is BatchState.PLANNED:
         return ""
     if batch.state is BatchState.DONE:
@@ -150,7 +126,8 @@ def _time(batch: Batch, now: float) -> str:
     return display.short_duration(now - batch.changed_at)
 
 
-def _next_check(batch: Batch, next_look: float | None, *, paused: bool, now: float) -> str:
+def next_check_words(batch: Batch, *, paused: bool, now: float, next_look: float | None = None) -> str:
+    """`next_look` is when the user's account is asked next what it has of the job, in seconds since 1970."""
     if batch.state.is_final or batch.state is BatchState.OUTCOME_UNKNOWN:
         return "–"
     is_asked_by_account = batch.is_handed_over and not batch.is_in_account
@@ -163,68 +140,85 @@ def _next_check(batch: Batch, next_look: float | None, *, paused: bool, now: flo
     return tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
 
 
-def _number(count: int) -> str:
-    return display.number(count) if count else "–"  # not known: the batch was sent by another program
-
-
-def _size(count: int) -> str:
-    return display.size(count) if count else "–"
-
-
-def _columns() -> tuple[Column[BatchRow], ...]:
-    return (
-        Column(tr("Batch"), lambda row: row.number, key="batch", align="right", width=66),
-        NumberColumn(tr("Texts"), lambda row: row.texts, _number, key="texts", width=76, gives_way=True),
-        Column(tr("Size"), lambda row: row.bytes, _size, key="size", width=84, hidden=True),
-        Column(
-            tr("State"),
-            lambda row: row.state.text,
-            key="state",
-            width=150,
-            widest=state_texts(),
-            icon=lambda row: (row.state.icon, row.state.role),
-            colour=lambda row: row.state.role,
-        ),
-        Column(tr("Note"), lambda row: row.note, key="note", stretch=True, colour=lambda row: row.note_role),
-        Column(
-            tr("Time"),
-            lambda row: row.time,
-            key="time",
-            width=110,
-            widest=[tr("took {time}").format(time=display.duration(3599))],
-            tip=tr("How long it took, or how long it has been in its state."),
-        ),
-        Column(tr("Last answer"), lambda row: row.last_answer, key="answer", width=110, hidden=True),
-        Column(tr("Next check"), lambda row: row.next_check, key="next", width=98, gives_way=True),
-    )
-
-
 class BatchTable(TableView):
     def __init__(self, *, clock: Callable[[], float] = time.time, memory: Memory | None = None) -> None:
-        super().__init__("batches", memory=memory, inset=True)
-        self._clock = clock
-        self.setAccessibleName(self.tr("Batches"))
-        self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, sortable=False, parent=self)
+        super().__init__("batches", tr("Batches"), memory=memory, inset=True)
+        self._clock, self._now = clock, 0.0
+        self._paused = self._collected = False
+        self._next_look: float | None = None
+        self.batches: Rows[Batch] = Rows(self._columns(), key=lambda batch: batch.number, sortable=False, parent=self)
         self.show_rows(self.batches)
 
     def show_job(self, job: Job, *, next_look: float | None = None) -> None:
-        now, paused, collected = self._clock(), bool(job.paused_because), is_collected(job)
-        self.batches.set_rows(
-            [
-                batch_row(batch, paused=paused, now=now, in_collected_job=collected, next_look=next_look)
-                for batch in job.batches
-            ]
+        self._now, self._paused, self._collected = self._clock(), bool(job.paused_because), is_collected(job)
+        self._next_look = next_look
+        self.batches.set_rows(job.batches)
+        self.viewport().update()
+
+    def _state(self, batch: Batch) -> StateWords:
+        return words_of_batch(batch, in_collected_job=self._collected)
+
+    def _next_check(self, batch: Batch) -> str:
+        return next_check_words(batch, paused=self._paused, now=self._now, next_look=self._next_look)
+
+    def _columns(self) -> tuple[Column[Batch], ...]:
+        return (
+            Column(tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
+            # Not known of a batch that was sent by another program.
+            NumberColumn(
+                tr("Texts"),
+                lambda batch: batch.texts,
+                lambda count: display.number(count) if count else "–",
+                key="texts",
+                width=76,
+                gives_way=True,
+            ),
+            Column(
+                tr("Size"),
+                lambda batch: batch.bytes,
+                lambda count: display.size(count) if count else "–",
+                key="size",
+                width=84,
+                hidden=True,
+            ),
+            state_column(self._state, width=150),
+            Column(
+                tr("Note"),
+                lambda batch: note_of(batch)[0],
+                key="note",
+                stretch=True,
+                colour=lambda batch: note_of(batch)[1],
+            ),
+            Column(
+                tr("Time"),
+                lambda batch: time_words(batch, self._now),
+                key="time",
+                width=110,
+                widest=[tr("took {time}").format(time=display.duration(3599))],
+                tip=tr("How long it took, or how long it has been in its state."),
+            ),
+            Column(
+                tr("Last answer"),
+                lambda batch: display.age(batch.checked_at, self._now) if batch.checked_at else "",
+                key="answer",
+                width=110,
+                hidden=True,
+            ),
+            Column(tr("Next check"), self._next_check, key="next", width=98, gives_way=True),
         )
 
 
 class UnknownOutcomeCard(Card):
     def __init__(self, program: Program, job: Job, batch: Batch) -> None:
-        super().__init__()
+        self._title = Label("", "part")
+        self._seen, self._means = Label("", "body", wrap=True), Label("", "quiet", wrap=True)
+        self._error = Label("", "error", wrap=True)
+        self._error.hide()
+        choices = Flow()
+        head = row(IconLabel("triangle-alert", "attention", 18), self._title, None)
+        super().__init__(head, self._seen, self._means, MEDIUM - SMALL, boxed(choices), self._error)
         self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
         self.tasks = Tasks(self, self.show_error)
-        self._title = Label("", "part")
-        self._seen = Label("", "body", wrap=True)
-        self._means = Label("", "quiet", wrap=True)
         self.id_field = QLineEdit()
         self.id_field.setPlaceholderText(self.tr("Request ID, if you have it"))
         self.id_field.setAccessibleName(self.tr("Request ID of batch {n}").format(n=batch.number))
@@ -242,14 +236,8 @@ class UnknownOutcomeCard(Card):
             lambda: self.tasks.start("dismiss", self._dismiss()),
             tip=self.tr("Leave this batch without results. It can still be sent again."),
         )
-        self._error = Label("", "error", wrap=True)
-        self._error.hide()
-        self.body.addLayout(row(IconLabel("triangle-alert", "attention", 18), self._title, None))
-        self.body.addWidget(self._seen)
-        self.body.addWidget(self._means)
-        self.body.addSpacing(MEDIUM - SMALL)
-        self.body.addWidget(boxed(Flow(self.id_field, self.adopt_button, self.again_button, self.dismiss_button)))
-        self.body.addWidget(self._error)
+        for each in (self.id_field, self.adopt_button, self.again_button, self.dismiss_button):
+            choices.addWidget(each)
         self._typed("")
 
     def show_batch(self, job: Job, batch: Batch, planned: Planned) -> None:
@@ -375,31 +363,15 @@ class ProgressView(QWidget):
         self._foot = IconLine("", wrap=True)
 
     def _lay_out(self) -> None:
-        summary = Card()
-        summary.body.setSpacing(13)
-        summary.body.addLayout(row(self.title, None, self.readable, self.look_link))
-        summary.body.addWidget(self.bar)
-        summary.body.addWidget(self.times)
-        summary.body.addWidget(self.account)
-        batches = Card()
-        batches.body.setContentsMargins(SMALL, 4, SMALL, SMALL)
-        batches.body.addWidget(self.table)
+        head = row(self.title, None, self.readable, self.look_link)
+        summary = Card(head, self.bar, self.times, self.account, gap=13)
+        batches = Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
         self.table.setMinimumHeight(_TABLE_HEIGHT)
         batches.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
-        self._attention = QVBoxLayout()
-        self._attention.setContentsMargins(0, 0, 0, 0)
-        self._attention.setSpacing(SMALL)
+        self._attention = column()
         self._attention_box = boxed(self._attention)
-        content = column(
-            self.pause_bar,
-            self.account_bar,
-            self._attention_box,
-            summary,
-            gap=LARGE - 2,
-            margins=(WIDE, LARGE, WIDE, LARGE),
-        )
-        content.addWidget(batches, 1)
-        content.addWidget(self._foot)
+        bars = (self.pause_bar, self.account_bar, self._attention_box)
+        content = column(*bars, summary, (batches, 1), self._foot, gap=LARGE - 2, margins=PAGE_MARGINS)
         self.setLayout(column(scrolled(boxed(content)), gap=0))
 
     # What needs the user

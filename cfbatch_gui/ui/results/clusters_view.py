@@ -13,6 +13,7 @@ from cfbatch_gui.core.results.groups import MOST_CLUSTERS, Cluster, Clusters, fi
 from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import (
@@ -23,7 +24,7 @@ from cfbatch_gui.ui.results.vector_page import (
     table_over_text,
 )
 from cfbatch_gui.ui.tables.table_rows import Column, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel

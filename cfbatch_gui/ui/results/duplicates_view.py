@@ -21,6 +21,7 @@ from cfbatch_gui.core.results.groups import (
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.ranking_limits import ThresholdField
@@ -36,18 +37,8 @@ from cfbatch_gui.ui.results.vector_page import (
     text_column,
 )
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
-from cfbatch_gui.ui.widgets import (
-    Choice,
-    EmptyPlace,
-    Flow,
-    IconButton,
-    Label,
-    QuietButton,
-    boxed,
-    row,
-    split,
-)
+from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
+from cfbatch_gui.ui.widgets import Choice, EmptyPlace, Flow, IconButton, Label, QuietButton, boxed, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _RESTING = 0.35  # seconds after the last key

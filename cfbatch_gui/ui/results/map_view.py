@@ -21,6 +21,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_cells, plain
@@ -33,7 +34,7 @@ from cfbatch_gui.ui.results.vector_page import (
     neighbour_columns,
     texts_of,
 )
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (

@@ -21,12 +21,13 @@ from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultsPage, nothing_yet
 from cfbatch_gui.ui.state_names import connection_title
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import Memory, TableView
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,

@@ -18,6 +18,7 @@ from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankin
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
@@ -36,7 +37,7 @@ from cfbatch_gui.ui.results.loaded_results import (
 from cfbatch_gui.ui.results.ranking_limits import LimitsBar
 from cfbatch_gui.ui.state_names import is_practice
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import Rows, TableView, say_too_much
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Label, LinkButton, MaybeEmpty, SearchField, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel

@@ -13,6 +13,7 @@ from cfbatch_gui.core.results.nearest import LONGEST, Neighbour, embed_sentence,
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import (
@@ -26,7 +27,7 @@ from cfbatch_gui.ui.results.vector_page import (
     text_column,
 )
 from cfbatch_gui.ui.state_names import connection_title, is_practice, short_model, title_words
-from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,

@@ -17,6 +17,7 @@ from cfbatch_gui.core.results.exports.vector_rows import vector_texts
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
@@ -36,19 +37,10 @@ from cfbatch_gui.ui.results.vector_page import (
     vector_columns,
 )
 from cfbatch_gui.ui.state_names import is_practice, short_model
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import PagedRows, Rows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import (
-    ElidedLabel,
-    Label,
-    LinkButton,
-    MaybeEmpty,
-    SearchField,
-    column,
-    row,
-    split,
-)
+from cfbatch_gui.ui.widgets import ElidedLabel, Label, LinkButton, MaybeEmpty, SearchField, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _VALUES, _NEIGHBOURS = 5, 25

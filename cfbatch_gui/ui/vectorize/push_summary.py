@@ -12,8 +12,9 @@ from cfbatch_gui.core.vectorize.push_values import Hit, Push, PushOutcome, PushS
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
-from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, Memory, TableView
+from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.vectorize.running_pushes import RunningPush, ago_words, dimension_words, id_words, short_name
 from cfbatch_gui.ui.widgets import (

@@ -22,10 +22,10 @@ from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcom
 from cfbatch_gui.core.versions import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.state_names import title_words
-from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.vectorize.push_form import EarlierPush, PushedVectors, PushForm

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QMainWindow, QSplitter, QSta
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import paint_icon
 from cfbatch_gui.ui.jobs.library import Library
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
-from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SIDEBAR_WIDTH, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, FileDrag

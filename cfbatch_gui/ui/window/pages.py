@@ -14,8 +14,8 @@ from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_actions import can_be_compared
+from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.result_view import LateView, imported
-from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.commands import Commands
 from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse

@@ -15,6 +15,7 @@ from cfbatch_gui.core.system.later_start import Request
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
+from cfbatch_gui.ui.memory import SettingsMemory
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
@@ -35,21 +36,6 @@ _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar 
 
 # The pages by the modules that are imported for them.
 _JOB, _DRAFT = "cfbatch_gui.ui.jobs.job_page", "cfbatch_gui.ui.inputs.draft_page"
-
-
-class SettingsMemory:
-    """Short texts in the settings; saved a little later, and a failure to save is ignored."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-
-    def get(self, key: str) -> str:
-        return self._program.settings.table_layouts.get(key, "")
-
-    def set(self, key: str, value: str) -> None:
-        layouts = self._program.settings.table_layouts
-        if layouts.get(key, "") != value:
-            self._program.change_settings(table_layouts={**layouts, key: value})
 
 
 class Workspace:

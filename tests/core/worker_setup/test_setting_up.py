@@ -1,6 +1,7 @@
 """The Worker is put into an account: whole, twice, cut at any call, and beside what others have there."""
 
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,7 +39,7 @@ from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults
 from tests.support.faults import Fault
 
-CALLS = [call for call in setting_up_calls(names_of(), "{account}") if call.step is not Step.VERIFY_TOKEN]
+CALLS = setting_up_calls(names_of(), "{account}")
 CHANGES = [call.words for call in CALLS if call.method != "GET"]
 
 
@@ -96,22 +97,27 @@ async def test_twice_is_as_once(bench: Bench) -> None:
 @pytest.mark.parametrize("number", range(1, len(CALLS) + 1), ids=[call.step.value for call in CALLS])
 async def test_cut_at_any_call_and_done_again_it_ends_the_same(bench: Bench, number: int, is_answer_lost: bool) -> None:
     """Nobody answers from this call on; with `is_answer_lost` what is asked for is done all the same."""
-    cut = faults.reset_after_body(on="any", number=number, times=0, billed=True)
-    bench.faulty.follow(cut if is_answer_lost else faults.reset_after_headers(on="any", number=number, times=0))
-    with pytest.raises(Stopped) as caught:
-        await bench.set_up()
+    stopped = await cut_at(bench, number, bench.set_up, is_answer_lost=is_answer_lost)
     assert bench.waits == [1.0, 2.0, 4.0]
     assert bench.states()[CALLS[number - 1].step.value] is State.FAILED
     assert bench.saved == []
     has_begun = any(call.method != "GET" for call in CALLS[:number])
-    assert ("Nothing was changed in the account." in caught.value.message) is not has_begun
-    assert ("Set it up again, and it goes on from there." in caught.value.message) is has_begun
-
-    bench.faulty.follow()
+    assert ("Nothing was changed in the account." in stopped) is not has_begun
+    assert ("Set it up again, and it goes on from there." in stopped) is has_begun
     done = await bench.set_up()
     assert bench.account.state == end_state()
     assert bench.saved == [done.connection]
     assert bench.keyring.stored == {("CF Batch", done.connection.id): bench.account.secret()}
+
+
+async def cut_at(bench: Bench, number: int, work: Callable[[], Awaitable[object]], *, is_answer_lost: bool) -> str:
+    """Do it while nobody answers from this call on; what is said then."""
+    cut = faults.reset_after_body(on="any", number=number, times=0, billed=True)
+    bench.faulty.follow(cut if is_answer_lost else faults.reset_after_headers(on="any", number=number, times=0))
+    with pytest.raises(Stopped) as caught:
+        await work()
+    bench.faulty.follow()
+    return str(caught.value)
 
 
 async def test_a_fault_that_passes_is_waited_out(bench: Bench) -> None:
@@ -187,13 +193,11 @@ async def test_a_connection_that_cannot_be_saved_is_said_and_done_again(bench: B
 async def test_a_foreign_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
     bench.account.foreign()
     before = bench.account.state
-    with pytest.raises(Stopped) as caught:
-        await bench.set_up()
-    assert (
-        "There is a Worker “cf-batch-door” in the account that this program did not put there" in caught.value.message
-    )
-    assert isinstance(caught.value.reason, NotOurs) and caught.value.reason.other_name == "cf-batch-door-2"
-    assert bench.account.state == before and bench.account.changes == []
+    for work, words in ((bench.set_up, "agree to its being replaced"), (bench.take_down, "Nothing was taken away.")):
+        with pytest.raises(Stopped, match=words) as caught:
+            await work()
+        assert isinstance(caught.value.reason, NotOurs) and caught.value.reason.other_name == "cf-batch-door-2"
+        assert bench.account.state == before and bench.account.changes == []
 
     await bench.set_up(names_of("cf-batch-door-2"))
     assert bench.account.scripts["cf-batch-door-2"].binding("workflow")["workflow_name"] == "cf-batch-door-2-workflow"
@@ -211,8 +215,9 @@ async def test_a_workflow_of_another_worker_stays_unless_the_user_says_otherwise
     bench.account.workflows["cf-batch-collect"] = dict(theirs)
     with pytest.raises(Stopped, match="Workflow “cf-batch-collect” in the account, of the Worker “theirs”") as caught:
         await bench.set_up()
-    assert isinstance(caught.value.reason, NotOurs)
-    assert bench.account.workflows["cf-batch-collect"] == theirs and bench.account.changes == []
+    assert isinstance(caught.value.reason, NotOurs) and bench.account.changes == []
+    assert not (await bench.take_down()).workflow and bench.states()["delete_workflow"] is State.NOT_NEEDED
+    assert bench.account.workflows["cf-batch-collect"] == theirs
     await bench.set_up(may_replace=True)
     assert bench.account.workflows["cf-batch-collect"]["script_name"] == "cf-batch-door"
 
@@ -230,23 +235,16 @@ async def test_models_that_the_user_has_limited_the_worker_to_stay(bench: Bench)
 )
 async def test_a_token_with_one_permission_changes_nothing(bench: Bench, given: set[str], missing: str) -> None:
     bench.account.permissions = frozenset(given)
-    with pytest.raises(Stopped, match=f"it needs the permission {missing} for this .* Nothing was changed"):
+    with pytest.raises(Stopped, match=f"permission {missing} for this .* Nothing was changed"):
         await bench.set_up()
     assert bench.account.changes == []
 
 
-async def test_a_token_that_is_not_valid_is_told_from_one_that_lacks_something(bench: Bench) -> None:
-    with pytest.raises(Stopped, match="does not know this token for this account, or no longer") as caught:
+async def test_a_token_that_is_not_valid_ends_it_at_the_first_call(bench: Bench) -> None:
+    with pytest.raises(Stopped) as caught:
         await bench.set_up(token=OTHER_TOKEN)
     assert isinstance(caught.value.reason, TokenRefused)
-    asked = [path for _, path in bench.account.calls]
-    assert asked == [
-        "/accounts/{account}/workers/subdomain",
-        "/user/tokens/verify",
-        "/accounts/{account}/tokens/verify",
-    ]
-    shown = {call.path for call in setting_up_calls(names_of(), "{account}")}
-    assert set(asked) <= shown, "whatever is asked stood in the list"
+    assert [path for _, path in bench.account.calls] == ["/accounts/{account}/workers/subdomain"]
 
 
 async def test_storage_that_is_not_activated_is_named_before_anything_is_changed(bench: Bench) -> None:
@@ -297,7 +295,7 @@ STORED = (
     "answers/a-job/1/2.refusal",
     "answers/a-job/1/ended",
 )
-REMOVALS = len(removing_calls(names_of(), "{account}", keep_bucket=False)) - 2  # without those that verify the token
+REMOVALS = len(removing_calls(names_of(), "{account}", keep_bucket=False))
 # Listing is three prefixes with a page and an empty one each, and a second page of answers.
 MADE = (REMOVALS - 2) + 3 * 2 + 2 + len(STORED)
 
@@ -321,10 +319,6 @@ async def test_all_of_it_goes_and_the_connection_stays(standing: Bench) -> None:
     made = {f"{method} {path}" for method, path in standing.account.calls}
     key = "/accounts/{account}/r2/buckets/cf-batch-answers/objects/"
     assert {f"DELETE {key}{{key}}" if each.startswith(f"DELETE {key}") else each for each in made} <= planned
-
-
-async def test_the_order_is_worker_workflow_answers_bucket(standing: Bench) -> None:
-    await standing.take_down()
     changes = [each.rpartition("{account}/")[2] for each in standing.account.changes]
     assert changes[:2] == ["workers/scripts/cf-batch-door", "workflows/cf-batch-collect"]
     assert changes[-1] == "r2/buckets/cf-batch-answers"
@@ -350,31 +344,10 @@ async def test_where_nothing_is_there_nothing_is_deleted(bench: Bench) -> None:
 async def test_taking_down_that_is_cut_at_any_call_and_done_again_ends_the_same(
     standing: Bench, number: int, is_answer_lost: bool
 ) -> None:
-    cut = faults.reset_after_body(on="any", number=number, times=0, billed=True)
-    standing.faulty.follow(cut if is_answer_lost else faults.reset_after_headers(on="any", number=number, times=0))
-    with pytest.raises(Stopped) as caught:
-        await standing.take_down()
-    assert "Take it away again" in caught.value.message or "Nothing was taken away." in caught.value.message
-    standing.faulty.follow()
+    stopped = await cut_at(standing, number, standing.take_down, is_answer_lost=is_answer_lost)
+    assert "Take it away again" in stopped or "Nothing was taken away." in stopped
     await standing.take_down()
     assert standing.account.state == ({}, {}, {})
-
-
-async def test_a_worker_of_somebody_else_stays_with_all_that_goes_with_its_name(standing: Bench) -> None:
-    standing.account.foreign()
-    before = standing.account.state
-    with pytest.raises(Stopped, match="was not put there by this program") as caught:
-        await standing.take_down()
-    assert isinstance(caught.value.reason, NotOurs) and "Nothing was taken away." in caught.value.message
-    assert standing.account.state == before
-
-
-async def test_a_workflow_of_another_worker_stays(standing: Bench) -> None:
-    theirs = {"script_name": "theirs", "class_name": "Theirs"}
-    standing.account.workflows["cf-batch-collect"] = theirs
-    taken = await standing.take_down()
-    assert not taken.workflow and standing.account.workflows == {"cf-batch-collect": theirs}
-    assert standing.states()["delete_workflow"] is State.NOT_NEEDED
 
 
 @pytest.mark.parametrize(
@@ -405,15 +378,6 @@ async def test_a_missing_permission_is_named_before_anything_is_taken_away(stand
     assert Step.READ_BUCKET.value in standing.states() and standing.account.changes == []
 
 
-PUT = "PUT workers/scripts/cf-batch-door"
-FAULTS: dict[str, Fault] = {
-    "reset": faults.reset_after_body(on="any", number=6, times=0),
-    "reset in the body": faults.reset_in_body(on="any", number=6, times=0, byte=400),
-    "cut": faults.cut_reply(on="any", number=6, times=0),
-    "fault": faults.refusal(on="any", number=6, times=0, status=502, envelope=False),
-}
-
-
 @pytest.fixture
 async def known(bench: Bench, caplog: pytest.LogCaptureFixture) -> Bench:
     """A Worker whose secret is one that the search knows; everything that any library logs is kept."""
@@ -432,15 +396,29 @@ def is_silent(bench: Bench, error: BaseException | None, caplog: pytest.LogCaptu
     return not search.hits and not holds_token(f"{told}\n{logged}\n{shown}\n{bench.setup!r}")
 
 
-async def test_all_goes_well(known: Bench, caplog: pytest.LogCaptureFixture) -> None:
+async def test_nothing_is_told_where_all_goes_well(known: Bench, caplog: pytest.LogCaptureFixture) -> None:
     await known.set_up()
     await known.take_down()
     assert is_silent(known, None, caplog)
     assert known.keyring.stored.keys() == {("CF Batch", known.saved[0].id)}, "the token is not in the keyring"
+    with pytest.raises(Stopped) as caught:
+        await known.set_up(token=OTHER_TOKEN)
+    assert is_silent(known, caught.value, caplog)
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-async def test_the_upload_fails(known: Bench, fault: Fault, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faults.reset_after_body(on="any", number=6, times=0),
+        faults.reset_in_body(on="any", number=6, times=0, byte=400),
+        faults.cut_reply(on="any", number=6, times=0),
+        faults.refusal(on="any", number=6, times=0, status=502, envelope=False),
+    ],
+    ids=lambda fault: fault.name,
+)
+async def test_nothing_is_told_where_the_upload_fails(
+    known: Bench, fault: Fault, caplog: pytest.LogCaptureFixture
+) -> None:
     known.faulty.follow(fault)
     with pytest.raises(Stopped) as caught:
         await known.set_up()
@@ -448,23 +426,17 @@ async def test_the_upload_fails(known: Bench, fault: Fault, caplog: pytest.LogCa
     assert is_silent(known, caught.value, caplog)
 
 
-@pytest.mark.parametrize("call", ["GET workers/subdomain", PUT, "POST workers/scripts/cf-batch-door/subdomain"])
 @pytest.mark.parametrize("status", [400, 403])
-async def test_the_service_repeats_both(known: Bench, call: str, status: int, caplog: pytest.LogCaptureFixture) -> None:
-    said = Refused(status, 10021, f"cannot read Bearer {TOKEN} and {SECRET} in your upload")
-    known.account.refuse_first[call] = [said] * 9
-    with pytest.raises(Stopped) as caught:
-        await known.set_up()
-    told = everything_told(caught.value)
-    assert TOKEN not in told
-    if call == PUT:
-        assert "in your upload" in caught.value.detail
-        assert is_silent(known, caught.value, caplog)
-
-
-async def test_a_token_that_is_refused(known: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(Stopped) as caught:
-        await known.set_up(token=OTHER_TOKEN)
+async def test_nothing_is_told_where_the_service_repeats_both(
+    known: Bench, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    for call in ("GET workers/subdomain", "PUT workers/scripts/cf-batch-door"):
+        repeats = Refused(status, 10021, f"cannot read Bearer {TOKEN} and {SECRET} in your upload")
+        known.account.refuse_first = {call: [repeats] * 9}
+        with pytest.raises(Stopped) as caught:
+            await known.set_up()
+        assert TOKEN not in everything_told(caught.value)
+    assert "in your upload" in caught.value.detail
     assert is_silent(known, caught.value, caplog)
 
 

@@ -78,7 +78,7 @@ def test_another_name_is_the_same_with_the_next_number(name: str, other: str) ->
 def test_everything_is_looked_at_before_anything_is_changed() -> None:
     names = names_of()
     for calls in (setting_up_calls(names, "a"), removing_calls(names, "a", keep_bucket=False)):
-        methods = [call.method for call in calls if call.step not in (Step.VERIFY_TOKEN, Step.LIST_ANSWERS)]
+        methods = [call.method for call in calls if call.step not in (Step.LIST_ANSWERS,)]
         first = next(index for index, method in enumerate(methods) if method != "GET")
         assert "GET" not in methods[first:] and first >= 2
 
@@ -109,43 +109,17 @@ def test_the_collecting_room_is_what_runs_where_there_is_one(tmp_path: Path) -> 
     )
 
 
-FILES = {
-    "README.md",
-    "wrangler.jsonc",
-    "collect.jsonc",
-    "src/index.js",
-    "src/collect.js",
-    "src/orders.js",
-    "src/rounds.js",
-    "src/storing.js",
-}
-
-
-def test_it_is_saved_as_it_comes(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "my worker"
-    saved = save_worker(folder)
-    assert {path.relative_to(folder).as_posix() for path in saved} == FILES
-    for name in FILES:
-        assert (folder / name).read_bytes() == resource(f"worker/{name}").read_bytes()
-
-
-def test_a_file_of_the_users_own_is_kept(tmp_path: Path) -> None:
-    theirs = tmp_path / "wrangler.jsonc"
-    theirs.write_text("{}")
+def test_it_is_saved_as_it_comes_and_what_it_would_replace_is_named_before(tmp_path: Path) -> None:
+    theirs, other = tmp_path / "src" / "index.js", tmp_path / "src" / "mine.js"
+    theirs.parent.mkdir()
+    theirs.write_text("changed")
+    other.write_text("mine")
     assert in_the_way(tmp_path) == (theirs,)
-    with pytest.raises(UsageError, match=r"“wrangler\.jsonc” .* was kept"):
-        save_worker(tmp_path)
-    assert theirs.read_text() == "{}"
-    assert list(tmp_path.iterdir()) == [theirs]
-
-
-def test_it_is_replaced_when_that_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "index.js").write_text("changed")
-    (tmp_path / "src" / "mine.js").write_text("mine")
-    save_worker(tmp_path, replace=True)
-    assert in_the_way(tmp_path) == ()
-    assert (tmp_path / "src" / "mine.js").read_text() == "mine"
+    saved = {path.relative_to(tmp_path).as_posix() for path in save_worker(tmp_path)}
+    assert {"README.md", "wrangler.jsonc", "collect.jsonc", "src/index.js", "src/collect.js"} <= saved
+    for name in saved:
+        assert (tmp_path / name).read_bytes() == resource(f"worker/{name}").read_bytes()
+    assert in_the_way(tmp_path) == () and other.read_text() == "mine"
 
 
 def test_the_guide_says_the_same_as_the_files(tmp_path: Path) -> None:

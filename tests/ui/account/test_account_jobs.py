@@ -62,7 +62,8 @@ def choose(stage: Stage, text: str) -> None:
 
 def states(stage: Stage) -> list[str]:
     rows = shown(stage).table.batches
-    return [rows.row(index).state.text for index in range(rows.rowCount())]
+    column = [each.name for each in rows.columns].index("state")
+    return [rows.text(index, column) for index in range(rows.rowCount())]
 
 
 def figures(stage: Stage) -> list[str]:

@@ -324,6 +324,7 @@ __all__ = [
     "plan",
     "repack_as_synchronous",
     "repack_failed",
+    "split_requests",
 ]
 
 # How many texts a request `r` holds: positions are counted from 0, and several items may share one.
@@ -427,12 +428,7 @@ def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = 
     done = json.dumps([NOT_SENT, *(batch.number for batch in job.batches if batch.state is BatchState.DONE)])
     where = "(r.state = 'failed' AND r.batch IN (SELECT value FROM json_each(:done)) OR r.batch > :known)"
     with folder.open() as database, transaction(database):
-        rows = database.execute(
-            f"{_sent_texts(where)} ORDER BY request_no, at", {"done": done, "known": known}
-        ).fetchall()
-        texts = Counter(row[0] for row in rows)
-        sizes = map(len, _elements(iter(rows), job.options))
-        requests = [Request(number, size, texts[number]) for number, size in zip(texts, sizes, strict=True)]
+        requests = _requests(database, job, where, {"done": done, "known": known})
         bundles = list(cut_into_batches(requests, job.kind, metadata))
         database.executemany(
             "UPDATE requests SET batch = ?, position = ?, state = 'waiting', error = '' WHERE request_no = ?",
@@ -446,6 +442,54 @@ def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = 
             "DELETE FROM reused WHERE request_no NOT IN (SELECT request_no FROM requests WHERE batch = ?)", (NOT_SENT,)
         )
     return tuple(planned_batch(number, bundle) for number, bundle in enumerate(bundles, start=known + 1))
+
+
+def _requests(database: sqlite3.Connection, job: Job, where: str, values: dict[str, object]) -> list[Request]:
+    rows = database.execute(f"{_sent_texts(where)} ORDER BY request_no, at", values).fetchall()
+    texts = Counter(row[0] for row in rows)
+    sizes = map(len, _elements(iter(rows), job.options))
+    return [Request(number, size, texts[number]) for number, size in zip(texts, sizes, strict=True)]
+
+
+def split_requests(folder: JobFolder, job: Job, refused: Batch, metadata: ModelMetadata) -> tuple[PlannedBatch, ...]:
+    """Lay out the texts of a refused batch in requests of half as many, and those of the planned batches too.
+
+    Batches keep their numbers; what does not fit into one any more goes behind the last. () when there is nothing to
+    split.
+    """
+    others = (each.number for each in job.batches if each.state is BatchState.PLANNED and each.number != refused.number)
+    numbers = [refused.number] if refused.at_once else [refused.number, *others]
+    texts_of = f"SELECT request_no, {TEXTS_OF_REQUEST} FROM requests r WHERE batch = ?"  # noqa: S608 - constants
+    planned, behind = [], count(max(batch.number for batch in job.batches) + 1)
+    with folder.open() as database, transaction(database):
+        most = max((texts for _, texts in database.execute(texts_of, (refused.number,))), default=0) // 2
+        if not most:
+            return ()
+        (last,) = database.execute("SELECT max(request_no) FROM requests").fetchone()
+        for number in numbers:
+            for request_no, texts in database.execute(texts_of, (number,)).fetchall():
+                for start in range(most, texts, most):
+                    last += 1
+                    row = (last, reference_of(job.id, last), number)
+                    database.execute(
+                        "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, ?, 0)", row
+                    )
+                    for table in ("items", "parts"):
+                        database.execute(
+                            f"UPDATE {table} SET request_no = ?, request_position = request_position - ?"  # noqa: S608
+                            " WHERE request_no = ? AND request_position BETWEEN ? AND ?",
+                            (last, start, request_no, start, start + most - 1),
+                        )
+            requests = _requests(database, job, "r.batch = :batch", {"batch": number})
+            bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=refused.at_once)
+            for bundle, place in zip(bundles, chain([number], behind), strict=False):
+                planned.append(planned_batch(place, bundle, at_once=refused.at_once))
+                database.executemany(
+                    "UPDATE requests SET batch = ?, position = ? WHERE request_no = ?",
+                    ((place, position, request.number) for position, request in enumerate(bundle)),
+                )
+        finish_positions(database)
+    return tuple(planned)
 
 
 def may_run_synchronously(batch: Batch) -> bool:

@@ -22,9 +22,10 @@ A request without the queue has no id: its *sending* lasts until its reply is on
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from cfbatch_gui.core.errors import (
@@ -35,18 +36,22 @@ from cfbatch_gui.core.errors import (
     QueueNotSupported,
     ServiceBusy,
     ServiceRefused,
+    TooManyTexts,
     Unreachable,
     UserError,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
 from cfbatch_gui.core.jobs.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import Event, submission_of, submissions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Queued
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
 FIRST_WAIT = 1.0  # seconds; doubled each time
@@ -127,6 +132,7 @@ class Submitter:
         self._turns: dict[str, asyncio.Lock] = {}  # by connection
         self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}  # by job and number of the batch
         self._catching_up: asyncio.Task[None] | None = None
+        self._splitting = asyncio.Lock()
 
     async def send_planned(self, job_id: str) -> None:
         """Send every planned batch; returns when none is left or the job has been paused.
@@ -308,6 +314,9 @@ class Submitter:
         that is refused fails alone.
         """
         planned = self._store.batch(shared.job_id, number)
+        if isinstance(error, TooManyTexts) and await self._split(planned):
+            shared.bodies = Bodies()
+            return
         await self._store.save(replace(planned, state=BatchState.FAILED).saying(error))
         if shared.is_over or (shared.at_once and error.code not in _OF_ALL):
             return
@@ -320,6 +329,22 @@ class Submitter:
             is_waiting = batch.state is BatchState.PLANNED and batch.number not in shared.taken
             if is_waiting and (batch.at_once or not shared.at_once):
                 await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
+
+    async def _split(self, refused: Batch) -> bool:
+        """Lay out what was refused, and was not accepted, in requests of half as many texts; whether that is possible.
+
+        The folder first: a job that is put together again takes its batches from there.
+        """
+        async with self._splitting:
+            job = self._store.job(refused.job_id)
+            metadata = replace(find_model(job.model), body_bytes=self._store.client(job).connection.body_bytes)
+            folder = self._store.folder(job.id)
+            planned = await asyncio.to_thread(packing.split_requests, folder, job, refused, metadata)
+            if planned:
+                change = partial(_laid_out_anew, {each.number: each for each in planned}, self._clock())
+                await asyncio.to_thread(write_manifest, folder, change(job))
+                await self._store.change(job.id, change)
+        return bool(planned)
 
     # At the start and at the end of the program
 
@@ -394,6 +419,17 @@ class Submitter:
         self._in_flight.pop(key, None)
         if not done.cancelled():
             done.exception()  # the outcome is in the batch; the caller may be gone
+
+
+def _laid_out_anew(planned: Mapping[int, PlannedBatch], now: float, job: Job) -> Job:
+    """Batches that hold other requests than before, and new ones behind the last."""
+    batches = list(job.batches)
+    for number in range(len(batches) + 1, max(planned) + 1):
+        batches.append(Batch(job.id, number, BatchState.PLANNED, 0, 0, 0, changed_at=now))
+    for number, new in planned.items():
+        changed = replace(batches[number - 1], requests=new.requests, texts=new.texts, bytes=new.bytes)
+        batches[number - 1] = replace(changed.saying(), at_once=new.at_once)
+    return replace(job, batches=tuple(batches))
 
 
 def write_body(store: JobStore, job: Job, batch: Batch, bodies: Bodies) -> bytes:
