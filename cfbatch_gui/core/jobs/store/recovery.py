@@ -22,7 +22,14 @@ from cfbatch_gui.core.jobs.store.data_folder import (
     reason_to_doubt,
 )
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.submissions import Event, Submission, Written, put_damage_aside, read_submissions
+from cfbatch_gui.core.jobs.store.submissions import (
+    Event,
+    Submission,
+    Written,
+    accepted_of,
+    put_damage_aside,
+    read_submissions,
+)
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.system.files import move_file
 from cfbatch_gui.core.system.paths import Paths
@@ -115,7 +122,7 @@ class _Recovering:
         if here.damaged:
             self._put_aside(here)
         elsewhere = lines_kept_elsewhere(self._ledger, self._paths)
-        both = {(line.attempt, line.event): line for line in (*elsewhere, *here.lines)}
+        both = {(line.attempt, line.event, line.request_id): line for line in (*elsewhere, *here.lines)}
         return Written(tuple(both.values()), here.damaged)
 
     def _put_aside(self, here: Written) -> None:
@@ -225,10 +232,6 @@ def _by_batch(lines: Iterable[Submission]) -> _Lines:
     return found
 
 
-def _accepted_of(lines: Sequence[Submission]) -> Submission | None:
-    return next((line for line in reversed(lines) if line.event is Event.ACCEPTED), None)
-
-
 def _accepted(batch: Batch, submission: Submission) -> Batch:
     return replace(
         batch,
@@ -237,6 +240,7 @@ def _accepted(batch: Batch, submission: Submission) -> Batch:
         request_id=submission.request_id,
         sha256=submission.sha256,
         sent_at=submission.time,
+        adopted=submission.adopted,
         error="",
         error_detail="",
         error_action="",
@@ -250,7 +254,7 @@ def _unknown(batch: Batch, detail: str = "") -> Batch:
 def _learned(folder: JobFolder, batch: Batch, new: Sequence[Submission]) -> Batch:
     """A batch as it became by attempts that the ledger does not know."""
     batch = replace(batch, earlier=batch.billable)
-    accepted = _accepted_of(new)
+    accepted = accepted_of(new)
     if accepted is not None:
         return _accepted(batch, accepted)
     last = new[-1]
@@ -269,7 +273,7 @@ def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission], begun
     if planned.state is BatchState.DONE:
         return planned  # and stored: requests that the service refused may have gone into another batch since
     has_reply = folder.reply(planned.number).exists()
-    submission = _accepted_of(lines)
+    submission = accepted_of(lines)
     if submission is not None:
         accepted = _accepted(planned, submission)
         return replace(accepted, state=BatchState.COLLECTING) if has_reply else accepted
