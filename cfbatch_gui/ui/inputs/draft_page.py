@@ -22,7 +22,7 @@ from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
 from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
-from cfbatch_gui.ui.inputs.intake import DropTarget, DropVeil, Intake
+from cfbatch_gui.ui.inputs.intake import DropTarget, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.text_editors import whole_reading
 from cfbatch_gui.ui.inputs.version_section import DraftVersions, VersionSection
@@ -31,6 +31,7 @@ from cfbatch_gui.ui.notices import Notices, PageUndo
 from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
+from cfbatch_gui.ui.widgets.bars import DropOverlay
 
 
 class DraftPage(QWidget):
@@ -72,7 +73,7 @@ class DraftPage(QWidget):
         self.header.more.add(self.tr("Delete"), lambda: actions.delete(self.job_id()), "trash-2")
         self.header.more.show()
         self._make_sections()
-        self._veil = DropVeil(self)
+        self._veil = DropOverlay(self.area, self.tr("Drop it to use it as the data of this job"))
         DropTarget(self, self.intake, self._show_target)
         self._add_shortcuts()
 
@@ -293,7 +294,7 @@ class DraftPage(QWidget):
     def _show_target(self, shown: bool) -> None:
         self.data.drop.set_target(shown)
         if shown and not self.data.drop.isVisible():
-            self._veil.cover(self.area.geometry())
+            self._veil.cover()
         else:
             self._veil.hide()
 
