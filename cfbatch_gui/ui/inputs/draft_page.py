@@ -19,9 +19,8 @@ from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
-from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
-from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftSettings
-from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.inputs.draft_files import DraftFiles
+from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftStates
 from cfbatch_gui.ui.inputs.intake import DropTarget, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.text_editors import whole_reading
@@ -50,10 +49,8 @@ class DraftPage(QWidget):
         self.tasks = drafts.tasks
         reading = self.reading = DraftReading(program, drafts)
         self.offers = DraftOffers(program, drafts)
-        self.settings = DraftSettings(program, drafts, reading)
-        self.choices = DraftChoices(program, drafts, reading, self.settings)
-        self.files = DraftFiles(program, drafts, reading, self.settings, self.choices)
-        self.versions = DraftVersions(program, drafts, reading, self.settings)
+        self.files = DraftFiles(program, drafts, reading)
+        self.versions = DraftVersions(program, drafts, reading)
         self.versions.changed.connect(self._state_changed)
         drafts.changed.connect(self._state_changed)
         drafts.job_changed.connect(self._state_changed)
@@ -62,7 +59,7 @@ class DraftPage(QWidget):
         acts = self.acts = DraftActions(program, drafts, self.files, notices, self)
         self.sent, self.copy_made = acts.sent, acts.copy_made
         undo = self.tr("Undo reading the file like the one before")
-        self._undo = PageUndo(self, notices.undos, undo, self.choices.suggest_again)
+        self._undo = PageUndo(self, notices.undos, undo, self.files.suggest_again)
         self.intake = Intake(program, drafts, self.files, notices, self)
         self.header = PageHeader(renamable=True)
         self.header.set_facts(self.tr("nothing is sent before you say so"))
@@ -83,9 +80,9 @@ class DraftPage(QWidget):
         self.area = scrolled(boxed(self._parts))
         page = column(self.header, self.area, line(), gap=0)
         self.setLayout(page)
-        recipes = RecipesButton(self._program, self.drafts, self.choices, self._notices, self)
-        self.what = WhatSection(self.choices)
-        self.data = DataSection(recipes, self.choices, self.files, self.intake)
+        recipes = RecipesButton(self._program, self.drafts, self.files, self._notices, self)
+        self.what = WhatSection(self.files)
+        self.data = DataSection(recipes, self.files, self.intake)
         self.version, self.check = VersionSection(self.versions), CheckSection(self._program)
         self.header.also_offer(self.check.send_button, self.check.try_button)
         self._connect_sections()
@@ -161,7 +158,7 @@ class DraftPage(QWidget):
         options.model_chosen.connect(self._choose_model)
         options.connection_chosen.connect(self._choose_connection)
         options.budget.budget_chosen.connect(lambda budget: self.tasks.start("budget", self._save_budget(budget)))
-        options.options_chosen.connect(lambda chosen: self.settings.change(self.job_id(), options=chosen))
+        options.options_chosen.connect(lambda chosen: self.reading.change(self.job_id(), options=chosen))
 
     def _add_shortcuts(self) -> None:
         for keys, act in (
@@ -173,10 +170,10 @@ class DraftPage(QWidget):
 
     def _choose_model(self, name: str) -> None:
         options = self.drafts.job(self.job_id()).options
-        self.settings.change(self.job_id(), model=name, options=replace(options, pooling=""))
+        self.reading.change(self.job_id(), model=name, options=replace(options, pooling=""))
 
     def _choose_connection(self, connection_id: str) -> None:
-        self.settings.change(self.job_id(), connection=connection_id)
+        self.reading.change(self.job_id(), connection=connection_id)
         self._ask_for_models(connection_id)
 
     def _ask_for_models(self, connection_id: str = "") -> None:
@@ -187,13 +184,13 @@ class DraftPage(QWidget):
 
     def _truncate(self, truncate: bool) -> None:
         options = self.drafts.job(self.job_id()).options
-        self.settings.change(self.job_id(), options=replace(options, truncate_inputs=truncate))
+        self.reading.change(self.job_id(), options=replace(options, truncate_inputs=truncate))
 
     def _split(self) -> None:
         state, job = self.drafts.state(self.job_id()), self.drafts.job(self.job_id())
         if state.mapping is not None:
             facts = self._program.connections.models(job.connection).find(job.model)
-            self.choices.choose_mapping(replace(state.mapping, split=whole_reading(facts)))
+            self.files.choose_mapping(replace(state.mapping, split=whole_reading(facts)))
 
     async def _save_budget(self, budget: Budget) -> None:
         await self._program.keep_settings(budget=budget)
@@ -206,7 +203,7 @@ class DraftPage(QWidget):
             self._choose_model(DEFAULT_MODEL)
         elif cure in (Cure.RUN_SYNCHRONOUSLY, Cure.USE_QUEUE):
             options = self.drafts.job(self.job_id()).options
-            self.settings.change(self.job_id(), options=replace(options, at_once=cure is Cure.RUN_SYNCHRONOUSLY))
+            self.reading.change(self.job_id(), options=replace(options, at_once=cure is Cure.RUN_SYNCHRONOUSLY))
         else:
             self.reading.retry(self.job_id())
 

@@ -17,7 +17,7 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, theme
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
-from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.inputs.draft_reading import DraftStates
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import RADIUS_CARD, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, PrimaryButton, column, row
