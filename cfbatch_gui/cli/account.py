@@ -2,16 +2,15 @@
 
 import argparse
 import asyncio
-import json
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console, agreed, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.jobs import kind_words, time_words
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import IntermixedParser, Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Actions, IntermixedParser, Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import FINAL, Progress
 from cfbatch_gui.cli.reading import (
     ColumnsUnsettled,
@@ -49,14 +48,7 @@ EXAMPLES = """
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    parser_class: type[Parser] = IntermixedParser
-    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True, parser_class=parser_class)
-
-    def command(name: str, words: str, act: Callable[..., object]) -> Parser:
-        added = actions.add_parser(name, help=words, description=words, parents=list(parents))
-        added.set_defaults(act=act)
-        return added
-
+    command = Actions(parser, parents, parser_class=IntermixedParser).add
     listing = command("list", tr("list the jobs in your account, whichever computer sent them"), _list)
     listing.add_argument("--json", action="store_true", help=tr("print one JSON object"))
     taking = command("take-over", tr("fetch a job here that another computer has sent"), _take_over)
@@ -101,7 +93,7 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     connection = await usable_connection(program, arguments.connection, console)
     jobs = await program.account_jobs.listed(connection)
     if arguments.json:
-        console.print_result([json.dumps({"jobs": [_as_json(job) for job in jobs]}, indent=2)])
+        console.print_json({"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]})
     elif jobs:
         titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))
         rows = [
@@ -109,7 +101,7 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
                 job.id,
                 kind_words(job.kind),
                 number(job.batches),
-                _moment(job.at),
+                time_words(job.at),
                 tr("yes") if job.is_here else tr("no"),
                 one_line(job.title),
             )
@@ -121,25 +113,6 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
             tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one.")
         )
     return ExitStatus.DONE
-
-
-def _moment(seconds: float) -> str:
-    """As `time_words`; "" for what no clock can show."""
-    with suppress(ValueError, OverflowError, OSError):
-        return time_words(seconds)
-    return ""
-
-
-def _as_json(job: AccountJob) -> dict[str, object]:
-    return {
-        "job": job.id,
-        "name": job.title,
-        "kind": job.kind.value,
-        "model": job.model,
-        "batches": job.batches,
-        "handed_over_at": job.at,
-        "is_here": job.is_here,
-    }
 
 
 async def _take_over(program: Program, arguments: argparse.Namespace, progress: Progress) -> ExitStatus:

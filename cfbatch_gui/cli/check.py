@@ -1,11 +1,10 @@
 """`cfbatch check`: what would be sent and what it may cost; nothing is sent or kept."""
 
 import argparse
-import asyncio
-import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +12,7 @@ from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.pricing import (
+    DOLLARS,
     Compared,
     EarlierJobs,
     add_reuse_arguments,
@@ -32,13 +32,13 @@ from cfbatch_gui.cli.reading import (
     Inputs,
     RowLines,
     add_input_arguments,
-    dollars,
     json_of_offers,
     json_of_row,
     lines_of_doubtful,
     lines_of_offers,
     open_inputs,
     reading_of,
+    say_counts,
     settle_kind,
     standard_input_as_file,
     status_with_doubtful,
@@ -62,6 +62,7 @@ from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 Answer = dict[str, object]
@@ -84,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         metavar=tr("DOLLARS"),
-        type=dollars,
+        type=DOLLARS,
         help=tr("end with exit status {status} if it may cost more than this").format(
             status=f"{ExitStatus.OVER_BUDGET:d}"
         ),
@@ -100,15 +101,13 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         settle_kind(arguments, paths)
         with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as kept:
             async with standard_input_as_file(arguments.file) as arguments.file:
-                checked = await asyncio.to_thread(
-                    _examine, arguments, paths, JobFolder(Path(kept) / "job"), console.width
-                )
+                checked = await in_thread(_examine, arguments, paths, JobFolder(Path(kept) / "job"), console)
     except UserError as error:
         if arguments.json:
-            console.print_result([json.dumps(open_question(error, arguments), indent=2)])
+            console.print_json(open_question(error, arguments))
         raise
     if arguments.json:
-        console.print_result([_json(checked)])
+        console.print_json(_facts(checked))
     else:
         console.print_result(_lines(checked))
     if arguments.budget is not None:
@@ -138,26 +137,27 @@ class _Checked:
         return sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in self.found)
 
 
-def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, width: int) -> _Checked:
+def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, console: Console) -> _Checked:
     settings = Settings.load(paths.settings)
-    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings)
+    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
     inputs = open_inputs(arguments.kind, arguments.file, arguments.second, arguments.roles, reading_of(arguments))
+    on_counts = partial(say_counts, console)
     try:
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     except EncodingUnknown as error:
         inputs = inputs.as_guessed(error)
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
         raise doubt.error()
-    options = JobOptions(reuse=arguments.reuse)
+    options = JobOptions(reuse=arguments.reuse is not False)
     job = Job("check", arguments.file.stem, arguments.kind, model, connection, time.time(), options)
     reusable = earlier.find(job, folder)
     known = Calibration(paths.calibration, lambda job: True)
     preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
     cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-    lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, width))
+    lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width))
     doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
     offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
     offers = with_known(offers, inputs.source.candidates, preflight)
@@ -240,6 +240,9 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
             tokens=tokens,
         )
     yield tr("Tokens"), tokens
+    if not high.is_listed:
+        yield tr("Dollars"), tr("price not listed")
+        return
     yield (
         tr("Neurons"),
         tr("{low} to {high}, {share} of a day's free use, which begins anew at {time}").format(
@@ -257,43 +260,38 @@ def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
     )
 
 
-def _json(checked: _Checked) -> str:
+def _facts(checked: _Checked) -> dict[str, object]:
     inputs, preflight, mapping = checked.inputs, checked.preflight, checked.inputs.mapping
-    return json.dumps(
-        {
-            "files": [_file(source) for source in inputs.sources],
-            "kind": mapping.kind,
-            "layout": mapping.layout,
-            "roles": dict(zip(inputs.source.columns, mapping.roles, strict=True)),
-            "second_roles": dict(zip(inputs.second.columns, mapping.second_roles, strict=True))
-            if inputs.second
-            else {},
-            "template": mapping.template,
-            "split": asdict(mapping.split) if mapping.split else None,
-            "model": checked.model,
-            "rows": checked.rows,
-            "queries": preflight.queries,
-            "texts": preflight.texts,
-            "repeated_texts": preflight.repeated,
-            "reuse": json_of_reuse(preflight),
-            "version": json_of_version(checked.version),
-            "requests": preflight.requests,
-            "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
-            "tokens": {
-                "low": preflight.tokens_low,
-                "high": preflight.tokens_high,
-                "learned_from": preflight.learned_from,
-            },
-            "price": {"low": asdict(preflight.price_low), "high": asdict(preflight.price_high)},
-            "notices": list(preflight.notices),
-            "problems": [_problem(each) for each in checked.found],
-            "doubtful_sent": [_problem(each) for each in checked.doubtful_sent],
-            "too_long": [_problem(each) for each in checked.cut],
-            "candidates": json_of_offers(checked.offers, inputs.source.candidates),
-            "blocker": preflight.blocker,
+    return {
+        "files": [_file(source) for source in inputs.sources],
+        "kind": mapping.kind,
+        "layout": mapping.layout,
+        "roles": dict(zip(inputs.source.columns, mapping.roles, strict=True)),
+        "second_roles": dict(zip(inputs.second.columns, mapping.second_roles, strict=True)) if inputs.second else {},
+        "template": mapping.template,
+        "split": mapping.split,
+        "model": checked.model,
+        "rows": checked.rows,
+        "queries": preflight.queries,
+        "texts": preflight.texts,
+        "repeated_texts": preflight.repeated,
+        "reuse": json_of_reuse(preflight),
+        "version": json_of_version(checked.version),
+        "requests": preflight.requests,
+        "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
+        "tokens": {
+            "low": preflight.tokens_low,
+            "high": preflight.tokens_high,
+            "learned_from": preflight.learned_from,
         },
-        indent=2,
-    )
+        "price": {"low": preflight.price_low, "high": preflight.price_high},
+        "notices": preflight.notices,
+        "problems": [_problem(each) for each in checked.found],
+        "doubtful_sent": [_problem(each) for each in checked.doubtful_sent],
+        "too_long": [_problem(each) for each in checked.cut],
+        "candidates": json_of_offers(checked.offers, inputs.source.candidates),
+        "blocker": preflight.blocker,
+    }
 
 
 def _file(source: Source) -> dict[str, object]:
@@ -307,8 +305,8 @@ def _file(source: Source) -> dict[str, object]:
         "sheet": source.sheet,
         "has_header": source.has_header,
         "is_header_sure": source.is_header_sure,
-        "columns": list(source.columns),
-        "notices": list(source.notices),
+        "columns": source.columns,
+        "notices": source.notices,
     }
 
 

@@ -2,8 +2,6 @@
 
 import argparse
 import asyncio
-import json
-import os
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -11,11 +9,11 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import msgspec.structs
-
 from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import figures, number, percent, plural, tr
+from cfbatch_gui.cli.working import check_outputs
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
@@ -38,7 +36,6 @@ from cfbatch_gui.core.evaluation.significance import LEVEL, TOLD_APART, Paired
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Shelf
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.labels import UnusableLabels
@@ -98,7 +95,7 @@ def json_of_quality(
 ) -> dict[str, object] | None:
     if evaluation is None and run.unusable is None:
         return None
-    found: dict[str, object] = {"labels_left_out": json_of_unusable(run.unusable)}
+    found: dict[str, object] = {"labels_left_out": run.unusable}
     if evaluation is not None:
         (measures,) = evaluation.runs
         found |= {
@@ -132,17 +129,6 @@ def json_of_measures(run: RunMeasures) -> dict[str, object]:
         "listed_twice": run.repeated,
         "judged_share": run.judged_share,
         "lowest_and_highest_by_ties": ties,
-    }
-
-
-def json_of_unusable(unusable: UnusableLabels | None) -> dict[str, object] | None:
-    if unusable is None:
-        return None
-    return {
-        "count": unusable.count,
-        "examples": list(unusable.examples),
-        "first_rows": list(unusable.rows),
-        "proposed_grades": dict(unusable.proposal) or None,
     }
 
 
@@ -295,17 +281,20 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         raise UsageError(
             message("--top {top} and --fail-if-worse {metric} differ; give one of them.", top=top, metric=limit.metric)
         )
-    files = _checked((arguments.out, arguments.queries))
+    texts, queries = arguments.out, arguments.queries
+    check_outputs([path for path in (texts, queries) if path is not None], None)
     paths = Paths(data_dir)
-    jobs = _jobs(paths, arguments.jobs)
+    jobs = _jobs(paths, console, arguments.jobs)
     comparison = await asyncio.to_thread(_read, paths, jobs)
     moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]
     book = await asyncio.to_thread(read_judgements, paths, arguments.judgements)
     evaluation = await asyncio.to_thread(evaluate, comparison.runs, comparison.joined, k=top, book=book)
     report = Report(comparison, moves, evaluation, top, max(0, arguments.most), book)
-    console.print_result([report.json()] if arguments.json else report.lines(console.width))
+    if arguments.json:
+        console.print_json(report.facts())
+    else:
+        console.print_result(report.lines(console.width))
     with listing(paths.unfinished):
-        texts, queries = files
         if texts is not None:
             _say_wrote(console, await asyncio.to_thread(write_texts, comparison, texts), texts)
         if queries is not None:
@@ -322,12 +311,8 @@ def _say_wrote(console: Console, rows: int, path: Path) -> None:
     console.say(plural(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path))
 
 
-def _jobs(paths: Paths, names: Sequence[str]) -> tuple[Job, ...]:
-    ledger = Ledger.open_read_only(paths)
-    try:
-        jobs = tuple(ledger.find(name) for name in names)
-    finally:
-        ledger.close()
+def _jobs(paths: Paths, console: Console, names: Sequence[str]) -> Sequence[Job]:
+    jobs = found_jobs(paths, console, *names)
     if len({job.id for job in jobs}) < max(2, len(jobs)):
         raise UsageError(message("Name two jobs or more, each of them once. “cfbatch jobs” lists them."))
     return jobs
@@ -339,24 +324,6 @@ def _read(paths: Paths, jobs: Sequence[Job]) -> Comparison:
         read_run(JobFolder(paths.job(job.id)), metadata_of(job, title_of(connections, job.connection))) for job in jobs
     ]
     return compare(runs)
-
-
-def _checked(files: Sequence[Path | None]) -> list[Path | None]:
-    """The paths made absolute, checked to be writable later."""
-    checked: list[Path | None] = []
-    for file in files:
-        path = Path(os.path.abspath(file)) if file is not None else None  # noqa: PTH100 - resolve() would follow links
-        if path is not None:
-            if path in checked:
-                raise UsageError(message("“{path}” is given twice. Each file needs a name of its own.", path=file))
-            if path.is_dir():
-                raise UsageError(message("“{path}” is a folder. Give the name of a file.", path=file))
-            if not path.parent.is_dir():
-                raise UsageError(
-                    message("There is no folder “{path}”. Make it first, or choose another name.", path=path.parent)
-                )
-        checked.append(path)
-    return checked
 
 
 def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Message]:
@@ -431,8 +398,8 @@ class Report:
     most: int
     book: BookGrades | None = None
 
-    def json(self) -> str:
-        value = {
+    def facts(self) -> dict[str, object]:
+        return {
             "jobs": [self._job(number) for number in range(len(self.comparison.runs))],
             "compared": {
                 "queries": len(self.comparison.queries),
@@ -446,7 +413,6 @@ class Report:
             "answers": self._answers(),
             "judgements": self.book.name if self.book is not None else None,
         }
-        return json.dumps(value, indent=2)  # ASCII, which every terminal encoding preserves
 
     def lines(self, width: int) -> Iterator[str]:
         comparison = self.comparison
@@ -567,7 +533,7 @@ class Report:
             "queries": len(run.table.asked),
             "contexts": len(run.table),
             "scored": run.scored,
-            "labels_left_out": json_of_unusable(run.unusable),
+            "labels_left_out": run.unusable,
         }
         if number:
             value["matched_queries"] = _counts(joined.queries)
@@ -576,11 +542,8 @@ class Report:
 
     def _with_first(self, number: int) -> dict[str, object]:
         moves = self.moves[number - 1]
-        most = [
-            {name: value for name, value in msgspec.structs.asdict(move).items() if name != "index"}
-            for move in self._most(moves)
-        ]
-        return {"job": self.comparison.runs[number].metadata.id, **asdict(summary(moves)), "moved_most": most}
+        job = self.comparison.runs[number].metadata.id
+        return {"job": job, **asdict(summary(moves)), "moved_most": self._most(moves)}
 
     def _answers(self) -> list[dict[str, object]] | None:
         """What each other job is to the first by the first metric, None without labels."""
@@ -592,10 +555,7 @@ class Report:
                 "metric": name,
                 **asdict(found),
                 "difference_is_seen": found.is_seen,
-                "by_query": [
-                    {"query": each.text, "value": each.value, "other_value": each.other_value}
-                    for each in query_changes(self.comparison, self.evaluation, number, name)
-                ],
+                "by_query": query_changes(self.comparison, self.evaluation, number, name),
             }
             for number, found in enumerate(answers(self.evaluation), 1)
         ]

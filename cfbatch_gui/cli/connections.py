@@ -1,7 +1,6 @@
 """`cfbatch connections`: the connections to the service."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from cfbatch_gui.cli import worker_setup
 from cfbatch_gui.cli.console import Console, agreed, from_variable, read_secret, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import NO_SECONDS, Actions, Parser, RawHelpFormatter, number_in
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
@@ -51,31 +50,26 @@ _RESULTS = {
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     parser.set_defaults(act=_list, json=False)
-    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"))
-
-    def command(name: str, words: str) -> Parser:
-        return actions.add_parser(name, help=words, description=words, parents=list(parents))
-
-    listing = command("list", tr("list all connections; so does no action at all"))
-    listing.set_defaults(act=_list)
-    adding = command("add", tr("add a connection, and test it"))
+    command = Actions(parser, parents, required=False).add
+    listing = command("list", tr("list all connections; so does no action at all"), _list)
+    adding = command("add", tr("add a connection, and test it"), _add)
     _add_options(adding)
-    _add_change_arguments(command("change", tr(_CHANGE_WORDS)))
-    testing = command("test", tr("ask four questions that cost nothing and send no text"))
+    changing = command("change", tr(_CHANGE_WORDS), _change)
+    changing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
+    _add_collecting_options(changing)
+    testing = command("test", tr("ask four questions that cost nothing and send no text"), _test)
     testing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
     testing.add_argument(
         "--model", metavar="M", help=tr("the model that is asked about (default: as set in the window)")
     )
-    testing.set_defaults(act=_test)
-    add_probe_arguments(command("probe", tr(_PROBE_WORDS)))
-    worker_setup.add_set_up_arguments(command("set-up", tr(worker_setup.SET_UP_WORDS)))
-    worker_setup.add_take_down_arguments(command("take-down", tr(worker_setup.TAKE_DOWN_WORDS)))
-    removing = command("remove", tr("forget a connection and its secrets; its jobs stay"))
+    add_probe_arguments(command("probe", tr(_PROBE_WORDS), run_probe))
+    worker_setup.add_set_up_arguments(command("set-up", tr(worker_setup.SET_UP_WORDS), worker_setup.set_up))
+    worker_setup.add_take_down_arguments(command("take-down", tr(worker_setup.TAKE_DOWN_WORDS), worker_setup.take_down))
+    removing = command("remove", tr("forget a connection and its secrets; its jobs stay"), _remove)
     removing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
     removing.add_argument(
         "--force", action="store_true", help=tr("also while jobs are under way there, which then pause")
     )
-    removing.set_defaults(act=_remove)
     for each in (listing, adding, testing):
         each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
@@ -114,7 +108,6 @@ def _add_options(parser: Parser) -> None:
     )
     parser.add_argument("--use", action="store_true", help=tr("new jobs go there from now on"))
     parser.add_argument("--no-test", action="store_true", help=tr("do not ask the service anything"))
-    parser.set_defaults(act=_add)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -126,8 +119,7 @@ async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console)
     facts = await book.summaries()
     used = settings.connection or PRACTICE.id
     if arguments.json:
-        found = [_object(each, used, settings.connections) for each in facts]
-        console.print_result([json.dumps({"connections": found}, indent=2)])
+        console.print_json({"connections": [_object(each, used, settings.connections) for each in facts]})
         return ExitStatus.DONE
     rows = [
         (
@@ -244,7 +236,7 @@ async def _answer(
         tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in results]
         used = program.settings.connection or PRACTICE.id
         found = {**_object(facts, used, program.settings.connections), "test": tested}
-        console.print_result([json.dumps(found, indent=2)])
+        console.print_json(found)
     else:
         console.print_result(
             said(_RESULTS[each.ok].filled(title=each.title, sentence=each.sentence)).rstrip()
@@ -277,31 +269,19 @@ def _object(facts: ConnectionSummary, used: str, saved: Sequence[SavedConnection
 _CHANGE_WORDS: Final = message("change whether a Worker collects answers in your account")
 
 
-def _add_change_arguments(parser: Parser) -> None:
-    parser.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
-    _add_collecting_options(parser)
-    parser.set_defaults(act=_change)
-
-
 def _add_collecting_options(parser: Parser) -> None:
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    parser.add_argument(
         "--collects",
-        action="store_true",
-        default=None,
-        help=tr("of a Worker: your account collects the answers of its jobs, so that the computer may be turned off"),
-    )
-    group.add_argument(
-        "--no-collects",
-        dest="collects",
-        action="store_false",
-        default=None,
-        help=tr("of a Worker: the answers are asked for from this computer (the default)"),
+        action=argparse.BooleanOptionalAction,
+        help=tr(
+            "of a Worker: your account collects the answers of its jobs, so that the computer may be turned off, or"
+            " they are asked for from this computer (the default)"
+        ),
     )
     parser.add_argument(
         "--keep-days",
         metavar=tr("DAYS"),
-        type=_days,
+        type=number_in(0, 9_999, message("give a number of days, from 0 to 9999"), whole=True),
         help=tr("of a Worker: how long your account keeps its copies when all answers are here (default: 0)"),
     )
 
@@ -343,13 +323,6 @@ def _collecting_words(record: SavedConnection) -> str:
     )
 
 
-def _days(text: str) -> int:
-    days = int(text) if text.isdecimal() and text.isascii() and len(text) <= 4 else -1
-    if days < 0:
-        raise argparse.ArgumentTypeError(tr("give a number of days, from 0 to 9999"))
-    return days
-
-
 _PROBE_WORDS: Final = message(
     "check what is assumed of the service; sends small batches of its own, for less than $0.001"
 )
@@ -375,11 +348,10 @@ def add_probe_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--wait",
         metavar=tr("SECONDS"),
-        type=_seconds,
+        type=number_in(0, 86_400, NO_SECONDS),
         default=WAIT_SECONDS,
         help=tr("how long to wait for the batches (default: {n})").format(n=number(WAIT_SECONDS, "g")),
     )
-    parser.set_defaults(act=run_probe)
 
 
 async def run_probe(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
@@ -431,16 +403,8 @@ def _what_it_does(title: str, plan: ProbePlan, *, is_practice: bool) -> str:
     )
     if is_practice:
         return tr("{sends}. It costs nothing: the practice service is on this computer.").format(sends=sends)
+    if not plan.price.is_listed:
+        return tr("{sends}, with texts of the program's own. The model's price is not listed.").format(sends=sends)
     return tr("{sends}, with texts of the program's own. It costs at most ${amount}.").format(
         sends=sends, amount=number(plan.price.dollars, ".5f")
     )
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError(tr("give a number of seconds, from 0 to 86400"))
-    return seconds

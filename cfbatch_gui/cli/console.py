@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import json
 import os
 import shutil
 import signal
@@ -9,8 +10,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from math import isnan
 from types import FrameType
-from typing import TextIO
+from typing import Any, TextIO
 
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import DiskFull, ExportError, UsageError, UserError
@@ -82,6 +85,10 @@ class Console:
         except OSError:
             _silence(self._err)
 
+    def print_json(self, value: object) -> None:
+        """In ASCII, which every encoding preserves."""
+        self.print_result([json.dumps(value, indent=2, default=_plain)])
+
     def print_result(self, lines: Iterable[str]) -> None:
         """A broken pipe is ignored. Raises DiskFull and ExportError."""
         try:
@@ -93,6 +100,15 @@ class Console:
         except OSError as error:
             _silence(self._out)
             raise _not_printed(error) from error
+
+
+def _plain(value: Any) -> object:
+    """What JSON has no form for: the fields of a value, where it has any."""
+    if is_dataclass(value) or hasattr(value, "__struct_fields__"):
+        names = getattr(value, "__struct_fields__", None) or [field.name for field in fields(value)]
+        found = {name: getattr(value, name) for name in names}
+        return {name: None if isinstance(each, float) and isnan(each) else each for name, each in found.items()}
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def one_line(text: str) -> str:

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.parser import names_in_line
-from cfbatch_gui.cli.working import check_outputs, is_one_file, say_file
+from cfbatch_gui.cli.working import check_outputs, say_file
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
@@ -79,12 +79,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     if not arguments.out and not arguments.to:
         raise UsageError(message("Say where to write: --out PATH, or --to FORMAT PATH."))
     paths = Paths(data_dir)
-    ledger = Ledger.open_read_only(paths)
-    try:
-        job = ledger.find(arguments.job)
-        earlier = ledger.find(arguments.changed_since) if arguments.changed_since else None
-    finally:
-        ledger.close()
+    job, *earlier = found_jobs(paths, console, *filter(None, (arguments.job, arguments.changed_since)))
     outputs = _outputs(arguments, job)
     if not job.has_results and any(target.needs_results for _, target in outputs):
         raise UsageError(message("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id))
@@ -95,8 +90,8 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         columns=arguments.columns,
     )
     changed = None
-    if earlier is not None:
-        changed = await asyncio.to_thread(changed_since, job, earlier, lambda job_id: JobFolder(paths.job(job_id)))
+    if earlier:
+        changed = await asyncio.to_thread(changed_since, job, earlier[0], lambda job_id: JobFolder(paths.job(job_id)))
         options = replace(options, items=changed.items)
     _check_use(options, job.kind, [target for _, target in outputs])
     if arguments.separator and not any(target.preset is Preset.EXCEL for _, target in outputs):
@@ -113,34 +108,25 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
             if changed and not changed.items:
                 console.say(tr("Nothing is new or changed, so {path} was not written.").format(path=path))
             if changed and removed:
-                _say_removed(console, len(changed.removed), removed)
-    if not _is_whole(job):
+                words = plural(
+                    len(changed.removed),
+                    "{n} row is gone; it is listed in {path}",
+                    "{n} rows are gone; they are listed in {path}",
+                    path=removed,
+                )
+                console.say(words)
+    if job.batches_done < len(job.batches):
         sentence = tr("The job is not whole: {done} of {n} batches are done.")
         console.say(sentence.format(done=number(job.batches_done), n=number(len(job.batches))))
         return ExitStatus.FAILED
     return ExitStatus.DONE
 
 
-def _say_removed(console: Console, count: int, path: Path) -> None:
-    console.say(
-        plural(
-            count,
-            "{n} row is gone; it is listed in {path}",
-            "{n} rows are gone; they are listed in {path}",
-            path=str(path),
-        )
-    )
-
-
 def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target]]:
-    asked = [(path, arguments.format) for path in arguments.out] + [(Path(path), name) for name, path in arguments.to]
-    outputs: list[tuple[Path, Target]] = []
-    for given, name in asked:
-        (path,) = check_outputs([given], job.kind, [Path(job.source_path)], format_name=name)
-        if any(is_one_file(path, other) for other, _ in outputs):
-            raise UsageError(message("“{path}” is given twice. Each file needs a name of its own.", path=given))
-        outputs.append((path, target_for(path, job.kind, name)))
-    return outputs
+    names = [arguments.format] * len(arguments.out) + [name for name, _ in arguments.to]
+    given = [*arguments.out, *(Path(path) for _, path in arguments.to)]
+    paths = check_outputs(given, job.kind, [Path(job.source_path)], formats=names)
+    return [(path, target_for(path, job.kind, name)) for path, name in zip(paths, names, strict=True)]
 
 
 def _check_use(options: ExportOptions, kind: Kind, targets: list[Target]) -> None:
@@ -161,7 +147,3 @@ def list_separator() -> str:
         return ","
     finally:
         locale.setlocale(locale.LC_NUMERIC, before)
-
-
-def _is_whole(job: Job) -> bool:
-    return job.batches_done == len(job.batches)

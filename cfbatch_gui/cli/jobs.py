@@ -1,18 +1,18 @@
 """`cfbatch jobs`: list all jobs. Imports little, as many scripts begin by it."""
 
 import argparse
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from time import localtime
-from typing import Final
+from typing import Final, TypeVar
 
 from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
+from cfbatch_gui.core.errors import LedgerDamaged
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobState, ListedJob
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -21,6 +21,8 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
+
+T = TypeVar("T")
 
 JOB_STATES: Final = {
     JobState.DRAFT: message("draft"),
@@ -41,14 +43,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
     if arguments.json:
-        with closing(Ledger.open_read_only(paths)) as ledger:
-            console.print_result([json_of_jobs(ledger.jobs())])
-    elif jobs := Ledger.listed(paths):
+        with closing(read_ledger(paths, console)) as ledger:
+            console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})
+    elif jobs := _read(paths, console, Ledger.listed):
         saved = Settings.load(paths.settings).connections
         console.print_result(lines_of_jobs(jobs, console.width, partial(title_of, saved)))
     else:
         console.say(tr("There are no jobs yet. “cfbatch run FILE --rank” makes one."))
     return ExitStatus.DONE
+
+
+def found_jobs(paths: Paths, console: Console, *names: str) -> list[Job]:
+    """By id, the beginning of it, or name; another process may have the ledger open. Raises UsageError."""
+    with closing(read_ledger(paths, console)) as ledger:
+        return [ledger.find(name) for name in names]
+
+
+def read_ledger(paths: Paths, console: Console) -> Ledger:
+    """The ledger, to be closed. One that is gone, empty or damaged is put together first, which is said."""
+    return _read(paths, console, Ledger.open_read_only)
+
+
+def _read(paths: Paths, console: Console, read: Callable[[Paths], T]) -> T:
+    try:
+        return read(paths)
+    except LedgerDamaged:
+        from cfbatch_gui.core.jobs.store.recovery import open_or_recover
+
+        opened = open_or_recover(paths)
+        opened.ledger.close()
+        for sentence in opened.damage:
+            console.say(said(sentence))
+        return read(paths)
 
 
 def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
@@ -64,10 +90,6 @@ def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[
     account = (tr("YOUR ACCOUNT"),) if has_account else ()
     columns = (tr("JOB"), tr("STATE"), tr("KIND"), tr("DONE"), *account, tr("CONNECTION"), tr("MADE"), tr("NAME"))
     return table(columns, rows, width)
-
-
-def json_of_jobs(jobs: Iterable[Job]) -> str:
-    return json.dumps({"jobs": [summary_of(job) for job in jobs]}, indent=2)  # ASCII, which every encoding preserves
 
 
 def summary_of(job: Job) -> dict[str, object]:
@@ -98,8 +120,11 @@ def kind_words(kind: Kind) -> str:
 
 
 def time_words(seconds: float) -> str:
-    """Seconds since 1970, UTC, in local time to the minute; "" for 0.0."""
+    """Seconds since 1970, UTC, in local time to the minute; "" for 0.0, and for what no clock can show."""
     if not seconds:
         return ""
-    at = localtime(seconds)  # formatting with strftime takes twice as long as all the rest of a line
+    try:
+        at = localtime(seconds)  # formatting with strftime takes twice as long as all the rest of a line
+    except (ValueError, OverflowError, OSError):
+        return ""
     return f"{at.tm_year}-{at.tm_mon:02}-{at.tm_mday:02} {at.tm_hour:02}:{at.tm_min:02}"

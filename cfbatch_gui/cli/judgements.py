@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -12,8 +11,9 @@ from pathlib import Path
 from cfbatch_gui.cli.compare import unusable_words
 from cfbatch_gui.cli.console import Console, labelled, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import Actions, Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
@@ -22,7 +22,6 @@ from cfbatch_gui.core.evaluation.judged import disagreements
 from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import USUAL_NAME, Book, Shelf, Tally
 from cfbatch_gui.core.judgements.files import (
@@ -51,40 +50,26 @@ FORMS = {
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True)
-
-    grading = actions.add_parser(
-        "grades",
-        help=tr("what labels that are words mean in a job"),
-        description=tr("Say what labels that are no whole numbers mean in a job; without a choice, what is proposed."),
-        parents=list(parents),
-    )
+    command = Actions(parser, parents).add
+    grading = command("grades", tr("what labels that are words mean in a job (default: what is proposed)"), _grades)
     grading.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, or its name"))
     ways = grading.add_mutually_exclusive_group()
     ways.add_argument("--use", metavar=tr("GRADES"), help=tr("such as yes=1,no=0"))
     ways.add_argument("--accept", action="store_true", help=tr("use what is proposed"))
     ways.add_argument("--forget", action="store_true", help=tr("take an earlier choice back"))
-    grading.set_defaults(act=_grades)
-
-    def command(name: str, words: str) -> Parser:
-        action = actions.add_parser(name, help=words, description=words, parents=list(parents))
-        action.add_argument("--book", metavar=tr("NAME"), help=tr("the book (default: the one that the window uses)"))
-        action.epilog, action.formatter_class = _forms_help(), RawHelpFormatter
-        return action
-
-    reading = command("import", tr("take the judgements of a file into a book"))
+    reading = command("import", tr("take the judgements of a file into a book"), _import)
     reading.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("its form is known by its content"))
     reading.add_argument("--judge", metavar=tr("WHO"), help=tr("of lines that name nobody (default: the file's name)"))
     reading.add_argument("--skip-bad", action="store_true", help=tr("leave lines out that are no judgements"))
-    reading.set_defaults(act=_import)
-    writing = command("export", tr("write the judgements of a book to a file"))
+    writing = command("export", tr("write the judgements of a book to a file"), _export)
     writing.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("the file to write"))
     writing.add_argument("--format", choices=[form.value for form in Form], required=True)
-    writing.set_defaults(act=_export)
+    showing = command("show", tr("what is in a book, and how far its judges agree; without --book, all books"), _show)
+    for each in (reading, writing, showing):
+        each.add_argument("--book", metavar=tr("NAME"), help=tr("the book (default: the one that the window uses)"))
+        each.epilog, each.formatter_class = _forms_help(), RawHelpFormatter
     for each in (reading, writing):
         each.add_argument("--job", metavar=tr("JOB"), help=tr("whose texts the ids name: a job's id, or its name"))
-    showing = command("show", tr("what is in a book, and how far its judges agree; without --book, all books"))
-    showing.set_defaults(act=_show)
     for each in (reading, showing):
         each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
@@ -117,9 +102,7 @@ async def _import(arguments: argparse.Namespace, paths: Paths, console: Console)
             import_judgements, book, found.judgements, judge=judge, time=time.time(), job=subjects
         )
     if arguments.json:
-        console.print_result(
-            [json.dumps({"book": book.name, "form": found.form, **asdict(done), "bad": len(found.bad)})]
-        )
+        console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": len(found.bad)})
     for words in _import_words(book, done, has_job=job is not None, bad=len(found.bad)):
         console.say(words)
     return ExitStatus.FAILED if found.bad else ExitStatus.DONE
@@ -148,10 +131,7 @@ def _import_words(book: Book, done: Imported, *, has_job: bool, bad: int) -> Ite
 
 
 async def _export(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    job = None
-    if arguments.job:
-        with closing(Ledger.open_read_only(paths)) as ledger:
-            job = ledger.find(arguments.job)
+    job = next(iter(found_jobs(paths, console, arguments.job)), None) if arguments.job else None
     with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf, listing(paths.unfinished):
         book = shelf.book(_name(arguments, paths))
         count = await asyncio.to_thread(_write, book, arguments.file, Form(arguments.format), paths, job)
@@ -172,7 +152,7 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
         names = (shelf.book(arguments.book).name,) if arguments.book else shelf.names()
         described = [_described(shelf.book(name)) for name in names]
     if arguments.json:
-        console.print_result([json.dumps({"books": [_json_of_book(each) for each in described]}, indent=2)])
+        console.print_json({"books": described})
     elif not described:
         console.say(tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."))
     elif arguments.book:
@@ -239,25 +219,6 @@ def _described(book: Book) -> _Described:
         between_judges(records),
         with_themselves(records),
     )
-
-
-def _json_of_book(book: _Described) -> dict[str, object]:
-    agreements = {"between_judges": book.between_judges, "with_themselves": book.with_themselves}
-    return {
-        "book": book.name,
-        "grades": list(book.grades),
-        "judged": book.tally.pairs,
-        "cannot_tell": book.tally.untold,
-        "queries": book.tally.queries,
-        "judges": book.tally.judges,
-        "ever_judged": book.tally.records,
-        "disagreements": book.disagreements,
-        **{
-            name: {"texts": found.pairs, "same": found.same, "kappa": found.kappa, "words": agreement_words(found)}
-            for name, found in agreements.items()
-            if found.pairs
-        },
-    }
 
 
 def _lines_of_book(book: _Described) -> Iterator[tuple[str, str]]:

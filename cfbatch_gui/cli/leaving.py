@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.report import json_of_job
+from cfbatch_gui.cli.report import facts_of_job
 from cfbatch_gui.cli.working import say_owed, sentence
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.account.shards import (
@@ -29,20 +29,14 @@ _NOT_COLLECTED = message(
 
 def add_collect_arguments(parser: argparse.ArgumentParser) -> None:
     """Without either the connection decides."""
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    parser.add_argument(
         "--collect-in-account",
         dest="collect",
-        action="store_true",
-        default=None,
-        help=tr("have your account collect the answers, through a Worker of your own (default: as it is set up)"),
-    )
-    group.add_argument(
-        "--no-collect-in-account",
-        dest="collect",
-        action="store_false",
-        default=None,
-        help=tr("ask for the answers from this computer"),
+        action=argparse.BooleanOptionalAction,
+        help=tr(
+            "have your account collect the answers, through a Worker of your own, or ask for them from this computer"
+            " (default: as the connection is set up)"
+        ),
     )
 
 
@@ -127,7 +121,7 @@ def leave(program: Program, job: Job, status: ExitStatus, console: Console, *, a
     console.say(_leaving_sentence(job, status))
     say_owed(program.folder(job.id), console)
     if as_json:
-        console.print_result([json_of_job(job, program.folder(job.id))])
+        console.print_json(facts_of_job(job, program.folder(job.id)))
     return status
 
 

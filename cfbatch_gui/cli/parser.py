@@ -3,7 +3,8 @@
 import argparse
 import csv
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from math import nan
 from typing import Any, Final, NoReturn
 
 from cfbatch_gui.cli.language import tr
@@ -24,6 +25,9 @@ ERRORS: Final = (
     message("invalid {type} value: {value}"),
     message("invalid choice: {value} (choose from {choices})"),
 )
+
+
+NO_SECONDS: Final = message("“{text}” is not a time; it must be seconds from 0 to 86400")
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -60,6 +64,20 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{sentence}\n")
 
 
+class Actions:
+    """The commands of a command; `parents` have what all commands take."""
+
+    def __init__(self, parser: Parser, parents: Sequence[Parser], *, required: bool = True, **more: Any) -> None:
+        self._adding = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=required, **more)
+        self._parents = list(parents)
+
+    def add(self, name: str, words: str, act: Callable[..., object]) -> Parser:
+        """`act` stands in the arguments."""
+        added: Parser = self._adding.add_parser(name, help=words, description=words, parents=self._parents)
+        added.set_defaults(act=act)
+        return added
+
+
 class IntermixedParser(Parser):
     """Takes options between positional arguments, which argparse does for whole programs only."""
 
@@ -75,6 +93,23 @@ class IntermixedParser(Parser):
             return self.parse_known_intermixed_args(args, namespace)
         finally:
             self.usage, self._is_parsing = None, False
+
+
+def number_in(
+    least: float, most: float, words: str, /, *, whole: bool = False, **more: object
+) -> Callable[[str], float]:
+    """A number in these bounds, for argparse; `words` are a sentence for any other, with {text}."""
+
+    def read(text: str) -> float:
+        try:
+            value = int(text) if whole and text.isascii() else float(text.removeprefix("$").replace(",", "."))
+        except ValueError:
+            value = nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(tr(words).format(text=text, **more))
+        return value
+
+    return read
 
 
 def names_in_line(text: str) -> tuple[str, ...]:

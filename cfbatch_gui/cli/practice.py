@@ -9,7 +9,8 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, tr
-from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
+from cfbatch_gui.cli.parser import NO_SECONDS, Parser, RawHelpFormatter, number_in
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
 from cfbatch_gui.core.system.paths import Paths
@@ -17,6 +18,7 @@ from cfbatch_gui.core.system.paths import Paths
 TOKEN_VARIABLE = processes.OF_PRACTICE
 _ACCOUNT = "0" * 32
 _PORT, _SECONDS = 8787, 5.0
+_NO_PORT = message("“{text}” is not a port; it must be a number from 0 to 65535")
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
@@ -33,21 +35,21 @@ def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     )
     command.add_argument(
         "--port",
-        type=_port,
+        type=number_in(0, 65_535, _NO_PORT, whole=True),
         metavar=tr("PORT"),
         default=_PORT,
         help=tr("0 takes any free one (default: {n})").format(n=_PORT),
     )
     command.add_argument(
         "--seconds-queued",
-        type=_seconds,
+        type=number_in(0, 86_400, NO_SECONDS),
         default=_SECONDS,
         metavar="S",
         help=tr("how long a batch is queued (default: {n})").format(n=number(_SECONDS, "g")),
     )
     command.add_argument(
         "--seconds-running",
-        type=_seconds,
+        type=number_in(0, 86_400, NO_SECONDS),
         default=_SECONDS,
         metavar="S",
         help=tr("how long it then runs (default: {n})").format(n=number(_SECONDS, "g")),
@@ -82,21 +84,3 @@ curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
         serve(app, arguments.port, listening=announce)
     console.say(tr("Stopped."))
     return ExitStatus.DONE
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
-        sentence = tr("“{text}” is not a port; it must be a number from 0 to 65535").format(text=text)
-        raise argparse.ArgumentTypeError(sentence)
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= 86_400:
-        sentence = tr("“{text}” is not a time; it must be seconds from 0 to 86400").format(text=text)
-        raise argparse.ArgumentTypeError(sentence)
-    return seconds

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.cli.console import Console, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, percent, plural, tr
-from cfbatch_gui.cli.reading import dollars
+from cfbatch_gui.cli.parser import number_in
 from cfbatch_gui.cli.working import read_address_book
 from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import OverBudget, UsageError
@@ -19,9 +20,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
-from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults, Reusable
+from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -37,12 +37,14 @@ from cfbatch_gui.core.versions import (
 from cfbatch_gui.core.workers_ai.catalogue import Price, next_reset
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
+DOLLARS = number_in(0, 1e12, message("“{text}” should be an amount of dollars, for example 0.50"))
+
 
 def add_budget_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         metavar=tr("DOLLARS"),
-        type=dollars,
+        type=DOLLARS,
         help=tr(
             "send nothing if it may cost more; exit status {status} (default: the budget that is set in the window)"
         ).format(status=f"{ExitStatus.OVER_BUDGET:d}"),
@@ -81,6 +83,8 @@ def tokens_words(preflight: Preflight) -> str:
 
 def price_words(preflight: Preflight) -> str:
     """Such as "less than $0.01, 3.2% of a day's free use"."""
+    if not preflight.price_high.is_listed:
+        return tr("price not listed")
     high = preflight.price_high.dollars
     if high < 0.01:
         most = tr("less than ${amount}").format(amount=number(0.01, ".2f"))
@@ -102,21 +106,21 @@ def reset_words() -> str:
 
 
 def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    """None, which is neither, means reuse."""
+    parser.add_argument(
         "--reuse",
-        action="store_true",
-        default=True,
-        help=tr("take what earlier jobs have of it from there, and send only what is new (the default)"),
+        action=argparse.BooleanOptionalAction,
+        help=tr(
+            "take what earlier jobs have of it from there, and send only what is new (the default), or send everything"
+        ),
     )
-    group.add_argument("--no-reuse", dest="reuse", action="store_false", help=tr("send everything, also what is there"))
 
 
 class EarlierJobs:
     """The jobs of a data folder that another process may have open."""
 
-    def __init__(self, paths: Paths, settings: Settings) -> None:
-        self._paths, self._settings = paths, settings
+    def __init__(self, paths: Paths, settings: Settings, console: Console) -> None:
+        self._paths, self._settings, self._console = paths, settings, console
         _, self._book = read_address_book(paths.root)
 
     def connection(self, asked_for: str | None) -> str:
@@ -125,10 +129,8 @@ class EarlierJobs:
 
     def find(self, draft: Job, folder: JobFolder) -> Reusable:
         """For a job that is in no ledger, and whose data is in this folder."""
-        if not self._paths.ledger.exists():
-            return NOTHING
         folder_of = partial(self._folder_of, draft, folder)
-        with closing(Ledger.open_read_only(self._paths)) as ledger:
+        with closing(read_ledger(self._paths, self._console)) as ledger:
             return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
 
     def _folder_of(self, draft: Job, folder: JobFolder, job_id: str) -> JobFolder:
@@ -136,12 +138,8 @@ class EarlierJobs:
 
     def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
         """Beside the earlier job of that name or id, or else the one that it is a version of."""
-        if not self._paths.ledger.exists():
-            if asked_for:
-                raise UsageError(message("There is no job “{name}”.", name=asked_for))
-            return None
         folder_of = partial(self._folder_of, draft, folder)
-        with closing(Ledger.open_read_only(self._paths)) as ledger:
+        with closing(read_ledger(self._paths, self._console)) as ledger:
             earlier = ledger.find(asked_for) if asked_for else None
             earlier = earlier or find_predecessor(draft, ledger.jobs(), folder_of)
         if earlier is None:
@@ -188,7 +186,7 @@ def lines_of_reuse(found: Preflight, kind: Kind, connection: str) -> Iterator[st
     if not sentence or found.reuse is None:
         return
     yield sentence
-    if connection != PRACTICE.id:
+    if connection != PRACTICE.id and found.price_high.is_listed:
         yield tr("At most ${price} instead of ${whole}.").format(
             price=number(found.price_high.dollars, ".4f"), whole=number(found.reuse.high.dollars, ".4f")
         )

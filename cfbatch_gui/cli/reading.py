@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -202,17 +202,6 @@ def split_size(text: str) -> Split:
         raise argparse.ArgumentTypeError(sentence) from None
 
 
-def dollars(text: str) -> float:
-    try:
-        amount = float(text.removeprefix("$"))
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < float("inf"):
-        sentence = tr("“{text}” should be an amount of dollars, for example 0.50").format(text=text)
-        raise argparse.ArgumentTypeError(sentence)
-    return amount
-
-
 def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
     """Look up `--recipe`, which also determines whether to rank or to embed."""
     arguments.recipe = RecipeBook(paths.recipes).recipe(arguments.recipe) if arguments.recipe else None
@@ -268,6 +257,18 @@ def _copy(stream: BinaryIO, path: Path) -> None:
         shutil.copyfileobj(stream, file)
 
 
+_MANY = 100_000  # texts whose tokens are counted in more than a moment
+
+
+def say_counts(console: Console, queries: int, texts: int) -> None:
+    """What was read, before the texts are counted."""
+    if texts >= _MANY:
+        counted = plural(texts, "{n} text", "{n} texts")
+        if queries:
+            counted = plural(queries, "{n} query, {texts}", "{n} queries, {texts}", texts=counted)
+        console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it.").format(counted=counted))
+
+
 _LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
 
 
@@ -309,7 +310,9 @@ def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None
     width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
     for each in offers:
         dollars = each.price_high.dollars
-        if dollars < _LEAST_SHOWN:
+        if not each.price_high.is_listed:
+            price = tr("price not listed")
+        elif dollars < _LEAST_SHOWN:
             price = tr("less than ${amount}").format(amount=number(_LEAST_SHOWN, ",.4f"))
         else:
             price = tr("about ${amount}").format(amount=number(dollars, ",.4f"))
@@ -341,7 +344,7 @@ def json_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None)
                 "queries": each.queries,
                 "texts": each.pairs,
                 "tokens": {"low": each.tokens_low, "high": each.tokens_high},
-                "price": {"low": asdict(each.price_low), "high": asdict(each.price_high)},
+                "price": {"low": each.price_low, "high": each.price_high},
                 "measures_nothing": each.measures_nothing,
                 "all_relevant": each.are_all_relevant,
             }

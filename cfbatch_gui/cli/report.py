@@ -1,6 +1,5 @@
 """What is printed on standard output: one JSON object, or text."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -43,27 +42,24 @@ _BATCH_STATES = {
 }
 
 
-def json_of_job(
+def facts_of_job(
     job: Job, folder: JobFolder, files: Sequence[Exported] = (), *, more: Mapping[str, object] | None = None
-) -> str:
+) -> dict[str, object]:
     has_data = folder.data.exists()
     has_vectors = has_data and job.kind is Kind.EMBED
-    return json.dumps(
-        {
-            **summary_of(job),
-            "rows_in": job.rows_in,
-            "rows_sent": count_sent_rows(folder) if has_data else 0,
-            "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
-            "doubtful_sent": [_problem(problem) for problem in _doubtful_sent(folder)] if has_data else [],
-            "usage": {"total_tokens": job.tokens},
-            "taken_from_earlier_jobs": [asdict(each) for each in origins(folder)] if has_data else [],
-            "scores": json_of_scores(score_figures(folder)) if has_data and job.kind is Kind.RANK else None,
-            "vectors": json_of_vector_checks(Embeddings(folder).checks()) if has_vectors else None,
-            **(more or {}),
-            "files": [{"path": str(file.path), "format": file.format, "rows": file.rows} for file in files],
-        },
-        indent=2,
-    )
+    return {
+        **summary_of(job),
+        "rows_in": job.rows_in,
+        "rows_sent": count_sent_rows(folder) if has_data else 0,
+        "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
+        "doubtful_sent": [_problem(problem) for problem in _doubtful_sent(folder)] if has_data else [],
+        "usage": {"total_tokens": job.tokens},
+        "taken_from_earlier_jobs": origins(folder) if has_data else (),
+        "scores": score_figures(folder) if has_data and job.kind is Kind.RANK else None,
+        "vectors": Embeddings(folder).checks() if has_vectors else None,
+        **(more or {}),
+        "files": [{"path": str(file.path), "format": file.format, "rows": file.rows} for file in files],
+    }
 
 
 def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
@@ -218,27 +214,6 @@ def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
     )
 
 
-def json_of_scores(found: ScoreFigures) -> dict[str, object]:
-    return {
-        "scored": found.scored,
-        "contexts": found.contexts,
-        "partial": found.is_partial,
-        "queries": found.queries,
-        "first_tied": found.first_tied,
-        "spread": asdict(found.spread) if found.spread else None,
-        "baseline": found.baseline.value,
-        "other_pairs": found.other_pairs,
-        "whole_pool": found.is_whole_pool,
-        "others": asdict(found.others) if found.others else None,
-        "above": found.above,
-        "histogram": {
-            "edges": found.edges.tolist(),
-            "counts": found.counts.tolist(),
-            "other_counts": found.other_counts.tolist(),
-        },
-    }
-
-
 def _spread(spread: Spread) -> str:
     return tr("{lowest} to {highest}; 1 in 10 below {tenth}, middle {median}, 9 in 10 below {ninetieth}").format(
         **{name: figures(score_text(value)) for name, value in asdict(spread).items()}
@@ -258,23 +233,6 @@ def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
     yield tr("Zero"), number(checks.zero)
     yield tr("Not finite"), number(checks.non_finite)
     yield tr("Missing"), number(checks.missing)
-
-
-def json_of_vector_checks(checks: VectorChecks) -> dict[str, object]:
-    """The lengths are null while there is no vector."""
-    nothing = math.isnan(checks.norm_min)
-    return {
-        "texts": checks.texts,
-        "dimension": checks.dimension,
-        "length_min": None if nothing else checks.norm_min,
-        "length_max": None if nothing else checks.norm_max,
-        "unit_length": checks.unit_length,
-        "repeated": checks.repeated,
-        "zero": checks.zero,
-        "not_finite": checks.non_finite,
-        "missing": checks.missing,
-        "partial": checks.missing > 0,
-    }
 
 
 def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -> Iterator[str]:
@@ -300,7 +258,7 @@ def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -
             yield _line(f"  {padded(start, wide_stays)}", text, width)
 
 
-def json_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, object]:
+def facts_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, object]:
     groups = []
     for group in found.groups():
         stays, *goes = embeddings.texts([group.stays, *group.goes])
@@ -330,7 +288,7 @@ def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> It
         yield from (_line("     ", text, width) for text in embeddings.texts(cluster.typical))
 
 
-def json_of_clusters(embeddings: Embeddings, found: Clusters) -> dict[str, object]:
+def facts_of_clusters(embeddings: Embeddings, found: Clusters) -> dict[str, object]:
     clusters = []
     for index, cluster in enumerate(found.clusters):
         rows = [text.row for text in embeddings.texts(found.items_of(index).tolist())]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error, worst_of
-from cfbatch_gui.cli.jobs import json_of_jobs, lines_of_jobs
+from cfbatch_gui.cli.jobs import lines_of_jobs, summary_of
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.leaving import (
     add_collect_arguments,
@@ -102,7 +102,7 @@ async def _resume_all(program: Program, progress: Progress, arguments: argparse.
     jobs = await _carry_on(program, jobs, progress, arguments)
     statuses = [_concluded(program, job, console, may_leave=arguments.leave) for job in jobs]
     if arguments.json:
-        console.print_result([json_of_jobs(jobs)])
+        console.print_json({"jobs": [summary_of(job) for job in jobs]})
     elif jobs:
         console.print_result(lines_of_jobs(jobs, console.width, program.address_book.title))
     return worst_of(statuses + [ExitStatus.FAILED] * bool(waiting))

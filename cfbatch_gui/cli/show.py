@@ -8,7 +8,9 @@ from cfbatch_gui.cli import report
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
 from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.parser import number_in
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
@@ -17,7 +19,6 @@ from cfbatch_gui.core.export_metadata import metadata_of
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, Clusters, Duplicates, find_clusters, find_duplicates
@@ -26,13 +27,15 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 
+_NO_CLUSTERS = message("“{text}” is no number of clusters; give one from 1 to {most}")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
     parser.add_argument(
         "--duplicates",
-        type=_threshold,
+        type=number_in(1e-9, 1, message("“{text}” is no similarity; give a number above 0 and at most 1, like 0.95")),
         metavar=tr("SIMILARITY"),
         help=tr(
             "of vectors: also the groups of texts at least so similar (up to 1), with the one of each that would stay"
@@ -40,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--clusters",
-        type=_number,
+        type=number_in(1, MOST_CLUSTERS, _NO_CLUSTERS, most=MOST_CLUSTERS, whole=True),
         metavar=tr("NUMBER"),
         help=tr("of vectors: also so many groups of texts about the same things, with the texts typical of each"),
     )
@@ -49,21 +52,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
-    ledger = Ledger.open_read_only(paths)
-    try:
-        job = ledger.find(arguments.job)
-    finally:
-        ledger.close()
+    (job,) = found_jobs(paths, console, arguments.job)
     folder = JobFolder(paths.job(job.id))
     embeddings, duplicates, clusters = await asyncio.to_thread(_vectors, job, folder, arguments)
     quality = await asyncio.to_thread(_quality, job, folder, paths, arguments.judgements)
     if arguments.json:
         more: dict[str, object] = {"quality": json_of_quality(*quality) if quality else None}
         if embeddings is not None and duplicates is not None:
-            more["duplicates"] = report.json_of_duplicates(embeddings, duplicates)
+            more["duplicates"] = report.facts_of_duplicates(embeddings, duplicates)
         if embeddings is not None and clusters is not None:
-            more["clusters"] = report.json_of_clusters(embeddings, clusters)
-        console.print_result([report.json_of_job(job, folder, more=more)])
+            more["clusters"] = report.facts_of_clusters(embeddings, clusters)
+        console.print_json(report.facts_of_job(job, folder, more=more))
         return ExitStatus.DONE
     title = title_of(Settings.load(paths.settings).connections, job.connection)
     console.print_result(report.lines_of_job(job, folder, console.width, title))
@@ -101,22 +100,3 @@ def _vectors(
     duplicates = find_duplicates(embeddings, threshold) if threshold is not None else None
     clusters = find_clusters(embeddings, number) if number is not None else None
     return embeddings, duplicates, clusters
-
-
-def _threshold(text: str) -> float:
-    try:
-        value = float(text.replace(",", "."))
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1:
-        sentence = tr("“{text}” is no similarity; give a number above 0 and at most 1, like 0.95").format(text=text)
-        raise argparse.ArgumentTypeError(sentence)
-    return value
-
-
-def _number(text: str) -> int:
-    value = int(text) if text.isdecimal() and text.isascii() else 0
-    if not 1 <= value <= MOST_CLUSTERS:
-        sentence = tr("“{text}” is no number of clusters; give one from 1 to {most}")
-        raise argparse.ArgumentTypeError(sentence.format(text=text, most=MOST_CLUSTERS))
-    return value

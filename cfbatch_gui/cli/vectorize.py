@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ import msgspec
 from cfbatch_gui.cli.console import Console, elided, labelled, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import number, plural, tr
-from cfbatch_gui.cli.parser import Parser, names_in_line
+from cfbatch_gui.cli.parser import Actions, Parser, names_in_line
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, usable_connection
 from cfbatch_gui.core.errors import UsageError
@@ -21,11 +21,10 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.core.vectorize.client import IndexMissing, Metric, VectorizeIndex
+from cfbatch_gui.core.vectorize.client import IndexMissing, Metric
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
-    IndexState,
     MetadataColumn,
     Push,
     PushCheck,
@@ -34,19 +33,12 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProblem,
     SearchResult,
 )
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 _LABEL = 14  # columns
 
 
 def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True)
-
-    def command(name: str, words: str, act: Callable[..., object]) -> Parser:
-        added = actions.add_parser(name, help=words, description=words, parents=list(parents))
-        added.set_defaults(act=act)
-        return added
-
+    command = Actions(parser, parents).add
     pushing = command("push", tr("put a job's vectors into an index; again: only what changed"), _push)
     pushing.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
     pushing.add_argument("--index", metavar=tr("NAME"), required=True, help=tr("the index"))
@@ -128,8 +120,7 @@ async def _push(program: Program, arguments: argparse.Namespace, progress: Progr
             console.say(said(note))
     if arguments.json:
         sentence = f"{push.sentence} {push.finding}"
-        found = {**msgspec.structs.asdict(push), "sentence": sentence, "check": _as_json(check)}
-        console.print_result([msgspec.json.encode(found, enc_hook=str).decode()])
+        console.print_json({**msgspec.structs.asdict(push), "sentence": sentence, "check": check})
     else:
         console.print_result([said(push.sentence), said(push.finding), *_lines_of_push(push)])
     return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
@@ -158,7 +149,7 @@ def _refused(check: PushCheck, arguments: argparse.Namespace, console: Console) 
         console.say(f"cfbatch: {_problem_words(problem)}")
     console.say(tr("Nothing was sent."))
     if arguments.json:
-        console.print_result([msgspec.json.encode({"check": _as_json(check)}, enc_hook=str).decode()])
+        console.print_json({"check": check})
     return ExitStatus.BAD_INPUT
 
 
@@ -233,7 +224,7 @@ async def _list(program: Program, arguments: argparse.Namespace, progress: Progr
     connection = await usable_connection(program, arguments.connection, console)
     indexes = await program.vectorize.indexes(connection)
     if arguments.json:
-        console.print_result([msgspec.json.encode({"indexes": [_index_json(each) for each in indexes]}).decode()])
+        console.print_json({"indexes": [msgspec.to_builtins(each) for each in indexes]})
     elif indexes:
         titles = (tr("NAME"), tr("numbers"), tr("metric"), tr("created"), tr("description"))
         rows = [
@@ -251,7 +242,7 @@ async def _info(program: Program, arguments: argparse.Namespace, progress: Progr
     connection = await usable_connection(program, arguments.connection, console)
     state = await program.vectorize.state(connection, arguments.index)
     if arguments.json:
-        console.print_result([msgspec.json.encode(_state_json(state)).decode()])
+        console.print_json(msgspec.to_builtins(state.index) | msgspec.to_builtins(state.info))
         return ExitStatus.DONE
     rows = [
         (tr("index"), state.index.name),
@@ -269,14 +260,13 @@ async def _search(program: Program, arguments: argparse.Namespace, progress: Pro
     console = progress.console
     job = program.ledger.find(arguments.job)
     connection = await usable_connection(program, arguments.connection or job.connection, console)
-    if job.connection != PRACTICE.id:
-        price = program.vectorize.search_price(job.id, arguments.sentence)
+    price = program.vectorize.search_price(job.id, arguments.sentence)
+    if price.neurons:
         words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
         console.say(words.format(model=job.model, neurons=number(price.neurons, ".2g")))
     found = await program.vectorize.search(job.id, connection, arguments.index, arguments.sentence)
     if arguments.json:
-        object_ = {"sentence": str(found.sentence), **dataclasses.asdict(found)}
-        console.print_result([msgspec.json.encode(object_, enc_hook=str).decode()])
+        console.print_json({**dataclasses.asdict(found), "sentence": found.sentence})
     else:
         console.print_result(_lines_of_search(found, arguments.index, console.width))
     return ExitStatus.DONE
@@ -294,19 +284,6 @@ def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
     for hit in hits:
         text = hit.text if hit.text is not None else tr("not of this job")
         yield elided(f"{number(hit.score, '.4f')}  {hit.id}  {text}", width)
-
-
-def _as_json(check: PushCheck) -> dict[str, object]:
-    return dataclasses.asdict(check)
-
-
-def _state_json(state: IndexState) -> dict[str, object]:
-    return {**_index_json(state.index), **msgspec.to_builtins(state.info)}
-
-
-def _index_json(index: VectorizeIndex) -> dict[str, object]:
-    found: dict[str, object] = msgspec.to_builtins(index)
-    return found
 
 
 def _moment(text: str | None) -> str:

@@ -4,12 +4,13 @@ import argparse
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
-
-import msgspec
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.job_check import JobCheck, Outcome, asked_for_again
@@ -42,15 +43,11 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         finally:
             await program.close()
     else:
-        ledger = Ledger.open_read_only(Paths(data_dir))
-        try:
-            checks = await asyncio.to_thread(_check, ledger, Paths(data_dir), arguments, console)
-        finally:
-            ledger.close()
+        paths = Paths(data_dir)
+        with closing(read_ledger(paths, console)) as ledger:
+            checks = await asyncio.to_thread(_check, ledger, paths, arguments, console)
     if arguments.json:
-        console.print_result(
-            [msgspec.json.encode({"jobs": [_as_json(check) for check in checks]}, enc_hook=str).decode()]
-        )
+        console.print_json({"jobs": [{**asdict(check), "whole": check.is_mended} for check in checks]})
     elif checks:
         console.print_result(line for check in checks for line in _lines(check))
     else:
@@ -95,18 +92,3 @@ def _lines(check: JobCheck) -> list[str]:
             left=number(left),
         )
     return [head, *(f"  {said(finding.sentence)}" for finding in check.findings)]
-
-
-def _as_json(check: JobCheck) -> dict[str, object]:
-    findings = [
-        {
-            "damage": found.damage,
-            "outcome": found.outcome,
-            "batch": found.batch or None,
-            "rows": found.rows,
-            "sentence": str(found.sentence),
-            "detail": str(found.detail),
-        }
-        for found in check.findings
-    ]
-    return {"job": check.job_id, "name": check.name, "whole": check.is_mended, "findings": findings}

@@ -1,7 +1,6 @@
 """`cfbatch connections set-up` and `take-down`: the user's Worker, by a token that is used once."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +79,6 @@ def add_set_up_arguments(parser: Parser) -> None:
         help=tr("where a secret of your own for the Worker stands (default: one is made and kept in the keyring)"),
     )
     parser.add_argument("--use", action="store_true", help=tr("new jobs go there from now on"))
-    parser.set_defaults(act=_set_up)
 
 
 def add_take_down_arguments(parser: Parser) -> None:
@@ -96,7 +94,6 @@ def add_take_down_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--forget", action="store_true", help=tr("forget the connection and its secret too; its jobs stay")
     )
-    parser.set_defaults(act=_take_down)
 
 
 def _add_common(parser: Parser) -> None:
@@ -114,7 +111,7 @@ def _add_common(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
-async def _set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+async def set_up(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     names = names_of(arguments.worker) if arguments.worker else names_of()
     account_id = _account_id(arguments, data_dir)
     work = _Work(account_id, names, setting_up_calls(names, account_id), said(COSTS))
@@ -153,11 +150,11 @@ async def _set_up(arguments: argparse.Namespace, data_dir: Path, console: Consol
         await say_where(program, connection.name, connection.id, console)
         if arguments.json:
             found = {"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}
-            console.print_result([json.dumps(found, indent=2)])
+            console.print_json(found)
     return ExitStatus.DONE
 
 
-async def _take_down(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
+async def take_down(arguments: argparse.Namespace, data_dir: Path, console: Console) -> ExitStatus:
     _, book = read_address_book(data_dir)
     found = book.find(arguments.connection) if arguments.connection else ""
     url = next((each.url for each in book.saved() if each.id == found), "")
@@ -192,7 +189,7 @@ async def _take_down(arguments: argparse.Namespace, data_dir: Path, console: Con
     console.say(tr("The token is not needed any more: delete it in the dashboard."))
     if arguments.json:
         gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
-        console.print_result([json.dumps(gone, indent=2)])
+        console.print_json(gone)
     return ExitStatus.DONE
 
 
@@ -213,7 +210,7 @@ def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool
     lines = [line for number, call in enumerate(work.calls, 1) for line in _lines_of(number, call)]
     if arguments.dry_run:
         if arguments.json:
-            console.print_result([json.dumps({"calls": [_object(call) for call in work.calls]}, indent=2)])
+            console.print_json({"calls": work.calls})
         else:
             console.print_result(lines)
         return False
@@ -239,10 +236,6 @@ def _shown(work: _Work, arguments: argparse.Namespace, console: Console) -> bool
 def _lines_of(number: int, call: Call) -> tuple[str, str]:
     needs = tr("needs {permission}").format(permission=call.permission)
     return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}"
-
-
-def _object(call: Call) -> dict[str, str]:
-    return {"method": call.method, "path": call.path, "permission": call.permission, "sentence": call.sentence}
 
 
 def _token(arguments: argparse.Namespace) -> Token:

@@ -16,7 +16,7 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import json_of_job, lines_of_result
+from cfbatch_gui.cli.report import facts_of_job, lines_of_result
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
 from cfbatch_gui.core.connections.credentials import (
     CLOUDFLARE,
@@ -199,10 +199,10 @@ def present(program: Program, job: Job, console: Console, *, as_json: bool = Fal
         status = conclude(program, job, console, files.append)
     except UserError:
         if as_json:
-            console.print_result([json_of_job(job, folder, files)])
+            console.print_json(facts_of_job(job, folder, files))
         raise
     if as_json:
-        console.print_result([json_of_job(job, folder, files)])
+        console.print_json(facts_of_job(job, folder, files))
     elif has_results(job):
         console.print_result(lines_of_result(job, folder, console.width))
     return status
@@ -257,32 +257,33 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check_outputs(
     paths: Sequence[Path],
-    kind: Kind,
-    inputs: Sequence[Path],
+    kind: Kind | None,
+    inputs: Sequence[Path] = (),
     *,
-    format_name: str = "",
+    formats: Sequence[str] = (),
     platform: str = sys.platform,
 ) -> tuple[Path, ...]:
-    """The paths made absolute, refused with UsageError before anything is sent if they could not be written later."""
+    """The paths made absolute, refused with UsageError before anything is sent if they could not be written later.
+
+    `formats` are names, "" where the suffix says it; without a `kind` of results they are no exports.
+    """
     checked: list[Path] = []
-    for path in paths:
+    for path, name in zip(paths, formats or [""] * len(paths), strict=True):
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
-        form = target_for(target, kind, format_name)
+        is_folder = kind is not None and target_for(target, kind, name).is_folder
         if any(is_one_file(target, each, platform) for each in checked):
-            raise UsageError(message("“{path}” is given twice. Each --out needs a name of its own.", path=path))
+            raise UsageError(message("“{path}” is given twice. Each file needs a name of its own.", path=path))
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
-            raise UsageError(message("“{path}” is the file that is read. Choose another name for --out.", path=path))
-        if target.is_dir() and not form.is_folder:
-            raise UsageError(message("“{path}” is a folder. Give --out the name of a file.", path=path))
+            raise UsageError(message("“{path}” is the file that is read. Choose another name.", path=path))
+        if target.is_dir() and not is_folder:
+            raise UsageError(message("“{path}” is a folder. Give the name of a file.", path=path))
         if not target.parent.is_dir():
             raise UsageError(
-                message(
-                    "There is no folder “{path}”. Make it first, or choose another name for --out.", path=path.parent
-                )
+                message("There is no folder “{path}”. Make it first, or choose another name.", path=path.parent)
             )
         if not os.access(target.parent, os.W_OK):
             raise UsageError(
-                message("You may not write in the folder “{path}”. Choose another name for --out.", path=path.parent)
+                message("You may not write in the folder “{path}”. Choose another name.", path=path.parent)
             )
         checked.append(target)
     return tuple(checked)

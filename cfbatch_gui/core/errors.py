@@ -140,6 +140,10 @@ class ServiceRefused(UserError):
         self.code = code
 
 
+class TooManyTexts(ServiceRefused):
+    """A request holds more texts than the model takes at a time."""
+
+
 class ServiceBusy(ServiceRefused):
     """`retry_after` is in seconds from the moment of the answer."""
 

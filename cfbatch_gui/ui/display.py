@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtGui import Qt as GuiQt
 
 from cfbatch_gui.core.system.languages import language_in_use
+from cfbatch_gui.core.workers_ai.catalogue import Price
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.plan.spending import PastTimes
@@ -87,6 +88,11 @@ def dollars(low: float, high: float | None = None) -> str:
     if shown_low == shown_high:
         return _price(high, digits)
     return tr("${low}–{high}").format(low=shown_low, high=shown_high)
+
+
+def prices(low: Price, high: Price | None = None) -> str:
+    """As `dollars`, for a model whose price may not be listed."""
+    return dollars(low.dollars, None if high is None else high.dollars) if low.is_listed else tr("price not listed")
 
 
 def _price(amount: float, digits: int) -> str:

@@ -1,14 +1,29 @@
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
+from tests.core.results.folders import Pair, Table
 from tests.journeys.terminal import Terminal
 
 Run = Callable[..., tuple[int, str, str]]  # arguments to status, standard output and standard error
+
+
+def keep_job(paths: Paths, name: str, pairs: list[Pair], *, title: str = "", kind: Kind = Kind.RANK) -> None:
+    """A finished job with these results."""
+    paths.create()
+    Table(paths.job(name)).rank(pairs)
+    size, queries = len(pairs), len({pair.query for pair in pairs})
+    job = Job(name, title or name, kind, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=size, texts=size)
+    with closing(Ledger.open(paths)) as ledger:
+        ledger.put(job, [Batch(name, 1, BatchState.DONE, queries, size, 1000)])
 
 
 @pytest.fixture

@@ -1,18 +1,22 @@
-"""`cfbatch compare`, and the statistics of all scores in `cfbatch show`."""
+"""`cfbatch compare`, its status for what is worse and for what cannot be told, and the scores in `cfbatch show`."""
 
+import argparse
 import csv
 import json
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.cli.compare import read_limit
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.judgements.book import Shelf
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.system.paths import Paths
-from tests.cli.conftest import Run
-from tests.core.results.folders import WAITING, Pair, Table
+from tests.cli.conftest import Run, keep_job
+from tests.core.results.folders import WAITING, Pair
 
 QUERIES = ("reset my password", "refund for an order", "change the invoice")
 
@@ -34,18 +38,10 @@ def pairs(*, other: bool = False) -> list[Pair]:
 
 @pytest.fixture(autouse=True)
 def _jobs(paths: Paths) -> None:
-    paths.create()
-    ledger = Ledger.open(paths)
-    for name, made, kind in (
-        ("one", pairs(), Kind.RANK),
-        ("two", list(reversed(pairs(other=True))), Kind.RANK),
-        ("begun", [*pairs()[:12], *(replace(pair, outcome=WAITING) for pair in pairs()[12:])], Kind.RANK),
-        ("vectors", pairs(), Kind.EMBED),
-    ):
-        Table(paths.job(name)).rank(made)
-        job = Job(name, f"Job {name}", kind, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=36, texts=36)
-        ledger.save_plan(job, [Batch(name, 1, BatchState.DONE, 3, 36, 1000)])
-    ledger.close()
+    begun = [*pairs()[:12], *(replace(pair, outcome=WAITING) for pair in pairs()[12:])]
+    for name, made in (("one", pairs()), ("two", list(reversed(pairs(other=True)))), ("begun", begun)):
+        keep_job(paths, name, made)
+    keep_job(paths, "vectors", pairs(), kind=Kind.EMBED)
 
 
 def test_says_how_items_were_matched_and_what_has_moved(run: Run) -> None:
@@ -107,7 +103,7 @@ def test_show_has_the_figures_of_the_overview(run: Run) -> None:
     _, out, _ = run("show", "one", "--json")
     scores = json.loads(out)["scores"]
     assert (scores["scored"], scores["other_pairs"]) == (36, 24)
-    assert sum(scores["histogram"]["counts"]) == 36
+    assert sum(scores["counts"]) == 36
 
 
 def test_show_measures_a_job_by_its_labels(run: Run) -> None:
@@ -124,16 +120,12 @@ def test_show_measures_a_job_by_its_labels(run: Run) -> None:
 def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Paths) -> None:
     odd = {1: "0.5", 4: "yes", 5: "{n}", 6: "yes"}
     made = [replace(pair, label=odd.get(number, pair.label)) for number, pair in enumerate(pairs())]
-    Table(paths.job("odd")).rank(made)
-    ledger = Ledger.open(paths)
-    job = Job("odd", "Odd labels", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=36, texts=36)
-    ledger.save_plan(job, [Batch("odd", 1, BatchState.DONE, 3, 36, 1000)])
-    ledger.close()
+    keep_job(paths, "odd", made)
     said = "4 labels are no whole numbers and were left out, such as “0.5” and “yes” and “{n}” (rows 3, 6, 7, 8)"
     assert said in run("show", "odd")[1]
     assert f"Job 2: {said}" in run("compare", "one", "odd")[1]
     _, out, _ = run("show", "odd", "--json")
-    left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "first_rows": [3, 6, 7, 8], "proposed_grades": None}
+    left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "rows": [3, 6, 7, 8], "proposal": []}
     assert json.loads(out)["quality"]["labels_left_out"] == left_out
     _, out, _ = run("compare", "odd", "one", "--json")
     assert json.loads(out)["jobs"][0]["labels_left_out"] == left_out
@@ -150,3 +142,90 @@ def test_compare_answers_in_words(run: Run) -> None:
         None,
         False,
     )
+
+
+TEXTS = 4
+GATE = ("compare", "old", "new", "--fail-if-worse")
+
+
+def ranked(good: Sequence[bool], *, labelled: bool = True) -> list[Pair]:
+    """For each query four texts, of which one is relevant; it is first where the query is good, else last."""
+    return [
+        Pair(
+            f"query {query}", f"text {query}.{text}", score(text, first), label=str(int(text == 2)) if labelled else ""
+        )
+        for query, first in enumerate(good)
+        for text in range(TEXTS)
+    ]
+
+
+def score(text: int, first: bool) -> float:
+    return (1.0 if first else 0.0) if text == 2 else 0.5 - text / 100
+
+
+@pytest.mark.parametrize(
+    ("new", "status", "says"),
+    [
+        ([True] * 12, 0, "within the 0.02 that is allowed"),
+        ([True] * 3 + [False] * 9, 6, "worse by more than the 0.02 that is allowed"),
+        ([True] * 11 + [False], 7, "but that may be chance"),
+    ],
+)
+def test_the_status_says_whether_it_is_worse(new: list[bool], status: int, says: str, run: Run, paths: Paths) -> None:
+    keep_job(paths, "old", ranked([True] * 12))
+    keep_job(paths, "new", ranked(new))
+    ended, _, err = run(*GATE, "nDCG@10:0.02")
+    assert (ended, says in err) == (status, True)
+
+
+def test_with_too_few_judged_nothing_is_told(run: Run, paths: Paths) -> None:
+    pairs = [replace(pair, label=pair.label if ".2" in pair.text else "") for pair in ranked([True] * 12)]
+    keep_job(paths, "old", pairs)
+    keep_job(paths, "new", pairs)
+    status, _, err = run(*GATE, "RR:0.1")
+    assert (status, "only 25% are judged; 80% are needed" in err) == (8, True)
+    keep_job(paths, "plain", ranked([True] * 12, labelled=False))
+    assert run("compare", "plain", "plain")[0] == 2
+
+
+def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:
+    keep_job(paths, "old", ranked([True] * 12, labelled=False))
+    keep_job(paths, "new", ranked([False] * 12, labelled=False))
+    assert run(*GATE, "nDCG@10:0.02")[0] == 8
+    with closing(Shelf(paths.judgements)) as shelf:
+        shelf.book_or_new("Support, 2026").add(
+            [
+                Judgement(Subject("", pair.query), Subject("", pair.text), int(pair.label), "me", Source.PERSON, 1.0)
+                for pair in ranked([True] * 12)
+            ]
+        )
+    assert run(*GATE, "nDCG@10:0.02", "--judgements", "support, 2026")[0] == 6
+    book = ("compare", "old", "new", "--judgements", "Support, 2026")
+    found = json.loads(run(*book, "--json")[1])
+    assert (found["judgements"], found["metrics"]["queries"]) == ("Support, 2026", 12)
+    assert len(found["answers"][0]["by_query"]) == 12
+    table = paths.root / "queries.csv"
+    assert run(*book, "--queries", table)[0] == 0
+    with table.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["nDCG@10_1"], row["RR_2"]) for row in rows] == [("1.0", "0.25")] * 12
+    assert run("compare", "old", "new", "--judgements", "another")[0] == 2
+    shown = run("show", "old", "--judgements", "Support, 2026")[1]
+    assert "by the book “Support, 2026” and the labels: means of 12 judged queries" in shown
+
+
+def test_a_limit_has_a_measure_and_a_number() -> None:
+    assert (read_limit("nDCG@5:0.02").metric, read_limit("nDCG@5:0.02").k) == ("nDCG@5", 5)
+    assert (read_limit("AP:0,1").k, read_limit("AP:0,1").by) == (None, 0.1)
+    for wrong in ("nDCG@10", "nDCG@10:2", "nDCG@0:0.1", ":0.1", "RR:-0.1", "RR:x"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            read_limit(wrong)
+
+
+def test_an_unknown_measure_and_another_cut_off_are_refused(run: Run, paths: Paths) -> None:
+    keep_job(paths, "old", ranked([True] * 6))
+    keep_job(paths, "new", ranked([True] * 6))
+    status, _, err = run(*GATE, "F1:0.1")
+    assert (status, "nDCG@10, RR" in err) == (2, True)
+    assert run(*GATE, "nDCG@5:0.1", "--top", "10")[0] == 2
+    assert run(*GATE, "ndcg@3:0.1")[0] == 0

@@ -1,26 +1,19 @@
 """`cfbatch judgements`: files into books, books into files, and what is said about them."""
 
 import json
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
-from tests.cli.conftest import Run
-from tests.core.results.folders import Pair, Table
+from tests.cli.conftest import Run, keep_job
+from tests.core.results.folders import Pair
 
 
 @pytest.fixture(autouse=True)
 def _job(paths: Paths) -> None:
-    paths.create()
-    Table(paths.job("one")).rank([Pair("red", "apple", 0.5, id="A"), Pair("red", "leaf", 0.4, id="B")])
-    with closing(Ledger.open(paths)) as ledger:
-        job = Job("one", "Fruit", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, texts=2)
-        ledger.save_plan(job, [Batch("one", 1, BatchState.DONE, 1, 2, 1000)])
+    pairs = [Pair("red", "apple", 0.5, id="A"), Pair("red", "leaf", 0.4, id="B")]
+    keep_job(paths, "one", pairs, title="Fruit")
 
 
 def test_a_file_goes_into_a_book_and_out_again(run: Run, tmp_path: Path) -> None:
@@ -65,7 +58,7 @@ def test_the_tally_says_how_far_judges_agree(run: Run, tmp_path: Path) -> None:
     assert "1 disagreement, in the window" in out
     _, out, _ = run("judgements", "show", "--json")
     (found,) = json.loads(out)["books"]
-    assert (found["judged"], found["disagreements"], found["between_judges"]["same"]) == (4, 1, 3)
+    assert (found["tally"]["pairs"], found["disagreements"], found["between_judges"]["same"]) == (4, 1, 3)
     assert "My judgements" in run("judgements", "show")[1]
 
 
@@ -79,21 +72,12 @@ def test_bad_lines_stop_the_import_unless_they_may_be_left_out(run: Run, tmp_pat
     status, _, err = run("judgements", "import", file, "--skip-bad")
     assert status == 1
     assert "1 line left out, which is no judgement." in err
-    assert "2" not in run("judgements", "show", "--json")[1].split('"judged"')[1].split(",")[0]
-
-
-def test_an_unknown_book_is_refused(run: Run, tmp_path: Path) -> None:
-    status, _, err = run("judgements", "export", tmp_path / "x", "--format", "trec", "--book", "none")
-    assert status == 2
-    assert "There is no book of judgements “none”. Import a file of judgements, or judge some texts." in err
+    assert json.loads(run("judgements", "show", "--json")[1])["books"][0]["tally"]["pairs"] == 1
 
 
 def test_words_become_grades_when_the_user_says_so(run: Run, paths: Paths) -> None:
     labelled = [Pair("red", f"text {at}", 0.5 - at / 10, label="yes" if at == 2 else "no") for at in range(4)]
-    Table(paths.job("words")).rank(labelled)
-    with closing(Ledger.open(paths)) as ledger:
-        job = Job("words", "Words", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, texts=4)
-        ledger.save_plan(job, [Batch("words", 1, BatchState.DONE, 1, 4, 1000)])
+    keep_job(paths, "words", labelled, title="Words")
     status, out, err = run("judgements", "grades", "Words")
     assert (status, out) == (0, "")
     assert "4 labels are no whole numbers" in err

@@ -3,12 +3,8 @@
 import signal
 from pathlib import Path
 
-import pytest
-
 from tests.canary import TOKEN
 from tests.journeys.terminal import Ended, Terminal
-from tests.support import faults
-from tests.support.faulty_service import ThreadedService
 from tests.support.practice import PracticeServer, accepted_vectors
 
 _FIRST = ["1,warm hat,north,3.5", "2,cold hat,south,4", "3,a bicycle,north,100", "4,a red bicycle,north,120"]
@@ -79,44 +75,11 @@ def test_what_would_be_refused_is_said_with_its_rows_and_makes_no_index(terminal
     assert push(terminal, "one", "--create", "--row-ids").status == 0
 
 
-@pytest.mark.parametrize(
-    ("more", "sentence"),
-    [
-        (("--metadata", "nope"), "This job has no column “nope”. There are: “text”, “shop”, “price”."),
-        (("--index", "a/b"), "“a/b” is not the name of an index."),
-    ],
-)
-def test_bad_usage(terminal: Terminal, tmp_path: Path, more: tuple[str, ...], sentence: str) -> None:
-    embedded(terminal, tmp_path, "one", _FIRST)
-    ended = push(terminal, "one", "--create", *more)
-    assert ended.status == 2
-    assert ended.complaint.startswith(sentence)
-
-
-def test_an_account_whose_token_lacks_the_permission(terminal: Terminal, tmp_path: Path) -> None:
-    may_not = faults.refusal(on="mutate", times=0, status=403, code=10000, message="Authentication error")
-    with ThreadedService(tmp_path / "service", may_not).opened() as service:
-        terminal.connect(service.url)
-        embedded(terminal, tmp_path, "one", _FIRST, "cloudflare")
-        ended = push(terminal, "one", "--create")
-    assert ended.status == 4
-    assert "permission Vectorize Write" in ended.complaint
-    assert not accepted_vectors(tmp_path / "service")
-
-
 def test_a_ranking_has_no_vectors(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("query,text\na,b\na,c\n", encoding="utf-8")
     terminal.run("run", tmp_path / "pairs.csv", "--rank", "--connection", "practice", "--name", "one")
     ended = push(terminal, "one", "--create")
     assert (ended.status, ended.complaint.startswith("This job is a ranking and has no vectors.")) == (2, True)
-
-
-def test_a_worker_is_no_way_to_vectorize(terminal: Terminal, tmp_path: Path) -> None:
-    embedded(terminal, tmp_path, "one", _FIRST)
-    terminal.run("connections", "add", "worker", "--name", "mine", "--url", "https://1.example.com", "--no-test")
-    ended = push(terminal, "one", "--connection", "mine")
-    assert ended.status == 2
-    assert ended.complaint.startswith("mine is a Worker, which only passes batches on.")
 
 
 def test_practice_vectors_in_an_account_are_said_to_be_such(terminal: Terminal, tmp_path: Path) -> None:

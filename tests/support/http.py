@@ -1,16 +1,18 @@
 """HTTP/1.1 without a library, because faults need every byte: reads requests, calls an ASGI application, replies."""
 
 import asyncio
+import json
 import socket
 import struct
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
-from cfbatch_gui.core.practice.app import Application, Message
+from cfbatch_gui.core.practice.app import Application, Message, Receive, Scope, Send
 
 _PATIENCE = 1.0  # seconds for the client to close its side
 _ON_ITS_WAY = 0.02  # seconds; a reset discards data that the client has not read yet
@@ -133,3 +135,32 @@ async def ask(application: Application, head: Head, body: bytes | bytearray) -> 
     kept = tuple((name, value) for name, value in headers if name != "content-length")
     whole = b"".join(message.get("body", b"") for message in sent if message["type"] == "http.response.body")
     return Answer(start["status"], kept, whole)
+
+
+def application(answer: Callable[[Head, bytes], Awaitable[Answer]]) -> Application:
+    """What answers whole requests, as an application."""
+
+    async def called(scope: Scope, receive: Receive, send: Send) -> None:
+        body = b""
+        while True:
+            message: Message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                break
+        query = scope["query_string"].decode()
+        target = scope["raw_path"].decode() + (f"?{query}" if query else "")
+        headers = tuple((name.decode().lower(), value.decode()) for name, value in scope["headers"])
+        found: Answer = await answer(Head(scope["method"], target, headers, len(body)), body)
+        sent = [(name.encode(), value.encode()) for name, value in found.headers]
+        await send({"type": "http.response.start", "status": found.status, "headers": sent})
+        await send({"type": "http.response.body", "body": found.body, "more_body": False})
+
+    return called
+
+
+def as_json(status: int, value: object) -> Answer:
+    return Answer(status, (("content-type", "application/json"),), json.dumps(value).encode())
+
+
+def refused(status: int, code: int, message: str) -> Answer:
+    return as_json(status, {"error": {"code": code, "message": message}})

@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError, UserError
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.threads import check_stopped
 
 OWN_FILE: Final = 0o600
 OWN_FOLDER: Final = 0o700
@@ -79,7 +80,7 @@ def write_own_file(path: Path, data: bytes) -> None:
 
 def write_own_bytes(path: Path, data: bytes, start: int, *, is_flushed: bool) -> None:
     """Write at `start` and cut off the rest, flushed when `is_flushed`. Raises DiskFull and DataError."""
-    try:
+    with _own(path):
         if not path.exists():
             create_own_file(path)
         with path.open("r+b") as stream:
@@ -89,33 +90,36 @@ def write_own_bytes(path: Path, data: bytes, start: int, *, is_flushed: bool) ->
             stream.flush()
             if is_flushed:
                 os.fsync(stream.fileno())
-    except OSError as error:
-        raise _own_failure(path, error) from error
 
 
 def flush_to_disk(path: Path) -> None:
     """Return when the file's bytes are on the disk. Raises DiskFull and DataError."""
-    try:
-        with path.open("r+b") as stream:
-            os.fsync(stream.fileno())
-    except OSError as error:
-        raise _failure(path, error) from error
+    with _own(path), path.open("r+b") as stream:
+        os.fsync(stream.fileno())
 
 
 def flush_folder(folder: Path) -> None:
     """Return when the names in a folder are on the disk. Raises DiskFull and DataError."""
-    try:
+    with _own(folder):
         _flush_folder(folder)
-    except OSError as error:
-        raise _own_failure(folder, error) from error
 
 
 def move_own_file(path: Path, target: Path) -> None:
     """Give a closed file its name; the caller flushes the folder. Raises DiskFull and DataError."""
-    try:
+    with _own(target):
         move_file(path, target)
+
+
+@contextmanager
+def _own(path: Path) -> Iterator[None]:
+    """About a file of the program's own. Raises DiskFull and DataError for an OSError."""
+    try:
+        yield
     except OSError as error:
-        raise _own_failure(target, error) from error
+        failure = _failure(path, error)
+        raise (
+            failure if isinstance(failure, DiskFull) else DataError(failure.message, detail=failure.detail)
+        ) from error
 
 
 def remove_own_file(path: Path) -> None:
@@ -257,29 +261,24 @@ def _flush_folders(folder: Path) -> None:
 def append_line_durably(path: Path, line: bytes) -> None:
     """Append a line and flush it; a torn last line is ended first. Raises DiskFull and DataError."""
     is_new = not path.exists()
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), OWN_FILE)
+    with _own(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _AS_BYTES, OWN_FILE)
         try:
             _append(descriptor, line.rstrip(b"\n") + b"\n")
         finally:
             os.close(descriptor)
         if is_new:
             _flush_folder(path.parent)
-    except OSError as error:
-        raise _own_failure(path, error) from error
 
 
-def sha256_of(path: Path, tick: Callable[[], None] = lambda: None) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError.
-
-    `tick` is called after each megabyte and may raise to stop the reading.
-    """
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError."""
     digest = hashlib.sha256()
     try:
         with path.open("rb", buffering=0) as stream:
             while data := stream.read(_HASHED_AT_ONCE):
                 digest.update(data)
-                tick()
+                check_stopped()
         return digest.hexdigest()
     except OSError as error:
         raise InputError(
@@ -333,11 +332,6 @@ def _flush_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno not in _FOLDER_NOT_FLUSHED:
             raise
-
-
-def _own_failure(path: Path, error: OSError) -> DataError:
-    failure = _failure(path, error)
-    return failure if isinstance(failure, DiskFull) else DataError(failure.message, detail=failure.detail)
 
 
 def _failure(path: Path, error: OSError) -> DiskFull | ExportError:

@@ -27,6 +27,16 @@ _FOLDERS = (
 )
 
 
+class _Below:
+    """An attribute: what has this name in the data folder."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, paths: "Paths", _: type["Paths"] | None = None) -> Path:
+        return paths.root / self.name
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """Paths below the data folder `root`; `state` is outside of it, None where there is none."""
@@ -34,103 +44,47 @@ class Paths:
     root: Path
     state: Path | None = None
 
-    @property
-    def ledger(self) -> Path:
-        return self.root / "ledger.db"
+    ledger = _Below("ledger.db")
+    lock = _Below("ledger.lock")
+    reserve_file = _Below("ballast")  # deleted when the disk is full, to free space for the ledger
+    unfinished = _Below("unfinished")  # a list for each process of the files that it is writing; see files.py
+    submissions = _Below("submissions.jsonl")  # a line for each attempt, in case the ledger is lost
+    identity = _Below("folder.json")  # the data folder's own id and place
+    jobs = _Below("jobs")
+    judgements = _Below("judgements")  # the books
+    vectorize = _Below("vectorize")  # what was put into each index of Vectorize
+    practice = _Below("practice")  # the practice service's queue, which the client does not read
+    settings = _Below("settings.json")
+    recipes = _Below("recipes.json")
+    calibration = _Below("calibration.json")  # the measured and the estimated sizes of finished jobs
+    traffic = _Below("traffic.jsonl")  # a line for each exchange with a host
+    catalogues = _Below("catalogues")
+    window_socket = _Below("window")  # that the open window listens on; see later_start.py
+    logs = _Below("logs")
 
     @property
-    def lock(self) -> Path:
-        return self.root / "ledger.lock"
-
-    @property
-    def reserve_file(self) -> Path:
-        """The reserve file, deleted when the disk is full to free space for the ledger."""
-        return self.root / "ballast"
-
-    @property
-    def unfinished(self) -> Path:
-        """The folder with one list for each process of the files it is writing; see unfinished.py."""
-        return self.root / "unfinished"
-
-    @property
-    def submissions(self) -> Path:
-        """One JSON line for each batch that the service has accepted; kept separately in case the ledger is lost."""
-        return self.root / "submissions.jsonl"
-
-    @property
-    def identity(self) -> Path:
-        """The data folder's own id and place; see jobs/store/data_folder.py."""
-        return self.root / "folder.json"
-
-    @property
-    def jobs(self) -> Path:
-        return self.root / "jobs"
+    def log(self) -> Path:
+        """The current log file; older ones in the same folder have a number appended."""
+        return self.logs / "cfbatch.log"
 
     def job(self, job_id: str) -> Path:
         return self.jobs / job_id
-
-    @property
-    def judgements(self) -> Path:
-        """The folder of the books of judgements; see judgements/shelf.py."""
-        return self.root / "judgements"
-
-    @property
-    def vectorize(self) -> Path:
-        """The folder with what was put into each index of Vectorize; see vectorize/record.py."""
-        return self.root / "vectorize"
 
     def vectorize_record(self, account_mark: str, index: str) -> Path:
         """What was put into one index. On some disks names that differ in case only are one."""
         told_apart = "" if index == index.lower() else f"-{hashlib.sha256(index.encode()).hexdigest()[:8]}"
         return self.vectorize / f"{account_mark}-{index}{told_apart}.db"
 
-    @property
-    def practice(self) -> Path:
-        """The folder of the practice service's queue, which the client does not read."""
-        return self.root / "practice"
-
-    @property
-    def settings(self) -> Path:
-        return self.root / "settings.json"
-
-    @property
-    def recipes(self) -> Path:
-        return self.root / "recipes.json"
-
-    @property
-    def calibration(self) -> Path:
-        """The measured and the estimated sizes of finished jobs; see jobs/plan/calibration.py."""
-        return self.root / "calibration.json"
-
-    @property
-    def traffic(self) -> Path:
-        """One JSON line for each exchange with a host; see workers_ai/traffic.py."""
-        return self.root / "traffic.jsonl"
-
     def catalogue(self, connection_id: str) -> Path:
         return self.catalogues / f"{connection_id}.json"
 
-    @property
-    def catalogues(self) -> Path:
-        return self.root / "catalogues"
-
-    @property
-    def window_socket(self) -> Path:
-        """The socket that the open window listens on; see later_start.py."""
-        return self.root / "window"
-
     def learned(self, connection_id: str) -> Path:
-        """What checks of the service have found out about a connection; see workers_ai/probe/learned.py."""
+        """What checks of the service have found out about a connection."""
         return self.root / "learned" / f"{connection_id}.json"
 
-    @property
-    def logs(self) -> Path:
-        return self.root / "logs"
-
-    @property
-    def log(self) -> Path:
-        """The current log file; older ones in the same folder have a number appended."""
-        return self.logs / "cfbatch.log"
+    def has_ledger(self) -> bool:
+        """Whether there is one, and it is not empty."""
+        return self.ledger.exists() and self.ledger.stat().st_size > 0
 
     def create(self) -> None:
         """Create the folders, accessible to this user only; a power failure does not remove them.
@@ -170,8 +124,7 @@ class Paths:
         """Take other users' rights from a folder of ours; errors are ignored."""
         if sys.platform == "win32":
             return  # the folder inherits the rights of the user's profile
-        members = ((name, member) for name, member in vars(Paths).items() if isinstance(member, property))
-        names = {getattr(self, name).relative_to(self.root).parts[0] for name, _ in members}
+        names = {member.name for member in vars(Paths).values() if isinstance(member, _Below)}
         with suppress(OSError):
             found = list(self.root.iterdir())
             ours = [path for path in found if path.name in names or path.name.startswith(_BEGINNINGS)]

@@ -15,6 +15,7 @@ from cfbatch_gui.core.workers_ai.limits import (
     BGE_M3_TEXT_TOKENS,
     MAX_BODY_BYTES,
     MAX_TEXTS_PER_REQUEST,
+    SMALLEST_TEXTS_PER_REQUEST,
 )
 
 LISTED_ON: Final = datetime.date(2026, 8, 1)
@@ -27,7 +28,8 @@ class ModelMetadata:
 
     `dimension` is the length of its vectors. `max_tokens` is the limit of one text, `padded_tokens` that of a
     request: the number of its texts times the longest. `poolings` has the default first; () when there is no such
-    key. The prices are for a million input tokens, in neurons, and in dollars rounded as the list prints them.
+    key. The prices are for a million input tokens, in neurons, and in dollars rounded as the list prints them; both
+    are 0.0 where no price is listed.
     `is_listed` False means that all other values are cautious guesses. `body_bytes` is lower than the service's
     limit behind a Worker with a lower one.
     """
@@ -39,7 +41,7 @@ class ModelMetadata:
     max_tokens: int
     padded_tokens: int
     poolings: tuple[str, ...]
-    neurons_per_million: float
+    neurons_per_million: float = 0.0
     dollars_per_million: float = 0.0
     texts_per_request: int = MAX_TEXTS_PER_REQUEST
     batch: bool = True
@@ -86,7 +88,21 @@ MODELS: Final = (
     _english("large", dimension=1_024, neurons_per_million=18_582, dollars_per_million=0.204),
 )
 
-_BY_NAME: Final = {model.name: model for model in MODELS}
+# Not marked for batches.
+_QWEN3: Final = ModelMetadata(
+    "@cf/qwen/qwen3-embedding-0.6b",
+    "Qwen3 Embedding 0.6B",
+    can_rank=False,
+    dimension=1_024,
+    max_tokens=BGE_M3_TEXT_TOKENS,
+    padded_tokens=0,
+    poolings=(),
+    neurons_per_million=1_091,
+    dollars_per_million=0.012,
+    texts_per_request=SMALLEST_TEXTS_PER_REQUEST,
+    batch=False,
+)
+_BY_NAME: Final = {model.name: model for model in (*MODELS, _QWEN3)}
 _UNKNOWN: Final = ModelMetadata(
     "",
     "",
@@ -95,8 +111,7 @@ _UNKNOWN: Final = ModelMetadata(
     max_tokens=min(model.max_tokens for model in MODELS),
     padded_tokens=BGE_M3_PADDED_TOKENS,
     poolings=(),
-    neurons_per_million=max(model.neurons_per_million for model in MODELS),
-    dollars_per_million=max(model.dollars_per_million for model in MODELS),
+    texts_per_request=SMALLEST_TEXTS_PER_REQUEST,
     batch=False,
     is_listed=False,
 )
@@ -115,18 +130,23 @@ _DAY: Final = 86_400  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`dollars` is by tokens or neurons, whichever is more, before the free allowance; FREE_NEURONS_A_DAY is 1.0."""
+    """`dollars` is by tokens or neurons, whichever is more, before the free allowance; FREE_NEURONS_A_DAY is 1.0.
+
+    All are 0.0 where no price is listed.
+    """
 
     neurons: float
     dollars: float
     share_of_free_day: float
+    is_listed: bool = True
 
 
 def price(tokens: int, metadata: ModelMetadata) -> Price:
-    """The price of input tokens; a model that is not listed has that of the dearest listed one."""
+    """The price of input tokens."""
     neurons = tokens * metadata.neurons_per_million / 1_000_000
     dollars = max(tokens * metadata.dollars_per_million / 1_000_000, neurons * DOLLARS_PER_NEURON)
-    return Price(neurons, dollars, neurons / FREE_NEURONS_A_DAY)
+    is_listed = metadata.neurons_per_million > 0 or metadata.dollars_per_million > 0
+    return Price(neurons, dollars, neurons / FREE_NEURONS_A_DAY, is_listed)
 
 
 def next_reset(now: float) -> float:

@@ -138,7 +138,7 @@ class ServiceCheck(QDialog):
             self.time.set_line(self.tr("It takes a few seconds."))
             self.start_button.setText(self.tr("Check"))
             return
-        price = display.dollars(self._plan.price.dollars)
+        price = display.prices(self._plan.price)
         self.price.set_line(self.tr("It costs {price}.").format(price=price))
         self.time.set_line(self.tr("It takes as long as batches wait, usually less than 5 minutes."))
         self.start_button.setText(self.tr("Check for {price}").format(price=price))

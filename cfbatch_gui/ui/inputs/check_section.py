@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, ModelMetadata, find_model, next_reset
-from cfbatch_gui.ui.display import dollars, number, one_line, plural, size, usual_words
+from cfbatch_gui.ui.display import number, one_line, plural, prices, size, usual_words
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
@@ -60,11 +60,13 @@ class FiguresRow(QWidget):
     def says_nothing(self) -> bool:
         return self.first.number() in ("", _NOTHING)
 
-    def show_nothing(self, kind: Kind | None) -> None:
-        names = (self.tr("texts"), self.tr("requests")) if kind is Kind.EMBED else self._ranking_names()
+    def show_counts(self, kind: Kind | None, queries: int = 0, texts: int = 0) -> None:
+        """What is known before tokens are counted, 0 for nothing."""
+        names = (self.tr("texts"), self.tr("requests")) if kind is Kind.EMBED else self._ranking_names(queries, texts)
         captions = (*names, self.tr("batches"), self.tr("tokens"), self.tr("price"))
-        for figure, caption in zip(self.figures(), captions, strict=True):
-            figure.set_figure(_NOTHING, caption)
+        counts = (texts, 0, 0, 0, 0) if kind is Kind.EMBED else (queries, texts, 0, 0, 0)
+        for figure, count, caption in zip(self.figures(), counts, captions, strict=True):
+            figure.set_figure(number(count) if count else _NOTHING, caption)
 
     def show_preflight(
         self, found: Preflight, kind: Kind, model: ModelMetadata, *, is_practice: bool, spent: Spent, now: float
@@ -88,14 +90,12 @@ class FiguresRow(QWidget):
             self.price.set_figure(self.tr("$0"), self.tr("Practice: costs nothing"))
         else:
             neurons = count_range(round(found.price_low.neurons), max(1, round(found.price_high.neurons)))
+            caption = self.tr("tokens · {neurons} neurons").format(neurons=neurons)
             self.tokens.set_figure(
                 count_range(found.tokens_low, found.tokens_high),
-                self.tr("tokens · {neurons} neurons").format(neurons=neurons),
+                caption if found.price_low.is_listed else self.tr("tokens, estimated"),
             )
-            self.price.set_figure(
-                dollars(found.price_low.dollars, found.price_high.dollars),
-                self._price_caption(found, model, spent, now),
-            )
+            self.price.set_figure(prices(found.price_low, found.price_high), self._price_caption(found, spent, now))
 
     def _ranking_names(self, queries: int = 0, contexts: int = 0) -> tuple[str, str]:
         return (
@@ -117,13 +117,11 @@ class FiguresRow(QWidget):
             return self.tr("batch · {size}").format(size=size(found.largest_bytes))
         return self.tr("batches · largest {size}").format(size=size(found.largest_bytes))
 
-    def _price_caption(self, found: Preflight, model: ModelMetadata, spent: Spent, now: float) -> str:
-        if not model.is_listed:
-            return self.tr("at most; this model's price is not known")
+    def _price_caption(self, found: Preflight, spent: Spent, now: float) -> str:
+        if not found.price_high.is_listed:
+            return self.tr("Cloudflare names none for this model")
         if found.reuse is not None:
-            return self.tr("instead of {price}").format(
-                price=dollars(found.reuse.low.dollars, found.reuse.high.dollars)
-            )
+            return self.tr("instead of {price}").format(price=prices(found.reuse.low, found.reuse.high))
         share, time = share_of_day(found.price_high.share_of_free_day), clock_time(next_reset(now))
         if spent.neurons < _NOTEWORTHY * FREE_NEURONS_A_DAY:
             return self.tr("{share}; resets {time}").format(share=share, time=time)
@@ -197,10 +195,8 @@ class CheckSection(SectionCard):
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         foot = Flow(self.line, self.cure, self.try_button, self.send_button)
         self.foot = boxed(column(boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        self.content.addWidget(self.options)
-        self.content.addWidget(self.figures)
-        self.content.addWidget(self.problem_bars)
-        self.content.addWidget(self.problems)
+        for part in (self.options, self.figures, self.problem_bars, self.problems):
+            self.content.addWidget(part)
         self.content.setSpacing(MEDIUM + 2)
 
     def show_state(self, state: DraftState, job: Job, connections: tuple[ConnectionSummary, ...]) -> None:
@@ -218,8 +214,10 @@ class CheckSection(SectionCard):
         self.options.budget.show_budget(self._program.settings.budget)
         metadata = catalogue.find(job.model)
         if found is None:
-            if not state.is_reading or self.figures.says_nothing():
-                self.figures.show_nothing(state.kind)
+            if state.is_reading and state.is_read:
+                self.figures.show_counts(state.kind, job.queries, job.texts)
+            elif not state.is_reading or self.figures.says_nothing():
+                self.figures.show_counts(state.kind)
         else:
             is_practice = connection is not None and connection.is_practice
             self.figures.show_preflight(

@@ -77,7 +77,7 @@ def price_words(job: Job, planned: Planned) -> str:
     if is_practice(job):
         return ""
     if is_over(job) and (job.tokens or not job.batches):
-        return display.dollars(price(job.tokens, find_model(job.model)).dollars)
+        return display.prices(price(job.tokens, find_model(job.model)))
     return _expected(job, planned, 1.0) if planned.tokens else ""
 
 
@@ -144,9 +144,9 @@ def request_ids(batches: Iterable[Batch]) -> str:
 
 def _expected(job: Job, planned: Planned, share: float) -> str:
     tokens = sum(planned.tokens or ()) / 2 * share
-    expected = price(round(tokens), find_model(job.model)).dollars
-    shown = display.dollars(expected)
-    return shown if expected < _LEAST else tr("about {price}").format(price=shown)
+    expected = price(round(tokens), find_model(job.model))
+    shown = display.prices(expected)
+    return shown if expected.dollars < _LEAST else tr("about {price}").format(price=shown)
 
 
 def state_column(state: Callable[[Batch], StateWords], *, width: int) -> Column[Batch]:

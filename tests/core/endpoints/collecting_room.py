@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from cfbatch_gui.core.practice.app import PREFIX, Application
 from tests.core.endpoints import conftest as stand_ins
-from tests.support.http import Answer, Head, ask
+from tests.support.http import Answer, Head, application, as_json, ask, refused
 
 _PATH = re.compile(r"/collect/([a-z0-9][a-z0-9-]{0,63})/([1-9][0-9]{0,3})(?:/(layout|order|[1-9][0-9]{0,5}))?")
 Order = dict[str, Any]
@@ -47,7 +47,7 @@ class CollectingRoom:
         self.gives.set()
         self.shards: dict[tuple[str, int], Shard] = {}
         self.looking = 0  # looks at a shard that are under way
-        self.application = stand_ins.application(self._answer)
+        self.application = application(self._answer)
 
     def put(self, job: str, title: str, *, kind: str = "embed", batches: int = 1, at: float = 0.0) -> None:
         ids = [[number, f"00000000-0000-4000-8000-{number:012}"] for number in range(1, batches + 1)]
@@ -60,18 +60,18 @@ class CollectingRoom:
         if not (self.is_open and is_here):
             return await ask(self._worker, head, body)
         if head.header("authorization") != f"Bearer {stand_ins.SECRET}":
-            return stand_ins.refused(401, 10000, "wrong secret")
+            return refused(401, 10000, "wrong secret")
         if path == "/":
-            return stand_ins.as_json(200, {"ok": True, "collects": 1})
+            return as_json(200, {"ok": True, "collects": 1})
         if path == "/collect":
-            return stand_ins.as_json(200, {"shards": self._listed(), "cursor": ""})
+            return as_json(200, {"shards": self._listed(), "cursor": ""})
         found = _PATH.fullmatch(path)
         if found is None:
-            return stand_ins.refused(404, 7003, "There is nothing at this address.")
+            return refused(404, 7003, "There is nothing at this address.")
         return await self._about_shard(head, body, (found[1], int(found[2])), found[3] or "")
 
     async def _about_shard(self, head: Head, body: bytes, key: tuple[str, int], part: str) -> Answer:
-        done = stand_ins.as_json(200, {"ok": True})
+        done = as_json(200, {"ok": True})
         if head.method == "DELETE":
             self.shards.pop(key, None)
             return done
@@ -86,7 +86,7 @@ class CollectingRoom:
         if part == "layout" and shard.layout:
             return Answer(200, (("content-type", "application/octet-stream"),), shard.layout)
         if part == "order" and shard.order:
-            return stand_ins.as_json(200, {name: shard.order[name] for name in ("model", "title", "kind", "batches")})
+            return as_json(200, {name: shard.order[name] for name in ("model", "title", "kind", "batches")})
         if not part and shard.order:
             return await self._state(shard)
         if part.isdigit() and int(part) in shard.answers:
@@ -94,7 +94,7 @@ class CollectingRoom:
             return _sent(head, shard.answers[int(part)])
         if part.isdigit() and int(part) in shard.refusals:
             return shard.refusals[int(part)]
-        return stand_ins.refused(404, 10404, "Nothing is stored here.")
+        return refused(404, 10404, "Nothing is stored here.")
 
     async def _state(self, shard: Shard) -> Answer:
         self.looking += 1
@@ -109,7 +109,7 @@ class CollectingRoom:
         ]
         stored += [{"number": number, "refused": True} for number in shard.refusals]
         state = "ended" if len(stored) == len(shard.order["batches"]) else "collecting"
-        return stand_ins.as_json(200, {"state": state, "error": "", "batches": stored, "left": []})
+        return as_json(200, {"state": state, "error": "", "batches": stored, "left": []})
 
     async def _collect(self, shard: Shard, number: int, request_id: str) -> None:
         target = f"{PREFIX}/ai/run/{shard.order['model']}?queueRequest=true"

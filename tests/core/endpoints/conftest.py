@@ -8,16 +8,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
-from cfbatch_gui.core.practice.app import PREFIX, Application, Message, Receive, Scope, Send, practice_app
+from cfbatch_gui.core.practice.app import PREFIX, Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests import canary
 from tests.support.faulty_service import FaultyService
-from tests.support.http import Answer, Head, ask
+from tests.support.http import Answer, Head, application, as_json, ask, refused
 
 TOKEN, SECRET = canary.TOKEN, canary.SECRET
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -92,33 +91,6 @@ def gateway(behind: Application, *, gateway_token: str = "", kept: list[bytes] |
         return await passed_on(Head(head.method, PREFIX + path, head.headers, head.length), body)
 
     return application(answer)
-
-
-def application(answer: Any) -> Application:
-    async def called(scope: Scope, receive: Receive, send: Send) -> None:
-        body = b""
-        while True:
-            message: Message = await receive()
-            body += message.get("body", b"")
-            if not message.get("more_body", False):
-                break
-        query = scope["query_string"].decode()
-        target = scope["raw_path"].decode() + (f"?{query}" if query else "")
-        headers = tuple((name.decode().lower(), value.decode()) for name, value in scope["headers"])
-        found: Answer = await answer(Head(scope["method"], target, headers, len(body)), body)
-        sent = [(name.encode(), value.encode()) for name, value in found.headers]
-        await send({"type": "http.response.start", "status": found.status, "headers": sent})
-        await send({"type": "http.response.body", "body": found.body, "more_body": False})
-
-    return called
-
-
-def as_json(status: int, value: object) -> Answer:
-    return Answer(status, (("content-type", "application/json"),), json.dumps(value).encode())
-
-
-def refused(status: int, code: int, message: str) -> Answer:
-    return as_json(status, {"error": {"code": code, "message": message}})
 
 
 @dataclass

@@ -27,15 +27,13 @@ from tests.core.endpoints.conftest import (
     SECRET,
     TOKEN,
     Endpoints,
-    application,
-    as_json,
     service,
 )
 from tests.core.endpoints.conftest import gateway as gateway_to
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
-from tests.support.http import Answer, Head, ask
+from tests.support.http import Answer, Head, application, as_json, ask
 from tests.support.practice import accepted
 
 MODEL = "@cf/baai/bge-m3"

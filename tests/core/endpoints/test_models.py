@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS
+from cfbatch_gui.core.workers_ai.catalogue import price as price_of
 from cfbatch_gui.core.workers_ai.model_listing import read_models
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN, Endpoints
 from tests.support import faults
@@ -59,6 +60,12 @@ async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program
     await opened.close()
 
 
+def schema(most: int) -> dict[str, object]:
+    text = {"oneOf": [{"type": "string"}, {"type": "array", "maxItems": most, "items": {"type": "string"}}]}
+    batch = {"properties": {"requests": {"type": "array", "items": {"properties": {"text": text}}}}}
+    return {"input": {"oneOf": [{"properties": {"text": text, "documents": {"maxItems": 7}}}, batch]}, "output": {}}
+
+
 def reply(models: object) -> Fault:
     return faults.any_reply(body=json.dumps({"result": models, "success": True, "errors": [], "messages": []}))
 
@@ -70,7 +77,7 @@ def test_each_fact_is_read_in_whatever_form_it_comes() -> None:
     assert known.can_rank and known.neurons_per_million == 1_075 and known.padded_tokens == 60_000 and known.batch
     assert (new.max_tokens, new.padded_tokens, new.dimension, new.batch) == (4_096, 8_192, 2_560, False)
     assert new.neurons_per_million == pytest.approx(2_000) and new.retired_on == "2027-01-31" and not new.can_rank
-    assert odd.dimension == 0 and odd.max_tokens > 0 and odd.neurons_per_million > 0 and not odd.batch
+    assert odd.dimension == 0 and odd.max_tokens > 0 and not price_of(1_000, odd).is_listed and not odd.batch
 
 
 async def test_the_service_is_asked_and_the_list_kept(program: Program, endpoints: Endpoints) -> None:
@@ -78,9 +85,10 @@ async def test_the_service_is_asked_and_the_list_kept(program: Program, endpoint
     assert (
         program.connections.models(connection).models == MODELS and not program.connections.models(connection).is_live
     )
-    endpoints.rest.follow(reply(LIVE))
+    endpoints.rest.follow(reply(LIVE), reply(schema(32)), reply(schema(20)))
     live = await program.connections.refresh_models(connection)
     assert live.is_live and live.listed_at > 1_780_000_000 and live.find("@cf/new/embedder").dimension == 2_560
+    assert [model.texts_per_request for model in live.models] == [100, 32, 20]
     kept = await Program.open(program.paths.root.with_name("other"), environ={}, credentials=Credentials(environ={}))
     place = kept.paths.catalogue(connection)
     place.parent.mkdir()

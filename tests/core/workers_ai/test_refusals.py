@@ -11,6 +11,7 @@ from cfbatch_gui.core.errors import (
     ServiceBusy,
     ServiceRefused,
     TokenRefused,
+    TooManyTexts,
     UserError,
 )
 from cfbatch_gui.core.workers_ai.answers import ServiceError
@@ -105,7 +106,7 @@ def test_an_unknown_request_id_is_final() -> None:
 def test_texts_that_are_too_long_are_told_by_their_words(code: int) -> None:
     assert "A text is too long" in refused(400, code, "AiError: Sequence too long: 9000 > 8192").message
     error = refused(400, code, "Max context reached 70000 tokens but model supports only 60000")
-    assert error.action is Action.SMALLER_BATCHES
+    assert isinstance(error, TooManyTexts)
 
 
 @pytest.mark.parametrize("status", [401, 403])

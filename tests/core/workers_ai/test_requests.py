@@ -163,5 +163,5 @@ def test_a_model_that_is_not_listed_gets_cautious_metadata() -> None:
     assert (metadata.name, metadata.title) == ("@cf/someone/new-embedder", "new-embedder")
     assert not (metadata.is_listed or metadata.can_rank or metadata.batch)
     assert metadata.max_tokens <= min(model.max_tokens for model in MODELS)
-    assert metadata.neurons_per_million >= max(model.neurons_per_million for model in MODELS)
+    assert metadata.texts_per_request == 32 and not price(1_000_000, metadata).is_listed
     assert metadata.dimension == 0

@@ -33,9 +33,8 @@ from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.submissions import recovered
+from cfbatch_gui.core.jobs.store.submissions import Event, recovered, submission_of
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import remove_file
 from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer, read_run
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
 
@@ -255,8 +254,6 @@ class Watcher:
         dimensions = self._store.client(job).connection.dimensions_of(job.model)
         known = KnownBefore(self._store.references_are_echoed(job), dimensions)
         collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished, known)
-        with suppress(OSError):  # all that a body costs is room; removing the texts removes it too
-            remove_file(folder.body(batch.number))
         await self._store.save(
             replace(
                 collecting,
@@ -297,7 +294,35 @@ class Watcher:
         )
 
     async def _end(self, batch: Batch, state: BatchState, error: UserError) -> None:
+        if batch.adopted:
+            await self._give_up_id(batch, error)
+            return
         await self._store.save(replace(batch, state=state, next_check_at=0.0).saying(error))
+
+    async def _give_up_id(self, batch: Batch, error: UserError) -> None:
+        """Nothing has proven that the id which the user found is this batch's: another may have it, and this one
+        another id."""
+        submission = submission_of(self._store.job(batch.job_id), batch, self._clock(), Event.GIVEN_UP)
+        await self._store.on_disk(self._store.write_down, submission)
+        await self._store.save(
+            replace(
+                batch,
+                state=BatchState.OUTCOME_UNKNOWN,
+                request_id="",
+                adopted=False,
+                service_word="",
+                next_check_at=0.0,
+                stored_bytes=0,
+                direct_only=batch.shard > 0,
+                error=message(
+                    "{reason} The request ID that you found was given up, and the outcome of this batch is unknown as"
+                    " before.",
+                    reason=error.message,
+                ),
+                error_detail=f"request ID {batch.request_id}: {error.detail}",
+                error_action="",
+            )
+        )
 
 
 _FIRST_LOOK = 0.2  # seconds

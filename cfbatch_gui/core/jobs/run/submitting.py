@@ -2,7 +2,7 @@
 
 The order of commits is the promise. `tests/prove` kills the program at each of these steps, and at others between them:
 
-1. body written
+1. sending noted with the job
 2. sending committed
 3. attempt written to submissions.jsonl
 4. body sent
@@ -16,15 +16,18 @@ The order of commits is the promise. `tests/prove` kills the program at each of 
 12. done committed
 13. done shown
 
-A request without the queue has no id: its *sending* lasts until its reply is on disk and *collecting* is committed.
+The first is in the job's `data.db`, of which the body is made anew whenever it is wanted, and holds its hash: when
+ledger and submissions.jsonl are lost, it says that the batch may have left. A request without the queue has no id: its
+*sending* lasts until its reply is on disk and *collecting* is committed.
 """
 
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from cfbatch_gui.core.errors import (
@@ -35,18 +38,22 @@ from cfbatch_gui.core.errors import (
     QueueNotSupported,
     ServiceBusy,
     ServiceRefused,
+    TooManyTexts,
     Unreachable,
     UserError,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
 from cfbatch_gui.core.jobs.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.jobs.store.submissions import Event, submission_of, submissions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Queued
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
 FIRST_WAIT = 1.0  # seconds; doubled each time
@@ -127,6 +134,7 @@ class Submitter:
         self._turns: dict[str, asyncio.Lock] = {}  # by connection
         self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}  # by job and number of the batch
         self._catching_up: asyncio.Task[None] | None = None
+        self._splitting = asyncio.Lock()
 
     async def send_planned(self, job_id: str) -> None:
         """Send every planned batch; returns when none is left or the job has been paused.
@@ -200,7 +208,7 @@ class Submitter:
     async def _send(self, batch: Batch, bodies: Bodies) -> None:
         job = self._store.job(batch.job_id)
         client = self._store.client(job)
-        body = await asyncio.to_thread(write_body, self._store, job, batch, bodies)
+        body = await asyncio.to_thread(bodies.take, self._store.folder(job.id), job, batch.number)
         sending = await self._about_to_leave(job, batch, body)
         try:
             answer = await (client.run if batch.at_once else client.submit)(job.model, body)
@@ -216,9 +224,10 @@ class Submitter:
                 await self._keep(sending, answer)
 
     async def _about_to_leave(self, job: Job, batch: Batch, body: bytes) -> Batch:
-        """Commit *sending* with a new attempt, then write the attempt down: an older ledger learns of it there.
+        """Note with the job that this body may leave, commit *sending* with a new attempt, then write the attempt down:
+        an older ledger learns of it there.
 
-        Raises DataError when either cannot be written; nothing has left then, and the batch is planned.
+        Raises DataError when one cannot be written; nothing has left then, and the batch is planned.
         """
         sending = replace(
             batch.saying(),
@@ -229,6 +238,8 @@ class Submitter:
             sent_at=self._clock(),
             account_mark=self._store.client(job).connection.account_mark,
         )
+        note = self._store.folder(job.id).note_sending
+        await asyncio.to_thread(note, sending.number, sending.attempt, sending.sha256, sending.bytes)
         await self._store.save(sending)
         submission = submission_of(job, sending, sending.sent_at, Event.SENDING)
         try:
@@ -308,6 +319,9 @@ class Submitter:
         that is refused fails alone.
         """
         planned = self._store.batch(shared.job_id, number)
+        if isinstance(error, TooManyTexts) and await self._split(planned):
+            shared.bodies = Bodies()
+            return
         await self._store.save(replace(planned, state=BatchState.FAILED).saying(error))
         if shared.is_over or (shared.at_once and error.code not in _OF_ALL):
             return
@@ -320,6 +334,22 @@ class Submitter:
             is_waiting = batch.state is BatchState.PLANNED and batch.number not in shared.taken
             if is_waiting and (batch.at_once or not shared.at_once):
                 await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
+
+    async def _split(self, refused: Batch) -> bool:
+        """Lay out what was refused, and was not accepted, in requests of half as many texts; whether that is possible.
+
+        The folder first: a job that is put together again takes its batches from there.
+        """
+        async with self._splitting:
+            job = self._store.job(refused.job_id)
+            metadata = replace(find_model(job.model), body_bytes=self._store.client(job).connection.body_bytes)
+            folder = self._store.folder(job.id)
+            planned = await asyncio.to_thread(packing.split_requests, folder, job, refused, metadata)
+            if planned:
+                change = partial(_laid_out_anew, {each.number: each for each in planned}, self._clock())
+                await asyncio.to_thread(write_manifest, folder, change(job))
+                await self._store.change(job.id, change)
+        return bool(planned)
 
     # At the start and at the end of the program
 
@@ -396,12 +426,15 @@ class Submitter:
             done.exception()  # the outcome is in the batch; the caller may be gone
 
 
-def write_body(store: JobStore, job: Job, batch: Batch, bodies: Bodies) -> bytes:
-    """The exact bytes of a batch, on disk before the first of them leaves. Raises DataError."""
-    folder = store.folder(job.id)
-    body = bodies.take(folder, job, batch.number)
-    folder.write(folder.body(batch.number), body)
-    return body
+def _laid_out_anew(planned: Mapping[int, PlannedBatch], now: float, job: Job) -> Job:
+    """Batches that hold other requests than before, and new ones behind the last."""
+    batches = list(job.batches)
+    for number in range(len(batches) + 1, max(planned) + 1):
+        batches.append(Batch(job.id, number, BatchState.PLANNED, 0, 0, 0, changed_at=now))
+    for number, new in planned.items():
+        changed = replace(batches[number - 1], requests=new.requests, texts=new.texts, bytes=new.bytes)
+        batches[number - 1] = replace(changed.saying(), at_once=new.at_once)
+    return replace(job, batches=tuple(batches))
 
 
 async def _failure_of(writing: Awaitable[object]) -> DataError | None:

@@ -3,13 +3,15 @@
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import msgspec
 
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
-from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.folder import JOB, JobFolder, sending_begun
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import (
     Doubt,
@@ -20,9 +22,16 @@ from cfbatch_gui.core.jobs.store.data_folder import (
     reason_to_doubt,
 )
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.submissions import Event, Submission, Written, put_damage_aside, read_submissions
+from cfbatch_gui.core.jobs.store.submissions import (
+    Event,
+    Submission,
+    Written,
+    accepted_of,
+    put_damage_aside,
+    read_submissions,
+)
 from cfbatch_gui.core.messages import counted_message, message
-from cfbatch_gui.core.system.files import move_file, write_own_file
+from cfbatch_gui.core.system.files import move_file
 from cfbatch_gui.core.system.paths import Paths
 
 _log = logging.getLogger(__name__)
@@ -53,7 +62,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     another process holds it, or when it was written by another version.
     """
     damage: list[str] = []
-    is_new = not paths.ledger.exists()
+    is_missing = is_new = not paths.has_ledger()
     try:
         ledger = Ledger.open(paths)
     except LedgerDamaged as error:
@@ -71,6 +80,8 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     is_new = is_new or not folder_id(ledger)  # made anew, by this start or by one that was cut short
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
+        if found.recovered and is_missing:
+            damage.append(message("The list of your jobs was missing. It was made anew from their folders."))
         doubt = None
         if here is not None:
             doubt = reason_to_doubt(ledger, paths, here, is_new=is_new, learned=found.has_learned)
@@ -97,9 +108,9 @@ class _Recovering:
         unknown = {job_id for (job_id, _), each in lines.items() if any(line.attempt not in known for line in each)}
         self.recovered = self._adopt_unknown_folders(lines, unknown)
         self._learn(lines, known)
-        new = {line.attempt: line.job_id for line in written.lines if line.attempt not in known}
+        new = {line.attempt for line in written.lines} - known
         if new:
-            self._ledger.learn_attempts(tuple(new.items()))
+            self._ledger.learn_attempts(new)
         return self
 
     def _read(self) -> Written:
@@ -111,7 +122,7 @@ class _Recovering:
         if here.damaged:
             self._put_aside(here)
         elsewhere = lines_kept_elsewhere(self._ledger, self._paths)
-        both = {(line.attempt, line.event): line for line in (*elsewhere, *here.lines)}
+        both = {(line.attempt, line.event, line.request_id): line for line in (*elsewhere, *here.lines)}
         return Written(tuple(both.values()), here.damaged)
 
     def _put_aside(self, here: Written) -> None:
@@ -163,21 +174,34 @@ class _Recovering:
             if not path.is_dir():
                 continue
             folder = JobFolder(path)
-            job = read_manifest(folder)
-            if job is None or not folder.data.exists() or (path.name in older and not job.is_sent):
+            try:
+                job, begun = read_manifest(folder), sending_begun(folder)
+            except DataError as error:
+                _log.warning("job %s cannot be put together: %s", path.name, error.detail or error.message)
+                self._damage.append(
+                    message(
+                        "“{folder}” holds a job that cannot be read, so it is missing from the list. Put its data.db"
+                        " back from a backup, or remove the folder.",
+                        folder=path,
+                    )
+                )
                 continue
-            batches = [_batch(folder, batch, lines.get((job.id, batch.number), ())) for batch in job.batches]
+            if job is None or (path.name in older and not job.is_sent):
+                continue
+            batches = [_batch(folder, batch, lines.get((job.id, batch.number), ()), begun) for batch in job.batches]
             # Nothing happens any more to a job that has all of its results, be they from earlier ones.
             is_finished = job.is_sent and all(batch.state.is_final for batch in batches)
             finished_at = (job.finished_at or self._clock()) if is_finished else 0.0
             paused = PUT_TOGETHER if job.is_sent and not is_finished else ""
             put_together = replace(job, paused_because=paused, finished_at=finished_at)
             # In one transaction: an attempt that a later start found new would count as one made since.
-            recovered.append(self._ledger.save_plan(put_together, batches, attempts[job.id]))
+            recovered.append(self._ledger.put(put_together, batches, attempts[job.id]))
         return tuple(recovered)
 
     def _is_laid_out_anew(self, job: Job) -> bool:
-        kept = read_manifest(JobFolder(self._paths.job(job.id)))
+        kept = None
+        with suppress(DataError):
+            kept = read_manifest(JobFolder(self._paths.job(job.id)))
         layouts = [{(batch.number, batch.at_once) for batch in each.batches} for each in (kept or job, job)]
         return layouts[0] != layouts[1] and bool(layouts[0])
 
@@ -208,10 +232,6 @@ def _by_batch(lines: Iterable[Submission]) -> _Lines:
     return found
 
 
-def _accepted_of(lines: Sequence[Submission]) -> Submission | None:
-    return next((line for line in reversed(lines) if line.event is Event.ACCEPTED), None)
-
-
 def _accepted(batch: Batch, submission: Submission) -> Batch:
     return replace(
         batch,
@@ -220,6 +240,7 @@ def _accepted(batch: Batch, submission: Submission) -> Batch:
         request_id=submission.request_id,
         sha256=submission.sha256,
         sent_at=submission.time,
+        adopted=submission.adopted,
         error="",
         error_detail="",
         error_action="",
@@ -233,7 +254,7 @@ def _unknown(batch: Batch, detail: str = "") -> Batch:
 def _learned(folder: JobFolder, batch: Batch, new: Sequence[Submission]) -> Batch:
     """A batch as it became by attempts that the ledger does not know."""
     batch = replace(batch, earlier=batch.billable)
-    accepted = _accepted_of(new)
+    accepted = accepted_of(new)
     if accepted is not None:
         return _accepted(batch, accepted)
     last = new[-1]
@@ -245,32 +266,41 @@ def _learned(folder: JobFolder, batch: Batch, new: Sequence[Submission]) -> Batc
     return _unknown(sent)
 
 
-def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission]) -> Batch:
-    """The state of a batch as far as the files prove it; without proof its outcome is unknown."""
+def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission], begun: Mapping[int, bool]) -> Batch:
+    """The state of a batch as far as the files prove it; without proof its outcome is unknown. `begun` is what its
+    folder says of `sending_begun`.
+    """
     if planned.state is BatchState.DONE:
         return planned  # and stored: requests that the service refused may have gone into another batch since
     has_reply = folder.reply(planned.number).exists()
-    submission = _accepted_of(lines)
+    submission = accepted_of(lines)
     if submission is not None:
         accepted = _accepted(planned, submission)
         return replace(accepted, state=BatchState.COLLECTING) if has_reply else accepted
     # Both are written before the first byte leaves; either may be lost or damaged alone.
-    was_begun = bool(lines) and lines[-1].event is Event.SENDING
-    may_have_left = was_begun or folder.body(planned.number).exists()
-    if has_reply and (planned.at_once or not may_have_left):
+    may_have_left = planned.number in begun or (bool(lines) and lines[-1].event is Event.SENDING)
+    if has_reply and (planned.at_once or begun.get(planned.number) or not may_have_left):
         return replace(planned, state=BatchState.COLLECTING)
     return _unknown(planned) if may_have_left else planned
 
 
 def write_manifest(folder: JobFolder, job: Job) -> None:
-    """Keep the job, batches included. Raises DiskFull and DataError."""
-    write_own_file(folder.manifest, msgspec.json.encode(job, enc_hook=str))  # messages as their text
+    """Keep the job in its folder, batches included. Raises DiskFull and DataError."""
+    with folder.open() as database:
+        put_metadata_value(database, JOB, msgspec.to_builtins(job, enc_hook=str))  # messages as their text
 
 
 def read_manifest(folder: JobFolder) -> Job | None:
-    try:
-        job = msgspec.json.decode(folder.manifest.read_bytes(), type=Job)
-    except (OSError, ValueError, RecursionError):  # also bytes that are not UTF-8
+    """None when there is none. Raises DataError."""
+    if not folder.data.exists():
         return None
+    with folder.open(read_only=True) as database:
+        found = metadata_value(database, JOB)
+    if found is None:
+        return None
+    try:
+        job = msgspec.convert(found, Job)
+    except msgspec.ValidationError as error:
+        raise DataError(message("This job's data is damaged."), detail=f"data.db: {error}") from error
     name = folder.path.name  # of a copied folder it is another than the job's, whose batches are not to be touched
     return replace(job, id=name, batches=tuple(replace(batch, job_id=name) for batch in job.batches))

@@ -31,6 +31,7 @@ class Event(StrEnum):
     SENDING = "sending"  # written before the first byte leaves
     ACCEPTED = "accepted"
     NOT_ACCEPTED = "not accepted"  # it was refused, or no byte of it left
+    GIVEN_UP = "given up"  # the id that the user had found for it is another batch's
 
 
 class Submission(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,6 +46,7 @@ class Submission(msgspec.Struct, frozen=True, omit_defaults=True):
     connection: str = ""
     model: str = ""
     event: Event = Event.ACCEPTED
+    adopted: bool = False  # the user found the id
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,20 @@ class Written:
 
     def request_id(self, attempt: str) -> str:
         """The request id that an attempt got, "" when none was written down."""
-        found = (each.request_id for each in self.lines if each.attempt == attempt and each.event is Event.ACCEPTED)
-        return next(found, "")
+        accepted = accepted_of([each for each in self.lines if each.attempt == attempt])
+        return accepted.request_id if accepted else ""
 
     def hints(self, job_id: str, batch: int) -> tuple[DamagedLine, ...]:
         return tuple(
             line for line in self.damaged if line.request_id and line.batch == batch and line.job_id in ("", job_id)
         )
+
+
+def accepted_of(lines: Sequence[Submission]) -> Submission | None:
+    """The last of a batch's lines that tells of an id, unless that was given up."""
+    given_up = {line.request_id for line in lines if line.event is Event.GIVEN_UP}
+    accepted = (line for line in lines if line.event is Event.ACCEPTED and line.request_id not in given_up)
+    return next(reversed(tuple(accepted)), None)
 
 
 def write_down(path: Path, *submissions: Submission) -> None:
@@ -92,6 +101,7 @@ def submission_of(job: Job, batch: Batch, time: float, event: Event = Event.ACCE
         connection=job.connection,
         model=job.model,
         event=event,
+        adopted=batch.adopted,
     )
 
 
