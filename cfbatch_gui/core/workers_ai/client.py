@@ -206,21 +206,24 @@ class WorkersAI:
         body: bytes = b"",
         *,
         headers: Mapping[str, str] | None = None,
+        kind: str = "json",
         sink: AnswerSink | None = None,
     ) -> bytes:
         """Call the user's own Worker's collecting room, once. Raises UsageError for no Worker, and as `ask`.
 
-        The body of a 2xx is in no envelope, and not looked at; it goes to `sink` where there is one.
+        The body of a 2xx is in no envelope, and of this `kind`; it goes to `sink` where there is one.
         """
         url = self._endpoint.collect_url(rest)
         if not url:
             raise UsageError(message("{title} is not a Worker of your own.", title=self.connection.title))
-        limit = self._limits.poll if sink else self._limits.submit if body else self._limits.check
+        limit = self._limits.submit if body else self._limits.check
+        if sink is not None or kind != "json":
+            limit = self._limits.poll
         answer = await self._exchange("account", url, body, limit, method=method, headers=headers, sink=sink)
         if not 200 <= answer.status < 300:
             await self._accepted(answer)
-        kind = answer.headers.get("content-type", "").lower()
-        if "html" in kind or (sink is None and "json" not in kind):
+        found = answer.headers.get("content-type", "").lower()
+        if "html" in found or (sink is None and kind not in found):
             raise self._not_the_service(answer)  # such as the page of a network that wants a sign-in
         return answer.body
 
