@@ -189,12 +189,11 @@ class WorkersAI:
 
         Raises UsageError where there is none, and as `ask`.
         """
-        url, limit = self._endpoint.api_url(rest), limit or self._limits.check
-        if not url:
-            raise UsageError(message("{title} leads to no account's API.", title=self.connection.title))
-        answer = await self._exchange(
-            what, url, body, limit, method=method, headers={"content-type": content_type}, hidden=hidden
-        )
+        here, headers = self.connection, {"content-type": content_type}
+        if here.kind is ConnectionKind.WORKER:
+            raise UsageError(message("{title} leads to no account's API.", title=here.title))
+        url, limit = f"{here.api_base_url}/{rest}", limit or self._limits.check
+        answer = await self._exchange(what, url, body, limit, method=method, headers=headers, hidden=hidden)
         if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
             return ServiceAnswer(True, NULL, (), is_enveloped=True)
         return await self._accepted(answer, refuse)
@@ -213,9 +212,10 @@ class WorkersAI:
 
         The body of a 2xx is in no envelope, and of this `kind`; it goes to `sink` where there is one.
         """
-        url = self._endpoint.collect_url(rest)
-        if not url:
-            raise UsageError(message("{title} is not a Worker of your own.", title=self.connection.title))
+        here = self.connection
+        if here.kind is not ConnectionKind.WORKER:
+            raise UsageError(message("{title} is not a Worker of your own.", title=here.title))
+        url = f"{here.base_url}/{rest}"
         limit = self._limits.submit if body else self._limits.check
         if sink is not None or kind != "json":
             limit = self._limits.poll
@@ -283,7 +283,7 @@ class WorkersAI:
         if 300 <= answer.status < 400:
             raise self._not_the_service(answer)
         try:
-            return self._endpoint.read(answer.body, answer.status)
+            return _READERS[self.connection.kind](answer.body, answer.status)
         except ReplyError as error:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
@@ -405,14 +405,6 @@ class Endpoint:
                 base = f"{here.api_base_url}/accounts/{here.account_id}/ai/run"
         return f"{base}/{model}{'?queueRequest=true' if queued else ''}"
 
-    def api_url(self, rest: str) -> str:
-        """The URL of `rest` in Cloudflare's v4 API; "" where there is none."""
-        return f"{self.connection.api_base_url}/{rest}" if self.connection.kind is not ConnectionKind.WORKER else ""
-
-    def collect_url(self, rest: str) -> str:
-        """The URL of `rest` in the collecting room of the user's own Worker; "" where there is none."""
-        return f"{self.connection.base_url}/{rest}" if self.connection.kind is ConnectionKind.WORKER else ""
-
     def headers(self, token: Token | None, gateway: Token | None) -> dict[str, str]:
         """`gateway` is for an AI Gateway that requires a token of its own."""
         here, headers = self.connection, {"content-type": "application/json"}
@@ -425,10 +417,6 @@ class Endpoint:
             if gateway is not None:
                 headers["cf-aig-authorization"] = f"Bearer {gateway.reveal()}"
         return headers
-
-    def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """Decode an answer's body; ReplyError for an unknown form."""
-        return _READERS[self.connection.kind](data, status)
 
 
 Sleep = Callable[[float], Awaitable[None]]
