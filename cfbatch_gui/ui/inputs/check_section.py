@@ -60,11 +60,13 @@ class FiguresRow(QWidget):
     def says_nothing(self) -> bool:
         return self.first.number() in ("", _NOTHING)
 
-    def show_nothing(self, kind: Kind | None) -> None:
-        names = (self.tr("texts"), self.tr("requests")) if kind is Kind.EMBED else self._ranking_names()
+    def show_counts(self, kind: Kind | None, queries: int = 0, texts: int = 0) -> None:
+        """What is known before tokens are counted, 0 for nothing."""
+        names = (self.tr("texts"), self.tr("requests")) if kind is Kind.EMBED else self._ranking_names(queries, texts)
         captions = (*names, self.tr("batches"), self.tr("tokens"), self.tr("price"))
-        for figure, caption in zip(self.figures(), captions, strict=True):
-            figure.set_figure(_NOTHING, caption)
+        counts = (texts, 0, 0, 0, 0) if kind is Kind.EMBED else (queries, texts, 0, 0, 0)
+        for figure, count, caption in zip(self.figures(), counts, captions, strict=True):
+            figure.set_figure(number(count) if count else _NOTHING, caption)
 
     def show_preflight(
         self, found: Preflight, kind: Kind, model: ModelMetadata, *, is_practice: bool, spent: Spent, now: float
@@ -212,8 +214,10 @@ class CheckSection(SectionCard):
         self.options.budget.show_budget(self._program.settings.budget)
         metadata = catalogue.find(job.model)
         if found is None:
-            if not state.is_reading or self.figures.says_nothing():
-                self.figures.show_nothing(state.kind)
+            if state.is_reading and state.is_read:
+                self.figures.show_counts(state.kind, job.queries, job.texts)
+            elif not state.is_reading or self.figures.says_nothing():
+                self.figures.show_counts(state.kind)
         else:
             is_practice = connection is not None and connection.is_practice
             self.figures.show_preflight(

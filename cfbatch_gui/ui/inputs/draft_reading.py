@@ -3,12 +3,12 @@
 import asyncio
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,14 +18,11 @@ from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui.inputs.draft_state import DraftState, DraftStates, OpenFile
 
 _SECONDS_BETWEEN_REPORTS = 0.05
 T = TypeVar("T")
-
-
-class _Stopped(Exception):
-    pass
 
 
 class DraftReading(QObject):
@@ -40,7 +37,7 @@ class DraftReading(QObject):
     def __init__(self, program: Program, drafts: DraftStates) -> None:
         super().__init__(drafts)
         self._program, self._drafts = program, drafts
-        self._threads: dict[str, asyncio.Future[Any]] = {}
+        self._alone: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # by job
 
     def start(self, job_id: str, state: DraftState) -> None:
         state = replace(state, trouble="", opening="")
@@ -56,8 +53,6 @@ class DraftReading(QObject):
 
     async def _read(self, job_id: str) -> None:
         drafts = self._drafts
-        while (thread := self._threads.get(job_id)) is not None and not thread.done():
-            await asyncio.wait({thread})
         try:
             if not drafts.state(job_id).is_read:
                 await self._load(job_id)
@@ -98,27 +93,23 @@ class DraftReading(QObject):
         if file is None or mapping is None:
             raise UsageError(self.tr("Choose the file again."))
         second = state.second.source if state.second else None
-        stop = threading.Event()
-        report = self._reporter(job_id, [each for each in (state.second, file) if each], stop)
-        load = partial(self._program.drafts.load, job_id, file.source, mapping, second, progress=report)
-        try:
-            await self._in_thread(job_id, load)
-        finally:
-            stop.set()
+        report = self._reporter(job_id, [each for each in (state.second, file) if each])
+        await self._in_thread(
+            job_id, partial(self._program.drafts.load, job_id, file.source, mapping, second, progress=report)
+        )
 
     async def _in_thread(self, job_id: str, function: Callable[[], T]) -> T:
-        """Run a function in a thread, which is in `_threads` to its end even when this wait is cancelled."""
-        thread = asyncio.ensure_future(asyncio.to_thread(function))
-        self._threads[job_id] = thread
-        # Retrieves the exception, so that asyncio does not report one of a cancelled wait as never retrieved.
-        thread.add_done_callback(lambda done: None if done.cancelled() else done.exception())
-        return await asyncio.shield(thread)
+        """Run a function in a thread, when the stopped one before it has ended."""
 
-    def _reporter(self, job_id: str, files: list[OpenFile], stop: threading.Event) -> Callable[[int], None]:
-        """What the reading thread calls with its byte offset; raises _Stopped there once `stop` is set.
+        def alone() -> T:
+            with self._alone[job_id]:
+                check_stopped()
+                return function()
 
-        A workbook's size is unknown.
-        """
+        return await in_thread(alone)
+
+    def _reporter(self, job_id: str, files: list[OpenFile]) -> Callable[[int], None]:
+        """What the reading thread calls with its byte offset. A workbook's size is unknown."""
         loop = asyncio.get_running_loop()
         sizes = [file.source.size if is_read_by_bytes(file.source) else 0 for file in files]
         total = sum(sizes) if all(sizes) else 0
@@ -126,8 +117,6 @@ class DraftReading(QObject):
 
         def report(offset: int) -> None:
             nonlocal before, done, shown
-            if stop.is_set():
-                raise _Stopped
             if offset < before:  # the next file begins
                 done += before
             before = offset
@@ -219,16 +208,6 @@ class DraftOffers(QObject):
     async def _estimate(self, job_id: str, state: DraftState, subject: _Subject) -> None:
         if state.file is None:
             return
-        stop = threading.Event()
-
-        def check(_texts: int) -> None:
-            if stop.is_set():
-                raise _Stopped
-
-        estimate = partial(self._program.candidate_offers, job_id, state.file.source, subject[3], progress=check)
-        try:
-            offers = await asyncio.to_thread(estimate)
-        finally:
-            stop.set()
+        offers = await in_thread(self._program.candidate_offers, job_id, state.file.source, subject[3])
         if self._subjects.get(job_id) == subject:
             self._drafts.set(job_id, replace(self._drafts.state(job_id), offers=offers))
