@@ -74,8 +74,7 @@ def layout_of(folder: JobFolder, job: Job, batches: Sequence[Batch]) -> bytes:
         layout = Layout(
             _told(job, batches), requests, items, rows(_REPEATS), rows(_PARTS), _without_paths(folder.draft())
         )
-    packer = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS | 16)
-    return packer.compress(msgspec.json.encode(layout, enc_hook=str)) + packer.flush()
+    return gzip.compress(msgspec.json.encode(layout, enc_hook=str), mtime=0)
 
 
 def _told(job: Job, batches: Sequence[Batch]) -> Job:
