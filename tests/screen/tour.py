@@ -334,7 +334,7 @@ class Tour:
         for kind in ("worker", "gateway"):
             space._settings.connection._begin(kind)
             if kind == "worker":
-                space._settings.connection.others.cards[-1].collect.switch.setChecked(True)
+                space._settings.connection.cards[-1].collect.switch.setChecked(True)
             await self._stop(f"connection-{kind}")
         space._show(space._settings.traffic)
         await self._stop("traffic")
@@ -354,15 +354,15 @@ class Tour:
         self._space._settings.show_connections()
         self._space._settings.connection._check_service("cloudflare")
         await self._dialog("service-check")
-        others = self._space._settings.connection.others
-        card = others.add("worker")
-        card.guide_pressed.emit()
+        page = self._space._settings.connection
+        card = page._add("worker")
+        card.wanted.emit("guide")
         await self._dialog("worker-guide")
-        others._set_up(card)
+        page._set_up(card)
         await self._dialog("worker-setup")
         card.url.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())
-        card.take_down_pressed.emit()
+        card.wanted.emit("take down")
         await self._dialog("worker-removal")
 
     async def questions(self) -> None:
