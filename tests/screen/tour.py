@@ -197,7 +197,7 @@ class Tour:
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
         await space._new_jobs.begin()
-        draft_page.choices.choose_kind(Kind.EMBED)
+        draft_page.files.choose_kind(Kind.EMBED)
         draft_page.use_example()
         await self._stop("draft-vectors")
 
@@ -278,13 +278,13 @@ class Tour:
         """A draft and a job whose answers the user's account collects, and what is in the account."""
         program, worker, page = self._stage.program, self._past.worker, self._space._draft
         await self._open("Product search, May")
-        page.settings.change(page.job_id(), connection=worker.connection_id)
+        page.reading.change(page.job_id(), connection=worker.connection_id)
         page.refresh_connections()
         await settled(self._stage)
         page.check.options_button.setChecked(True)
         page.area.ensureWidgetVisible(page.check.options)
         await self._stop("draft-account")
-        page.settings.change(page.job_id(), connection="practice")
+        page.reading.change(page.job_id(), connection="practice")
         for job in program.ledger.jobs():
             if job.name == COLLECTED:  # of an earlier window: its account is another one
                 await program.runner.pause(job.id)
