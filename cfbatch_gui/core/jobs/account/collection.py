@@ -1,11 +1,14 @@
-"""Answers that the user's account collects: looked for, fetched to the disk, and deleted there once they are here."""
+"""Batches that the user's account collects: handed over, their answers looked for, fetched to the disk, and deleted
+there once they are here.
+"""
 
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cfbatch_gui.core.errors import (
@@ -17,32 +20,41 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.jobs.account.handing_over import DIRECT_AFTER, NEAR, hand_over_due
+from cfbatch_gui.core.jobs.account.layouts import layout_of
 from cfbatch_gui.core.jobs.account.shards import (
     account_progress,
     has_copies,
+    may_be_handed_over,
+    next_shard,
     of_shard,
     unacknowledged,
     unfetched_shards,
     wants_account,
 )
-from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, age_of, interval
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, age_of, interval
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.client import Reply, is_passing
 from cfbatch_gui.core.workers_ai.collector import (
+    LONGEST_TITLE,
     NO_ROOM,
     NOT_THERE,
+    OTHER_ORDER,
     AccountCollector,
     AnswerFile,
+    Order,
     ShardState,
     ShardStatus,
     StoredAnswer,
     remove_parts,
 )
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 
 ATTEMPTS = 5  # to hand over, before the program goes on without the account
+DIRECT_AFTER = 3_600.0  # seconds until the service is asked directly for a batch that the account collects
+FIRST_WAIT = 60.0  # seconds until the account asks for the first time, as a batch takes minutes
+NEAR = 2.0  # seconds; a connection that is asked sooner than this is a practice one, and so is its account
 KEPT_SHARE = 0.75  # bytes on the disk for a byte of an answer: its copy, which is compressed, and what is in it
 _DAY = 86_400.0  # seconds
 
@@ -202,12 +214,58 @@ class AccountCollection:
         client = self._store.client(job)
         first = client.connection.first_check
         try:
-            await hand_over_due(self._store, job.id, AccountCollector(client), self._clock())
+            await self._hand_over_due(job.id, AccountCollector(client))
         except (ServiceRefused, Unreachable, ReplyError) as error:
             await self._not_handed_over(job, error)
         else:
             self._waits.answered("account", job.connection)
             self._waits.answered(job.id, "hand over", seconds=first if first < NEAR else SLICE)
+
+    async def _hand_over_due(self, job_id: str, collector: AccountCollector) -> None:
+        """Hand over what was begun and not confirmed, then all that is due; the ledger has a shard before the account
+        does.
+        """
+        for shard, batches in unacknowledged(self._store.job(job_id)).items():
+            await self._hand_over_shard(collector, shard, batches)
+        connection = self._store.client(self._store.job(job_id)).connection
+        while due := next_shard(self._store.job(job_id), connection, self._clock()):
+            shard = _free_shard(self._store.job(job_id))
+            assigned = partial(_assigned, shard=shard)
+            job = await self._store.change_batches(job_id, [batch.number for batch in due], assigned)
+            if batches := of_shard(job.batches, shard):
+                await self._hand_over_shard(collector, shard, batches)
+
+    async def _hand_over_shard(self, collector: AccountCollector, shard: int, batches: Sequence[Batch]) -> None:
+        job, confirmed = self._store.job(batches[0].job_id), partial(_confirmed, shard=shard, now=self._clock())
+        layout = await asyncio.to_thread(layout_of, self._store.folder(job.id), job, batches)
+        order = order_of(job, batches, self._store.client(job).connection)
+        try:
+            await collector.hand_over(job.id, shard, order, layout)
+        except ServiceRefused as error:
+            if error.code != OTHER_ORDER:
+                raise
+            await self._learn_order(collector, job, shard, confirmed)
+            return
+        numbers = [number for number, _ in order.batches]
+        await self._store.change_batches(job.id, numbers, confirmed, account_cleared_at=0.0)
+
+    async def _learn_order(
+        self, collector: AccountCollector, job: Job, shard: int, confirmed: Callable[[Batch], Batch]
+    ) -> None:
+        """The account has other batches under this name: those of the job among them stay there, for the service may
+        have forgotten their answers.
+        """
+        theirs = set((await collector.order(job.id, shard)).batches)
+        here = [(batch.number, batch.request_id) for batch in self._store.job(job.id).batches]
+        # Without one, the next shard is tried: the numbers have to come to an end.
+        other = 0 if theirs.intersection(here) else max(shard, _free_shard(job) - 1) + 1
+
+        def learned(batch: Batch) -> Batch:
+            if (batch.number, batch.request_id) in theirs:
+                return confirmed(_assigned(batch, shard=shard))
+            return replace(batch, shard=other) if batch.shard == shard else batch
+
+        await self._store.change_batches(job.id, [number for number, _ in here], learned, account_cleared_at=0.0)
 
     async def _not_handed_over(self, job: Job, error: UserError) -> None:
         """Being offline is waited out; what the account says no to so often is left to the user."""
@@ -340,3 +398,30 @@ def _seen(batch: Batch, seen: Batch) -> Batch:
 
 def _unusable(detail: str) -> ReplyError:
     return ReplyError(message("What was fetched of this answer cannot be read."), detail=detail)
+
+
+def _assigned(batch: Batch, *, shard: int) -> Batch:
+    return replace(batch, shard=shard) if may_be_handed_over(batch) else batch
+
+
+def _confirmed(batch: Batch, *, shard: int, now: float) -> Batch:
+    if batch.shard != shard or batch.direct_only or not batch.state.is_at_service:
+        return batch  # it was decided otherwise meanwhile
+    return replace(batch, handed_over_at=now, next_check_at=now + DIRECT_AFTER)
+
+
+def order_of(job: Job, batches: Sequence[Batch], connection: Connection) -> Order:
+    """What hands batches over: their ids, and how often the account is to ask for them."""
+    first = connection.first_check
+    return Order(
+        model=job.model,
+        title=job.name[:LONGEST_TITLE],
+        kind=str(job.kind),
+        first_wait=first if first < NEAR else FIRST_WAIT,
+        longest_wait=LONGEST,
+        batches=tuple((batch.number, batch.request_id) for batch in batches),
+    )
+
+
+def _free_shard(job: Job) -> int:
+    return max((batch.shard for batch in job.batches), default=0) + 1

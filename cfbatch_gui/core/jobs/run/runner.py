@@ -24,8 +24,7 @@ from cfbatch_gui.core.errors import (
     WrongAccount,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.collection import AccountCollection
-from cfbatch_gui.core.jobs.account.handing_over import DIRECT_AFTER
+from cfbatch_gui.core.jobs.account.collection import DIRECT_AFTER, AccountCollection
 from cfbatch_gui.core.jobs.account.shards import goes_on_elsewhere, has_copies
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, age_of, interval
 from cfbatch_gui.core.jobs.run.attaching import lay_out
