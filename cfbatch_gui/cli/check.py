@@ -37,7 +37,6 @@ from cfbatch_gui.cli.reading import (
     lines_of_doubtful,
     lines_of_offers,
     open_inputs,
-    reading_of,
     settle_kind,
     standard_input_as_file,
     status_with_doubtful,
@@ -142,7 +141,7 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, wid
     model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
-    inputs = open_inputs(arguments.kind, arguments.file, arguments.second, arguments.roles, reading_of(arguments))
+    inputs = open_inputs(arguments, arguments.file, arguments.second)
     try:
         filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
     except EncodingUnknown as error:
