@@ -24,21 +24,16 @@ def fill(root: Path, count: int) -> None:
     ledger = Ledger.open(paths)
     now = 1_790_000_000.0
     done = Batch("", 1, BatchState.DONE, 20, 400, 120_000, request_id="0" * 36, sent_at=now, changed_at=now + 240)
+    made = []
     for number in range(count):
         job = Job(
             f"job{number:05}", f"Articles, week {number}", Kind.RANK, "@cf/baai/bge-m3", "practice", now + number,
             is_sent=True, sent_at=now + number, finished_at=now + number + 240, source_name="articles.csv",
             rows_in=400, queries=20, texts=400,
         )  # fmt: skip
-        ledger._jobs[job.id] = replace(job, batches=(replace(done, job_id=job.id),))
-    _write_all(ledger)
+        made.append(replace(job, batches=(replace(done, job_id=job.id),)))
+    ledger._save([(job, None) for job in made])  # in one transaction: so many that are flushed take minutes
     ledger.close()
-
-
-def _write_all(ledger: Ledger) -> None:
-    """In one transaction: ten thousand commits that are flushed to the disk take minutes."""
-    jobs = list(ledger._jobs.values())
-    ledger._write(jobs, [batch for job in jobs for batch in job.batches])
 
 
 def fill_with_waiting(root: Path, count: int) -> None:

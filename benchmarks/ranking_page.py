@@ -120,7 +120,7 @@ def make_job(program: Program, queries: int, *, seed: int, scores: int) -> Job:
     job = program.drafts.create(Kind.RANK, f"Job {seed}", "@cf/baai/bge-m3", "practice")
     fill(program.folder(job.id), queries, scores, seed=seed)
     batch = Batch(job.id, 1, BatchState.DONE, queries, scores, 1, request_id="0" * 36)
-    return program.ledger.save_plan(replace(job, is_sent=True, queries=queries, texts=scores), [batch])
+    return program.ledger.put(replace(job, is_sent=True, queries=queries, texts=scores), [batch])
 
 
 async def _page(figures: Figures, program: Program, jobs: Sequence[Job]) -> None:

@@ -32,6 +32,7 @@ KEYWORDS: Final[dict[str, Any]] = {
     "plural": (2, 3),
     "message": (1,),
     "counted_message": (2, 3),
+    "breach": (1,),
 }
 _NEVER = datetime(2026, 1, 1, tzinfo=UTC)
 # Lines of the header that nobody reads, or that differ each time.

@@ -98,9 +98,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         settle_kind(arguments, paths)
         with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as kept:
             async with standard_input_as_file(arguments.file) as arguments.file:
-                checked = await asyncio.to_thread(
-                    _examine, arguments, paths, JobFolder(Path(kept) / "job"), console.width
-                )
+                checked = await asyncio.to_thread(_examine, arguments, paths, JobFolder(Path(kept) / "job"), console)
     except UserError as error:
         if arguments.json:
             console.print_json(open_question(error, arguments))
@@ -136,9 +134,9 @@ class _Checked:
         return sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in self.found)
 
 
-def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, width: int) -> _Checked:
+def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, console: Console) -> _Checked:
     settings = Settings.load(paths.settings)
-    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings)
+    model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
     inputs = open_inputs(arguments, arguments.file, arguments.second)
@@ -155,7 +153,7 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, wid
     known = Calibration(paths.calibration, lambda job: True)
     preflight = calibrated(examine(folder, job, reusable=reusable), job, folder, known_model, known)
     cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-    lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, width))
+    lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, console.width))
     doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
     offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
     offers = with_known(offers, inputs.source.candidates, preflight)

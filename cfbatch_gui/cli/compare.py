@@ -284,7 +284,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     texts, queries = arguments.out, arguments.queries
     check_outputs([path for path in (texts, queries) if path is not None], None)
     paths = Paths(data_dir)
-    jobs = _jobs(paths, arguments.jobs)
+    jobs = _jobs(paths, console, arguments.jobs)
     comparison = await asyncio.to_thread(_read, paths, jobs)
     moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]
     book = await asyncio.to_thread(read_judgements, paths, arguments.judgements)
@@ -311,8 +311,8 @@ def _say_wrote(console: Console, rows: int, path: Path) -> None:
     console.say(plural(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path))
 
 
-def _jobs(paths: Paths, names: Sequence[str]) -> Sequence[Job]:
-    jobs = found_jobs(paths, *names)
+def _jobs(paths: Paths, console: Console, names: Sequence[str]) -> Sequence[Job]:
+    jobs = found_jobs(paths, console, *names)
     if len({job.id for job in jobs}) < max(2, len(jobs)):
         raise UsageError(message("Name two jobs or more, each of them once. “cfbatch jobs” lists them."))
     return jobs

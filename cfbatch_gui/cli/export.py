@@ -79,7 +79,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     if not arguments.out and not arguments.to:
         raise UsageError(message("Say where to write: --out PATH, or --to FORMAT PATH."))
     paths = Paths(data_dir)
-    job, *earlier = found_jobs(paths, *filter(None, (arguments.job, arguments.changed_since)))
+    job, *earlier = found_jobs(paths, console, *filter(None, (arguments.job, arguments.changed_since)))
     outputs = _outputs(arguments, job)
     if not job.has_results and any(target.needs_results for _, target in outputs):
         raise UsageError(message("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id))

@@ -6,12 +6,13 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from time import localtime
-from typing import Final
+from typing import Final, TypeVar
 
 from cfbatch_gui.cli.console import Console, one_line, table
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.progress import account_cell, json_of_account, place_of
+from cfbatch_gui.core.errors import LedgerDamaged
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobState, ListedJob
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -20,6 +21,8 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
+
+T = TypeVar("T")
 
 JOB_STATES: Final = {
     JobState.DRAFT: message("draft"),
@@ -40,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
     if arguments.json:
-        with closing(Ledger.open_read_only(paths)) as ledger:
+        with closing(read_ledger(paths, console)) as ledger:
             console.print_json({"jobs": [summary_of(job) for job in ledger.jobs()]})
-    elif jobs := Ledger.listed(paths):
+    elif jobs := _read(paths, console, Ledger.listed):
         saved = Settings.load(paths.settings).connections
         console.print_result(lines_of_jobs(jobs, console.width, partial(title_of, saved)))
     else:
@@ -50,10 +53,28 @@ def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     return ExitStatus.DONE
 
 
-def found_jobs(paths: Paths, *names: str) -> list[Job]:
+def found_jobs(paths: Paths, console: Console, *names: str) -> list[Job]:
     """By id, the beginning of it, or name; another process may have the ledger open. Raises UsageError."""
-    with closing(Ledger.open_read_only(paths)) as ledger:
+    with closing(read_ledger(paths, console)) as ledger:
         return [ledger.find(name) for name in names]
+
+
+def read_ledger(paths: Paths, console: Console) -> Ledger:
+    """The ledger, to be closed. One that is gone, empty or damaged is put together first, which is said."""
+    return _read(paths, console, Ledger.open_read_only)
+
+
+def _read(paths: Paths, console: Console, read: Callable[[Paths], T]) -> T:
+    try:
+        return read(paths)
+    except LedgerDamaged:
+        from cfbatch_gui.core.jobs.store.recovery import open_or_recover
+
+        opened = open_or_recover(paths)
+        opened.ledger.close()
+        for sentence in opened.damage:
+            console.say(said(sentence))
+        return read(paths)
 
 
 def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:

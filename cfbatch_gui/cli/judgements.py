@@ -131,7 +131,7 @@ def _import_words(book: Book, done: Imported, *, has_job: bool, bad: int) -> Ite
 
 
 async def _export(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    job = next(iter(found_jobs(paths, arguments.job)), None) if arguments.job else None
+    job = next(iter(found_jobs(paths, console, arguments.job)), None) if arguments.job else None
     with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf, listing(paths.unfinished):
         book = shelf.book(_name(arguments, paths))
         count = await asyncio.to_thread(_write, book, arguments.file, Form(arguments.format), paths, job)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.cli.console import Console, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, percent, plural, tr
 from cfbatch_gui.cli.parser import number_in
 from cfbatch_gui.cli.working import read_address_book
@@ -19,9 +20,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
-from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults, Reusable
+from cfbatch_gui.core.jobs.reuse import EarlierResults, Reusable
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
@@ -119,8 +119,8 @@ def add_reuse_arguments(parser: argparse.ArgumentParser) -> None:
 class EarlierJobs:
     """The jobs of a data folder that another process may have open."""
 
-    def __init__(self, paths: Paths, settings: Settings) -> None:
-        self._paths, self._settings = paths, settings
+    def __init__(self, paths: Paths, settings: Settings, console: Console) -> None:
+        self._paths, self._settings, self._console = paths, settings, console
         _, self._book = read_address_book(paths.root)
 
     def connection(self, asked_for: str | None) -> str:
@@ -129,10 +129,8 @@ class EarlierJobs:
 
     def find(self, draft: Job, folder: JobFolder) -> Reusable:
         """For a job that is in no ledger, and whose data is in this folder."""
-        if not self._paths.ledger.exists():
-            return NOTHING
         folder_of = partial(self._folder_of, draft, folder)
-        with closing(Ledger.open_read_only(self._paths)) as ledger:
+        with closing(read_ledger(self._paths, self._console)) as ledger:
             return EarlierResults(ledger.jobs, folder_of, self._service_of).find(draft)
 
     def _folder_of(self, draft: Job, folder: JobFolder, job_id: str) -> JobFolder:
@@ -140,12 +138,8 @@ class EarlierJobs:
 
     def compared(self, draft: Job, folder: JobFolder, asked_for: str | None) -> "Compared | None":
         """Beside the earlier job of that name or id, or else the one that it is a version of."""
-        if not self._paths.ledger.exists():
-            if asked_for:
-                raise UsageError(message("There is no job “{name}”.", name=asked_for))
-            return None
         folder_of = partial(self._folder_of, draft, folder)
-        with closing(Ledger.open_read_only(self._paths)) as ledger:
+        with closing(read_ledger(self._paths, self._console)) as ledger:
             earlier = ledger.find(asked_for) if asked_for else None
             earlier = earlier or find_predecessor(draft, ledger.jobs(), folder_of)
         if earlier is None:

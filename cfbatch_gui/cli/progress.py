@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from cfbatch_gui.cli.console import Console, elided, width_of
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.jobs.account.shards import account_progress, has_copies
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedBatch, ListedJob
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.languages import said
 
@@ -33,7 +33,7 @@ PLACES: Final = {
 }
 
 
-def place_of(batch: Batch | ListedBatch) -> Place | None:
+def place_of(batch: Batch) -> Place | None:
     """None for a batch that the account does not collect, or whose answer is here."""
     if not batch.is_handed_over or batch.state is BatchState.COLLECTING:
         return None

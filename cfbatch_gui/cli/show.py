@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
-    (job,) = found_jobs(paths, arguments.job)
+    (job,) = found_jobs(paths, console, arguments.job)
     folder = JobFolder(paths.job(job.id))
     embeddings, duplicates, clusters = await asyncio.to_thread(_vectors, job, folder, arguments)
     quality = await asyncio.to_thread(_quality, job, folder, paths, arguments.judgements)

@@ -4,11 +4,13 @@ import argparse
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.jobs import read_ledger
 from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.job_check import JobCheck, Outcome, asked_for_again
@@ -41,11 +43,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         finally:
             await program.close()
     else:
-        ledger = Ledger.open_read_only(Paths(data_dir))
-        try:
-            checks = await asyncio.to_thread(_check, ledger, Paths(data_dir), arguments, console)
-        finally:
-            ledger.close()
+        paths = Paths(data_dir)
+        with closing(read_ledger(paths, console)) as ledger:
+            checks = await asyncio.to_thread(_check, ledger, paths, arguments, console)
     if arguments.json:
         console.print_json({"jobs": [{**asdict(check), "whole": check.is_mended} for check in checks]})
     elif checks:

@@ -23,7 +23,7 @@ def keep_job(paths: Paths, name: str, pairs: list[Pair], *, title: str = "", kin
     size, queries = len(pairs), len({pair.query for pair in pairs})
     job = Job(name, title or name, kind, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=size, texts=size)
     with closing(Ledger.open(paths)) as ledger:
-        ledger.save_plan(job, [Batch(name, 1, BatchState.DONE, queries, size, 1000)])
+        ledger.put(job, [Batch(name, 1, BatchState.DONE, queries, size, 1000)])
 
 
 @pytest.fixture

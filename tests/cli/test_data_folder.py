@@ -68,3 +68,21 @@ def test_a_damaged_line_of_the_ids_is_said_once(tmp_path: Path, url: str) -> Non
     said = terminal(tmp_path / "data", url).run("resume")
     assert "One line of “submissions.jsonl”" in said.err and said.status == 0
     assert "submissions.jsonl" not in terminal(tmp_path / "data", url).run("resume").err
+
+
+@pytest.mark.parametrize("harm", ["gone", "empty", "damaged"])
+def test_a_list_of_jobs_that_is_lost_is_put_together_by_what_reads_it(tmp_path: Path, url: str, harm: str) -> None:
+    done = terminal(tmp_path / "data", url)
+    assert done.run("run", EXAMPLE, "--rank", "--connection", "cloudflare").status == 0
+    (job,) = done.jobs()
+    ledger = tmp_path / "data" / "ledger.db"
+    for reads in (("jobs",), ("jobs", "--json"), ("show", job["job"]), ("verify",), ("check", EXAMPLE, "--rank")):
+        ledger.unlink()
+        if harm != "gone":
+            ledger.write_bytes(b"garbage" * 999 if harm == "damaged" else b"")
+        ended = done.run(*reads)
+        assert ended.status == 0 and "made anew from their folders" in ended.err, ended.err
+        (again,) = done.jobs()
+        assert again["job"] == job["job"] and again["batches"][0]["request_id"] == job["batches"][0]["request_id"]
+    assert "made anew" not in done.run("jobs").err
+    assert done.run("resume").status == 0 and done.jobs() == [job]

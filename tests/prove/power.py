@@ -88,7 +88,7 @@ def _note_promises() -> None:
     def saved(job: Job, *_: Any, **__: Any) -> None:
         mark({"job": job.id, "sent": job.is_sent, "batches": {each.number: each.state.value for each in job.batches}})
 
-    for name in ("save_job", "save_plan", "change", "save_batch", "change_batches"):
+    for name in ("put", "change", "save_batch"):
         wrap(Ledger, name, after=saved)
     for module in (working, export_command):
         wrap(module, "export", after=lambda done, *_, **__: mark({"written": done.path.name}))

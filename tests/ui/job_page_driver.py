@@ -132,7 +132,7 @@ class JobPageDriver:
 
     def pretend(self, job: Job, batches: Iterable[Batch], **changes: object) -> Job:
         """Write into the ledger what the practice service does not do by itself."""
-        return self.program.ledger.save_plan(replace(job, **changes), batches)  # type: ignore[arg-type]  # the names of its fields
+        return self.program.ledger.put(replace(job, **changes), batches)  # type: ignore[arg-type]  # the names of its fields
 
     async def show(self, job: Job) -> None:
         """Open a job, and wait until all of it is there."""

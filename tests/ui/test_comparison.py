@@ -60,7 +60,7 @@ def finished(program: Program, name: str, pairs: Sequence[Pair], kind: Kind = Ki
     Table(program.folder(job.id).path).rank(pairs)
     queries = len({pair.query for pair in pairs})
     batch = Batch(job.id, 1, BatchState.DONE, queries, len(pairs), 1_000)
-    return program.ledger.save_plan(replace(job, is_sent=True, queries=queries, texts=len(pairs)), [batch])
+    return program.ledger.put(replace(job, is_sent=True, queries=queries, texts=len(pairs)), [batch])
 
 
 @pytest.fixture

@@ -9,12 +9,10 @@ import pytest
 
 from cfbatch_gui.core.workers_ai.answers import (
     Embedded,
-    Expected,
     Finished,
     Matched,
     Queued,
     Scored,
-    expect,
     match,
     read_answer,
 )
@@ -60,7 +58,7 @@ def submit(caller: Caller, body: object) -> str:
 def results(caller: Caller, request_id: str, requests: tuple[Request, ...]) -> list[Matched]:
     finished = read_answer(caller.post({"request_id": request_id}).content)
     assert isinstance(finished, Finished)
-    expected: list[Expected] = [expect(request) for request in requests]
+    expected = requests
     return list(match(finished, expected))
 
 

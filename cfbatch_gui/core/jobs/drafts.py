@@ -64,7 +64,7 @@ class Drafts:
             created_at=self._clock(),
         )
         self.folder(job.id).create()
-        return self._ledger.save_job(job)
+        return self._ledger.put(job)
 
     def load(
         self,
@@ -229,7 +229,7 @@ class Drafts:
             flush_to_disk(ours.data)
             counts = _trim(ours, old.kind, first)
             flush_folder(ours.path)
-        return self._ledger.save_job(
+        return self._ledger.put(
             replace(
                 old,
                 id=job.id,

@@ -217,26 +217,6 @@ class Job:
         return next((batch.error for batch in self.batches if batch.error), self.paused_because)
 
 
-class ListedBatch(msgspec.Struct, frozen=True, gc=False):
-    """What a list of jobs needs of a batch; see `Batch`."""
-
-    state: BatchState
-    requests: int
-    failed_requests: int = 0
-    at_once: bool = False
-    handed_over_at: float = 0.0
-    stored_bytes: int = 0
-    direct_only: bool = False
-
-    @property
-    def is_in_account(self) -> bool:
-        return self.state.is_at_service and self.stored_bytes > 0
-
-    @property
-    def is_handed_over(self) -> bool:
-        return self.state.is_at_service and self.handed_over_at > 0.0 and not self.direct_only
-
-
 class ListedJob(msgspec.Struct, gc=False):
     """What a list shows of a job; see `Job`."""
 
@@ -245,13 +225,12 @@ class ListedJob(msgspec.Struct, gc=False):
     kind: Kind
     connection: str
     created_at: float
-    is_sent: bool = False
-    paused_because: str = ""
-    deleted_at: float = 0.0
-    reused: int = 0
-    reused_lost: int = 0
-    account_problem: str = ""
-    batches: Sequence[ListedBatch] = ()
+    is_sent: bool
+    paused_because: str
+    reused: int
+    reused_lost: int
+    account_problem: str
+    batches: Sequence[Batch]
 
     @property
     def state(self) -> JobState:

@@ -14,7 +14,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.outcomes import JobMetadata
 from cfbatch_gui.core.results.unit_vectors import Progress, UnitVectors, unit_vectors
-from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, expect, match, read_run
+from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.requests import EmbedRequest, encode_request
 
@@ -107,7 +107,7 @@ async def embed_sentence(
 
 
 def _vector(raw: bytes, request: EmbedRequest, embeddings: Embeddings) -> NDArray[np.float32]:
-    (matched,) = match(read_run(raw), [expect(request)], dimension=embeddings.dimension)
+    (matched,) = match(read_run(raw), [request], dimension=embeddings.dimension)
     if isinstance(matched, Refused):
         raise ServiceRefused(message("The service did not take this sentence."), detail=matched.error)
     if not isinstance(matched, Embedded):

@@ -82,6 +82,10 @@ class Paths:
         """What checks of the service have found out about a connection."""
         return self.root / "learned" / f"{connection_id}.json"
 
+    def has_ledger(self) -> bool:
+        """Whether there is one, and it is not empty."""
+        return self.ledger.exists() and self.ledger.stat().st_size > 0
+
     def create(self) -> None:
         """Create the folders, accessible to this user only; a power failure does not remove them.
 

@@ -64,11 +64,12 @@ def is_null(raw: msgspec.Raw) -> bool:
     return len(memoryview(raw)) == 4 and bytes(raw) == b"null"
 
 
-def breach(reason: str, detail: str = "") -> ReplyError:
-    """The error for an answer that contradicts itself or the request; `reason` completes the sentence."""
-    return ReplyError(
-        message("The answer to this batch cannot be trusted and was put aside: {reason}.", reason=reason), detail=detail
+def breach(reason: str, detail: str = "", /, **parameters: object) -> ReplyError:
+    """The error for an answer that contradicts itself or the request; `reason` is a message that ends the sentence."""
+    sentence = message(
+        "The answer to this batch cannot be trusted and was put aside: {reason}.", reason=message(reason, **parameters)
     )
+    return ReplyError(sentence, detail=detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +267,11 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
     """The answer to a submit or a poll. Raises ReplyError. Vectors and scores stay undecoded views of `data`."""
     frame = decode(_frame_decoder, data, "answer")
     if frame.success is False:
-        raise breach(message("the service reports a failure where an answer was expected"))
+        raise breach("the service reports a failure where an answer was expected")
     body = frame if frame.result is None else frame.result
     request_id = body.request_id or frame.request_id or ""
     if frame.request_id and frame.request_id != request_id:
-        raise breach(message("it names two batches"))
+        raise breach("it names two batches")
     elements = _elements(body)
     if elements or (elements is not None and body.status is None):
         return Finished(tuple(elements), read_usage(body.usage), request_id)
@@ -279,7 +280,7 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
         return Queued(request_id, decode(_model_decoder, body.model, "model") or "", status or "queued")
     if status:
         return Waiting(status)
-    raise breach(message("it says neither that the batch is waiting nor what came out"))
+    raise breach("it says neither that the batch is waiting nor what came out")
 
 
 def is_request_id(text: str) -> bool:
@@ -289,7 +290,7 @@ def is_request_id(text: str) -> bool:
 
 def _elements(body: _Body) -> list[Element] | None:
     if body.responses and body.results:
-        raise breach(message("it holds two lists of results"))
+        raise breach("it holds two lists of results")
     return body.responses or body.results or (body.responses if body.responses is not None else body.results)
 
 
@@ -308,33 +309,27 @@ def _counted(tokens: int | float | None) -> int:
     return int(tokens) if tokens and 0 < tokens < _MOST_TOKENS else 0
 
 
-class _BareOutput(Output, frozen=True):
+class _RunOutput(Output, frozen=True):
+    success: bool | None = None
     usage: msgspec.Raw = NULL
     request_id: msgspec.Raw = NULL  # of an answer about a batch, as are the next two
     responses: msgspec.Raw = NULL
     results: msgspec.Raw = NULL
 
 
-class _RunFrame(_BareOutput, frozen=True):
-    success: bool | None = None
-
-
-_run_decoder: Final = msgspec.json.Decoder(_RunFrame)
-_bare_output_decoder: Final = msgspec.json.Decoder(_BareOutput)
+_run_decoder: Final = msgspec.json.Decoder(_RunOutput)
 
 
 def read_run(data: bytes) -> Finished:
     """The answer to a synchronous call, as that of a batch of one request. Raises ReplyError."""
     frame = decode(_run_decoder, data, "answer")
     if frame.success is False:
-        raise breach(message("the service reports a failure where an answer was expected"))
-    output: _BareOutput = frame
-    if frame.success is not None:
-        output = decode(_bare_output_decoder, frame.result, "answer")
+        raise breach("the service reports a failure where an answer was expected")
+    output = frame if frame.success is None else decode(_run_decoder, frame.result, "answer")
     if not all(map(is_null, (frame.request_id, output.request_id, output.responses, output.results))):
-        raise breach(message("it is the answer to a batch, and this was a single request"))
-    usage: Usage | None = read_usage(output.usage)
-    return Finished((Element(id=0, result=output, success=True),), usage, is_synchronous=True)
+        raise breach("it is the answer to a batch, and this was a single request")
+    element = Element(id=0, result=output, success=True)
+    return Finished((element,), read_usage(output.usage), is_synchronous=True)
 
 
 class _Score(msgspec.Struct, gc=False):
@@ -376,39 +371,31 @@ def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
     for entry in scores:
         if not 0 <= entry.id < count:
             raise breach(
-                message("{where} has a score for a context that was not sent", where=where),
-                f"context id {entry.id} of {count}",
+                "{where} has a score for a context that was not sent", f"context id {entry.id} of {count}", where=where
             )
         if values[entry.id] is not None:
-            raise breach(message("{where} has two scores for one context", where=where), f"context id {entry.id}")
+            raise breach("{where} has two scores for one context", f"context id {entry.id}", where=where)
         if not abs(entry.score) <= MAX_SCORE:
             raise breach(
-                message("{where} has a score that is out of bounds", where=where),
-                f"context id {entry.id}: {entry.score:g}",
+                "{where} has a score that is out of bounds", f"context id {entry.id}: {entry.score:g}", where=where
             )
         values[entry.id] = entry.score
     if len(scores) != count:
-        raise breach(
-            message("{where} has {scores} scores for {count} contexts", where=where, scores=len(scores), count=count)
-        )
+        raise breach("{where} has {scores} scores for {count} contexts", where=where, scores=len(scores), count=count)
     return np.array(values, dtype=np.float64)
 
 
 def find_vectors(output: Output, count: int, where: str) -> Vectors:
     """Check an element's vectors without decoding them. Raises ReplyError unless there is one set that fits `count`."""
     has_response, has_data = not is_null(output.response), not is_null(output.data)
-    if has_response == has_data:
-        raise breach(
-            message("{where} has two sets of vectors", where=where)
-            if has_data
-            else message("{where} has no vectors", where=where)
-        )
+    if has_response and has_data:
+        raise breach("{where} has two sets of vectors", where=where)
+    if not has_response and not has_data:
+        raise breach("{where} has no vectors", where=where)
     rows = output.data if has_data else output.response
     found = _count_rows(rows)
     if found != count:
-        raise breach(
-            message("{where} has {vectors} vectors for {count} texts", where=where, vectors=max(found, 0), count=count)
-        )
+        raise breach("{where} has {vectors} vectors for {count} texts", where=where, vectors=max(found, 0), count=count)
     pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
     return Vectors(where, rows, count, _declared_dimension(output.shape, count, where), pooling)
 
@@ -417,7 +404,7 @@ def count_vectors(output: Output, where: str) -> int:
     """How many vectors an element holds. Raises ReplyError when it holds none."""
     found = _count_rows(output.response if is_null(output.data) else output.data)
     if found < 1:
-        raise breach(message("{where} has no vectors", where=where))
+        raise breach("{where} has no vectors", where=where)
     return found
 
 
@@ -431,9 +418,7 @@ def _declared_dimension(shape: msgspec.Raw, count: int, where: str) -> int:
         return 0
     rows, dimension = decode(_shape_decoder, shape, f"{where}, shape")
     if rows != count or dimension != int(dimension) or dimension < 1:
-        raise breach(
-            message("{where} declares another shape than was asked for", where=where), f"shape [{rows}, {dimension}]"
-        )
+        raise breach("{where} declares another shape than was asked for", f"shape [{rows}, {dimension}]", where=where)
     return int(dimension)
 
 
@@ -449,7 +434,7 @@ def decode_vectors(vectors: Vectors, dimension: int | None) -> NDArray[np.float3
     for row in range(vectors.count):
         start, end = text.find(_OPEN, position), text.find(_CLOSE, position) + 1
         if text[:1] != _OPEN or start < 0 or text[position:start].strip() != (b"," if row else b""):
-            raise breach(message("{where} has something else among its vectors", where=where))
+            raise breach("{where} has something else among its vectors", where=where)
         numbers = decode(_row_decoder, view[start:end], f"{where}, vector {row}")
         if table is None:
             dimension = dimension or len(numbers)
@@ -457,44 +442,23 @@ def decode_vectors(vectors: Vectors, dimension: int | None) -> NDArray[np.float3
             packing = struct.Struct(f"={dimension}f")
         if len(numbers) != dimension:
             raise breach(
-                message("{where} has a vector of another length", where=where),
-                f"{len(numbers)} numbers, not {dimension}",
+                "{where} has a vector of another length", f"{len(numbers)} numbers, not {dimension}", where=where
             )
         try:
             packing.pack_into(table[row].data, 0, *numbers)
         except OverflowError as error:
-            raise breach(message("{where} has a number that is out of bounds", where=where), f"vector {row}") from error
+            raise breach("{where} has a number that is out of bounds", f"vector {row}", where=where) from error
         position = end
     if table is None or text[position:].strip() != _CLOSE:
-        raise breach(message("{where} has something else among its vectors", where=where))
+        raise breach("{where} has something else among its vectors", where=where)
     if not table.any(axis=1).all():
-        raise breach(message("{where} has a vector of nothing but zeros", where=where))
+        raise breach("{where} has a vector of nothing but zeros", where=where)
     return table
-
-
-__all__ = [
-    "Answer",
-    "Answered",
-    "Element",
-    "Embedded",
-    "Expected",
-    "Finished",
-    "Matched",
-    "Queued",
-    "Refused",
-    "Scored",
-    "Usage",
-    "Waiting",
-    "expect",
-    "match",
-    "read_answer",
-    "what_it_holds",
-]
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an answer must hold for one request: `count` scores or vectors."""
+    """What an answer holds for one request: `count` scores or vectors."""
 
     reference: str
     kind: AnswerKind
@@ -526,39 +490,27 @@ class Refused:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What an element holds, read without knowledge of the request."""
-
-    kind: AnswerKind
-    count: int
-
-
+Wanted: TypeAlias = Expected | Request
 Matched: TypeAlias = Scored | Embedded | Refused
 
 _output_decoder: Final = msgspec.json.Decoder(Output)
 _entries_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def expect(request: Request) -> Expected:
-    """What the answer to a request must hold."""
-    return Expected(request.reference, request.answer_kind, request.count)
-
-
-def what_it_holds(element: Element) -> Answered | None:
-    """None if the element failed. Raises ReplyError."""
+def what_it_holds(element: Element) -> Expected | None:
+    """Without knowledge of the request; None if the element failed. Raises ReplyError."""
     where = message("the result for request {number}", number=(element.id or 0) + 1)
     output = _output(element, where)
     if output is None:
         return None
     if is_null(output.data) and bytes(memoryview(output.response)[:200]).lstrip(b"[ \t\r\n").startswith(b"{"):
-        return Answered("scores", len(decode(_entries_decoder, output.response, where)))
-    return Answered("embeddings", count_vectors(output, where))
+        return Expected("", "scores", len(decode(_entries_decoder, output.response, where)))
+    return Expected("", "embeddings", count_vectors(output, where))
 
 
 def match(
     finished: Finished,
-    expected: Sequence[Expected],
+    expected: Sequence[Wanted],
     *,
     dimension: int | None = None,
     references_required: bool = False,
@@ -577,7 +529,7 @@ def match(
     tables = [item[1] for item in prepared if isinstance(item, tuple)]
     dimension = _agreed_dimension(tables, dimension)
     if len({table.pooling for table in tables if table.pooling}) > 1:
-        raise breach(message("it mixes vectors of different kinds"), "pooling differs between elements")
+        raise breach("it mixes vectors of different kinds", "pooling differs between elements")
     for item in prepared:
         if isinstance(item, tuple):
             index, table = item
@@ -588,7 +540,7 @@ def match(
             yield item
 
 
-def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list[Element]:
+def _in_order(elements: Sequence[Element], expected: Sequence[Wanted]) -> list[Element]:
     by_reference: dict[str, int | None] = {}
     for index, wanted in enumerate(expected):
         by_reference[wanted.reference] = None if wanted.reference in by_reference else index
@@ -596,18 +548,20 @@ def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list
     for element in elements:
         index = _index(element, expected, by_reference)
         if ordered[index] is not None:
-            raise breach(message("the result for request {number} is there twice", number=index + 1))
+            raise breach("the result for request {number} is there twice", number=index + 1)
         ordered[index] = element
     missing = [index + 1 for index, element in enumerate(ordered) if element is None]
     if missing:
         raise breach(
-            message("{missing} of {expected} results are missing", missing=len(missing), expected=len(expected)),
+            "{missing} of {expected} results are missing",
             f"first missing: request {missing[0]}",
+            missing=len(missing),
+            expected=len(expected),
         )
     return [element for element in ordered if element is not None]
 
 
-def _index(element: Element, expected: Sequence[Expected], by_reference: dict[str, int | None]) -> int:
+def _index(element: Element, expected: Sequence[Wanted], by_reference: dict[str, int | None]) -> int:
     reference = element.external_reference or None
     if reference is not None and reference not in by_reference:
         raise ForeignReply(
@@ -616,18 +570,17 @@ def _index(element: Element, expected: Sequence[Expected], by_reference: dict[st
         )
     if element.id is not None:
         if not 0 <= element.id < len(expected):
-            raise breach(
-                message("it has a result for a request that was not sent"), f"id {element.id} of {len(expected)}"
-            )
+            raise breach("it has a result for a request that was not sent", f"id {element.id} of {len(expected)}")
         if reference is not None and reference != expected[element.id].reference:
             raise breach(
-                message("the result for request {number} carries the mark of another", number=element.id + 1),
+                "the result for request {number} carries the mark of another",
                 f"id {element.id}, external_reference {reference[:80]!r}",
+                number=element.id + 1,
             )
         return element.id
     index = None if reference is None else by_reference[reference]
     if index is None:
-        raise breach(message("a result does not say which request it belongs to"), f"external_reference {reference!r}")
+        raise breach("a result does not say which request it belongs to", f"external_reference {reference!r}")
     return index
 
 
@@ -653,16 +606,14 @@ def _output(element: Element, where: str) -> Output | None:
         result = decode(_output_decoder, result.result, where)
     if _has_failed(element):
         return None
+    if result is None:
+        raise breach("{where} is empty", where=where)
     if not isinstance(result, Output):
-        raise breach(
-            message("{where} is empty", where=where)
-            if result is None
-            else message("{where} is of an unknown form", where=where)
-        )
+        raise breach("{where} is of an unknown form", where=where)
     return result
 
 
-def _prepare(element: Element, wanted: Expected, index: int) -> Scored | Refused | tuple[int, Vectors]:
+def _prepare(element: Element, wanted: Wanted, index: int) -> Scored | Refused | tuple[int, Vectors]:
     where = message("the result for request {number}", number=index + 1)
     result = _output(element, where)
     if result is None:
@@ -684,12 +635,10 @@ def _agreed_dimension(tables: Sequence[Vectors], dimension: int | None) -> int |
     for table in tables:
         if table.declared and dimension and table.declared != dimension:
             raise breach(
-                message(
-                    "{where} has vectors of {declared} numbers, not {dimension}",
-                    where=table.where,
-                    declared=table.declared,
-                    dimension=dimension,
-                )
+                "{where} has vectors of {declared} numbers, not {dimension}",
+                where=table.where,
+                declared=table.declared,
+                dimension=dimension,
             )
         dimension = dimension or table.declared or None
     return dimension

@@ -40,44 +40,33 @@ class Token:
         raise TypeError("a token is not stored")
 
 
+_NO_TOKENS: Final = {  # by what the text looks like
+    r"(?!.)": message("There is no API token yet. Create one in the Cloudflare dashboard and paste it here."),
+    r"(?![!-~]+\Z)": message(
+        "This is not an API token: it holds a space, a line break or a letter no token has. Copy it once more."
+    ),
+    r"cfk_|[0-9a-f]{37}\Z": message(
+        "This is a global API key, which may do everything in your account. Create an API token with the "
+        "permissions Workers AI Read and Workers AI Edit instead."
+    ),
+    r"v1\.0-": message("This is an Origin CA key. Create an API token in the Cloudflare dashboard instead."),
+    f"(?!.{{{MIN_LENGTH}}})": message("This is too short for an API token. Copy the whole token, and nothing else."),
+    f".{{{MAX_LENGTH + 1}}}": message("This is too long for an API token. Copy the whole token, and nothing else."),
+}
+
+
 def check_form(text: str) -> Token:
     """The API token in a pasted text. Raises NotConnected, whose message never holds the text."""
-    cleaned = text.strip(" \t\r\n\ufeff\u200b\u00a0")
-    cleaned = _LEAD.sub("", cleaned.strip(_QUOTES)).strip(_QUOTES + " ")
-    if not cleaned:
-        raise NotConnected(
-            message("There is no API token yet. Create one in the Cloudflare dashboard and paste it here.")
-        )
-    if not re.fullmatch(r"[!-~]+", cleaned):
-        raise NotConnected(
-            message(
-                "This is not an API token: it holds a space, a line break or a letter no token has. Copy it once more."
-            )
-        )
-    if cleaned.startswith("cfk_") or re.fullmatch(r"[0-9a-f]{37}", cleaned):
-        raise NotConnected(
-            message(
-                "This is a global API key, which may do everything in your account. Create an API token with the "
-                "permissions Workers AI Read and Workers AI Edit instead."
-            )
-        )
-    if cleaned.startswith("v1.0-"):
-        raise NotConnected(
-            message("This is an Origin CA key. Create an API token in the Cloudflare dashboard instead.")
-        )
-    if not MIN_LENGTH <= len(cleaned) <= MAX_LENGTH:
-        raise NotConnected(
-            message("This is too short for an API token. Copy the whole token, and nothing else.")
-            if len(cleaned) < MIN_LENGTH
-            else message("This is too long for an API token. Copy the whole token, and nothing else.")
-        )
+    cleaned = _cleaned(text)
+    for form, sentence in _NO_TOKENS.items():
+        if re.match(form, cleaned, re.DOTALL):
+            raise NotConnected(sentence)
     return Token(cleaned)
 
 
 def check_secret(text: str) -> Token:
     """The user's own secret for a Worker or a gateway, from a pasted text. Raises NotConnected."""
-    cleaned = text.strip(" \t\r\n\ufeff\u200b\u00a0")
-    cleaned = _LEAD.sub("", cleaned.strip(_QUOTES)).strip(_QUOTES + " ")
+    cleaned = _cleaned(text)
     if not cleaned:
         raise NotConnected(message("There is no secret yet. Paste the one that the Worker was given."))
     if not re.fullmatch(r"[!-~]+", cleaned) or len(cleaned) > MAX_LENGTH:
@@ -88,6 +77,10 @@ def check_secret(text: str) -> Token:
             )
         )
     return Token(cleaned)
+
+
+def _cleaned(text: str) -> str:
+    return _LEAD.sub("", text.strip(" \t\r\n\ufeff\u200b\u00a0").strip(_QUOTES)).strip(_QUOTES + " ")
 
 
 _INVISIBLE: Final = "\ufeff\u200b\u2060"

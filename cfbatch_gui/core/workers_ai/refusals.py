@@ -11,8 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
-from enum import Enum
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from cfbatch_gui.core.errors import (
     Action,
@@ -30,201 +29,140 @@ from cfbatch_gui.core.workers_ai.catalogue import next_reset
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, MAX_RETRY_AFTER_SECONDS
 
 
-class Meaning(Enum):
-    """The class of error that `refusal` makes."""
-
-    TOKEN = "token"  # noqa: S105 - not a secret
-    BUSY = "busy"
-    DAY_USED_UP = "day used up"
-    NO_QUEUE = "no queue"
-    GONE = "gone"
-    TOO_MANY = "too many texts"
-    REFUSED = "refused"
-
-
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One kind of refusal, by one of `codes` (() is any) and `words`, a regular expression, in its message.
 
-    `wait` is in seconds, for BUSY without a Retry-After. `alone` is the sentence where the program does not go on
-    by itself.
+    `wait` is in seconds, for ServiceBusy without a Retry-After; None waits for the day's end.
     """
 
     codes: tuple[int, ...]
-    meaning: Meaning
     sentence: Message
-    action: Action = Action.NONE
+    error: type[ServiceRefused] | type[TokenRefused] = ServiceRefused
+    action: Action | None = None
     words: str = ""
-    wait: float = 0.0
-    alone: Message | None = None
+    wait: float | None = 0.0
 
 
 _MODEL_FAILED: Final = 5001  # the one code that is documented with HTTP 500
 TOKEN_REFUSED: Final = message("{service} refused the API token. Sending has stopped; nothing was lost.")
+_GOES_ON: Final = message("{sentence} The program goes on by itself.")
+_NOT_KNOWN: Final = Rule(
+    (7000, 7003),
+    message("{service} does not know this account or this model. Check the account ID and the model's name."),
+    action=Action.OPEN_CONNECTION,
+)
+_RETIRED: Final = Rule((5028,), message("{service} has retired this model. Choose another model."))
+_TOO_LARGE: Final = Rule(
+    (3006,),
+    message("The batch is too large for {service}. Send it in smaller batches."),
+    action=Action.SMALLER_BATCHES,
+)
 
 # The first rule that applies is used. The service's own message is never part of a sentence, only of the detail.
 RULES: Final = (
     Rule(
         (),
-        Meaning.REFUSED,
         message("A text is too long for the model. Shorten it, or let long texts be cut off."),
         words="sequence too long",
     ),
     Rule(
         (),
-        Meaning.TOO_MANY,
         message("The texts of a request are too long together for the model. Send fewer of them at a time."),
+        TooManyTexts,
         words="max context reached",
     ),
     Rule(
         (5006, 3030, 5004, 3003),
-        Meaning.TOO_MANY,
         message("The model takes fewer texts in one request than this one has. Send fewer of them at a time."),
+        TooManyTexts,
         words=r"maxitems|\barray\b[^,;]*(?:<=|at most|too long)|(?:<=|at most|more than) \d+ (?:items|strings|texts)"
         r"|length of '[^']*/(?:text|documents|queries)' must be <=",
     ),
-    Rule(
-        # 6003 and 6111: the Authorization header has the wrong form; 9109: the token is not valid.
-        (10000, 1000, 9106, 9109, 6003, 6111),
-        Meaning.TOKEN,
-        TOKEN_REFUSED,
-    ),
+    # 6003 and 6111: the Authorization header has the wrong form; 9109: the token is not valid.
+    Rule((10000, 1000, 9106, 9109, 6003, 6111), TOKEN_REFUSED, TokenRefused),
     Rule(
         (3036, 4006),
-        Meaning.DAY_USED_UP,
         message(
             "Today's free neurons are used up. The program goes on by itself with tomorrow's; a paid plan goes on "
             "at once."
         ),
+        ServiceBusy,
+        wait=None,
     ),
-    Rule(
-        (3021,),
-        Meaning.BUSY,
-        message("{service} takes no more requests in this minute. The program goes on by itself."),
-        wait=60.0,
-        alone=message("{service} takes no more requests in this minute."),
-    ),
-    Rule(
-        (3040,),
-        Meaning.BUSY,
-        message("{service} has no capacity for this model just now. The program goes on by itself."),
-        wait=15.0,
-        alone=message("{service} has no capacity for this model just now."),
-    ),
-    Rule(
-        (7000, 7003),
-        Meaning.REFUSED,
-        message("{service} does not know this account or this model. Check the account ID and the model's name."),
-        Action.OPEN_CONNECTION,
-    ),
-    Rule((5007, 3042), Meaning.REFUSED, message("{service} has no model of this name. Choose another model.")),
-    Rule((5028,), Meaning.REFUSED, message("{service} has retired this model. Choose another model.")),
+    Rule((3021,), message("{service} takes no more requests in this minute."), ServiceBusy, wait=60.0),
+    Rule((3040,), message("{service} has no capacity for this model just now."), ServiceBusy, wait=15.0),
+    _NOT_KNOWN,
+    Rule((5007, 3042), message("{service} has no model of this name. Choose another model.")),
+    _RETIRED,
     Rule(
         (8007,),
-        Meaning.NO_QUEUE,
         message("This model takes no batches at present. The texts can be sent one request at a time instead."),
+        QueueNotSupported,
         words="support request queu",
     ),
     Rule(
         (5504,),
-        Meaning.GONE,
         message(
             "{service} does not know this batch, or no longer. Its results cannot be collected; the batch can be "
             "sent again, which is paid for again."
         ),
+        RequestGone,
     ),
-    Rule(
-        (3006,),
-        Meaning.REFUSED,
-        message("The batch is too large for {service}. Send it in smaller batches."),
-        Action.SMALLER_BATCHES,
-    ),
+    _TOO_LARGE,
     Rule(
         (5006, 3030, 5004, 3003),
-        Meaning.REFUSED,
         message("{service} did not accept the texts as they are. The details hold its reason."),
     ),
     Rule(
         (3007, 3008, 3046),
-        Meaning.REFUSED,
         message("The model took too long at {service}, and the work was stopped there."),
-        Action.RETRY,
+        action=Action.RETRY,
     ),
-    Rule(
-        (5018, 3041),
-        Meaning.REFUSED,
-        message("This account may not use this model. Choose another model, or another account."),
-    ),
+    Rule((5018, 3041), message("This account may not use this model. Choose another model, or another account.")),
     Rule(
         (5016,),
-        Meaning.REFUSED,
         message("The terms of this model have not been accepted yet. Accept them on {service}'s page of the model."),
     ),
-    Rule((3023,), Meaning.REFUSED, message("{service} has blocked this account. Only its support can help.")),
-    Rule((5035,), Meaning.REFUSED, message("This model needs a paid plan at {service}.")),
+    Rule((3023,), message("{service} has blocked this account. Only its support can help.")),
+    Rule((5035,), message("This model needs a paid plan at {service}.")),
     Rule(
         (_MODEL_FAILED,),
-        Meaning.REFUSED,
         message("The model failed at {service}, and no part of the batch has a result."),
-        Action.RETRY,
+        action=Action.RETRY,
     ),
     Rule(
         (2009,),
-        Meaning.TOKEN,
         message("The AI Gateway asks for a token of its own, or refused the one it got. Enter the gateway's token."),
+        TokenRefused,
     ),
     Rule(
         (2001,),
-        Meaning.REFUSED,
         message("There is no AI Gateway of this name in the account. Check the gateway's name."),
-        Action.OPEN_CONNECTION,
+        action=Action.OPEN_CONNECTION,
     ),
 )
 
 # Refusals without a known code, by HTTP status; 0 is any other.
 STATUS_RULES: Final = {
-    401: Rule((), Meaning.TOKEN, TOKEN_REFUSED),
+    401: Rule((), TOKEN_REFUSED, TokenRefused),
     403: Rule(
         (),
-        Meaning.TOKEN,
         message("{service} does not let this API token use the account. Sending has stopped; nothing was lost."),
+        TokenRefused,
     ),
-    404: Rule(
-        (),
-        Meaning.REFUSED,
-        message("{service} does not know this account or this model. Check the account ID and the model's name."),
-        Action.OPEN_CONNECTION,
-    ),
-    408: Rule(
-        (),
-        Meaning.BUSY,
-        message("{service} stopped waiting for the request. The program goes on by itself."),
-        alone=message("{service} stopped waiting for the request."),
-    ),
-    410: Rule((), Meaning.REFUSED, message("{service} has retired this model. Choose another model.")),
-    413: Rule(
-        (),
-        Meaning.REFUSED,
-        message("The batch is too large for {service}. Send it in smaller batches."),
-        Action.SMALLER_BATCHES,
-    ),
+    404: _NOT_KNOWN,
+    408: Rule((), message("{service} stopped waiting for the request."), ServiceBusy),
+    410: _RETIRED,
+    413: _TOO_LARGE,
     429: Rule(
         (),
-        Meaning.BUSY,
-        message(
-            "{service} was asked too often, by this program or by others with the same account. The program goes on "
-            "by itself."
-        ),
+        message("{service} was asked too often, by this program or by others with the same account."),
+        ServiceBusy,
         wait=BLOCK_SECONDS,
-        alone=message("{service} was asked too often, by this program or by others with the same account."),
     ),
-    500: Rule(
-        (),
-        Meaning.BUSY,
-        message("{service} has a fault of its own just now. The program goes on by itself."),
-        alone=message("{service} has a fault of its own just now."),
-    ),
-    0: Rule((), Meaning.REFUSED, message("{service} refused the request. The details hold its reason.")),
+    500: Rule((), message("{service} has a fault of its own just now."), ServiceBusy),
+    0: Rule((), message("{service} refused the request. The details hold its reason.")),
 }
 
 # Code 8007 in answer to a poll concerns the model, not the batch, which was accepted while the model took batches and
@@ -248,24 +186,16 @@ def refusal(
     For a submit the caller first handles HTTP 408 and 5xx, which leave its outcome unknown.
     """
     code, rule = _find_rule(status, errors)
-    sentence = rule.sentence.filled(service=service)
-    detail = _detail(status, errors)
-    match rule.meaning:
-        case Meaning.TOKEN:
-            return TokenRefused(sentence, detail=detail, code=code, status=status)
-        case Meaning.DAY_USED_UP:
-            return ServiceBusy(sentence, retry_after=next_reset(now) - now, detail=detail, code=code)
-        case Meaning.BUSY:
-            asked = read_retry_after(retry_after, now)
-            return ServiceBusy(sentence, retry_after=rule.wait if asked is None else asked, detail=detail, code=code)
-        case Meaning.NO_QUEUE:
-            return QueueNotSupported(sentence, detail=detail, code=code)
-        case Meaning.GONE:
-            return RequestGone(sentence, detail=detail, code=code)
-        case Meaning.REFUSED:
-            return ServiceRefused(sentence, detail=detail, code=code, action=rule.action)
-        case Meaning.TOO_MANY:
-            return TooManyTexts(sentence, detail=detail, code=code)
+    sentence, detail = rule.sentence.filled(service=service), _detail(status, errors)
+    if issubclass(rule.error, TokenRefused):
+        return rule.error(sentence, detail=detail, code=code, status=status)
+    if not issubclass(rule.error, ServiceBusy):
+        return rule.error(sentence, detail=detail, code=code, action=rule.action)
+    if rule.wait is None:
+        return rule.error(sentence, retry_after=next_reset(now) - now, detail=detail, code=code)
+    asked = read_retry_after(retry_after, now)
+    wait = rule.wait if asked is None else asked
+    return rule.error(_GOES_ON.filled(sentence=sentence), retry_after=wait, detail=detail, code=code)
 
 
 class Refuse(Protocol):
@@ -274,13 +204,10 @@ class Refuse(Protocol):
     ) -> UserError: ...
 
 
-_ALONE = {rule.sentence.template: rule.alone for rule in (*RULES, *STATUS_RULES.values()) if rule.alone is not None}
-
-
 def without_going_on(sentence: str) -> str:
     """The sentence for a call that is not made again by itself."""
-    if isinstance(sentence, Message) and (alone := _ALONE.get(sentence.template)):
-        return alone.filled(**sentence.parameters)
+    if isinstance(sentence, Message) and sentence.template == _GOES_ON.template:
+        return cast(Message, sentence.parameters["sentence"])
     return sentence
 
 
@@ -311,8 +238,7 @@ def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:
     for error in errors:
         said = error.message.casefold()
         for rule in RULES:
-            passes = rule.meaning in (Meaning.BUSY, Meaning.DAY_USED_UP)
-            if status >= 500 and error.code != _MODEL_FAILED and not passes:
+            if status >= 500 and error.code != _MODEL_FAILED and rule.error is not ServiceBusy:
                 continue  # a fault of the service's own, which says nothing of the token or the batch
             if (not rule.codes or error.code in rule.codes) and re.search(rule.words, said):
                 return error.code, rule

@@ -33,7 +33,7 @@ class RankRequest:
             raise ValueError("a query and every context have at least one character, and there is a context")
 
     @property
-    def answer_kind(self) -> AnswerKind:
+    def kind(self) -> AnswerKind:
         return "embeddings" if self.query is None else "scores"
 
     @property
@@ -58,7 +58,7 @@ class EmbedRequest:
             raise ValueError("several texts go as an array")
 
     @property
-    def answer_kind(self) -> AnswerKind:
+    def kind(self) -> AnswerKind:
         return "embeddings"
 
     @property

@@ -41,16 +41,9 @@ class TrafficLog:
         self._size = path.stat().st_size if path.exists() else 0
 
     def note(self, connection: str, exchange: Exchange, *, now: float) -> None:
+        one = exchange
         line = msgspec.json.encode(
-            Entry(
-                round(now, 3),
-                exchange.host,
-                connection,
-                exchange.what,
-                exchange.sent,
-                exchange.received,
-                exchange.status,
-            )
+            Entry(round(now, 3), one.host, connection, one.what, one.sent, one.received, one.status)
         )
         try:
             with open(self._path, "ab", opener=own_opener) as stream:

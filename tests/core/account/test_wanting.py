@@ -138,7 +138,7 @@ def test_a_list_of_jobs_knows_it_too(tmp_path: Path) -> None:
     sent = replace(sent, account_problem="It has stopped.")
     paths = Paths(tmp_path)
     with closing(Ledger.open(paths)) as ledger:
-        ledger.save_plan(sent, sent.batches)
+        ledger.put(sent, sent.batches)
     (listed,) = Ledger.listed(paths)
     assert account_progress(listed) == account_progress(sent)
     assert listed.account_problem == sent.account_problem

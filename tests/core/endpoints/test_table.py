@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import RequestGone
-from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, expect, match, read_run
+from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare, gateway, worker
@@ -133,7 +133,7 @@ async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:
         reply = await client.ask(MODEL, queued.request_id)
         assert isinstance(reply, Reply)
         finished = reply.finished
-    return list(match(finished, [expect(request) for request in requests]))
+    return list(match(finished, requests))
 
 
 @pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)

@@ -95,7 +95,7 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     bench.faulty.follow()
     other = Batch(job.id, 2, BatchState.PLANNED, 1, 1, 1)
-    bench.ledger.save_plan(job, (*job.batches, other))
+    bench.ledger.put(job, (*job.batches, other))
     repack = packing.repack_failed
 
     def while_the_other_leaves(*arguments: object) -> object:

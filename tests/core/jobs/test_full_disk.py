@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.ledger import SIZE, Ledger
+from cfbatch_gui.core.jobs.store.ledger import RESERVE_BYTES, Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from tests.bodies import body_of
@@ -52,11 +52,11 @@ def test_an_accepted_batch_is_written_down_on_a_full_disk(small_disk: Path) -> N
     paths = Paths(small_disk / "data")
     paths.create()
     ledger = Ledger.open(paths)
-    assert paths.reserve_file.stat().st_size == SIZE
+    assert paths.reserve_file.stat().st_size == RESERVE_BYTES
     batch = Batch("job00001", 1, BatchState.SENDING, 1, 1, 10)
-    ledger.save_plan(a_job(1), [batch])
+    ledger.put(a_job(1), [batch])
     fill_up(small_disk)
-    ledger.save_plan(a_job(2), [])  # deletes the reserve file
+    ledger.put(a_job(2), [])  # deletes the reserve file
     assert not paths.reserve_file.exists()
     ledger.close()
     again = Ledger.open(paths)
@@ -93,15 +93,15 @@ def test_when_nothing_is_left_to_give_up_the_old_state_stays(small_disk: Path) -
     paths = Paths(small_disk / "data")
     paths.create()
     ledger = Ledger.open(paths)
-    ledger.save_job(a_job(1))
+    ledger.put(a_job(1))
     ledger.make_room()
     fill_up(small_disk)
     with pytest.raises(DiskFull, match="disk is full"):
         for number in range(2, 200):
-            ledger.save_job(a_job(number))
+            ledger.put(a_job(number))
     known = {job.id for job in ledger.jobs()}
     (small_disk / "filler").unlink()
-    ledger.save_job(a_job(999))  # works again once there is room
+    ledger.put(a_job(999))  # works again once there is room
     ledger.close()
     again = Ledger.open(paths)
     assert {job.id for job in again.jobs()} == known | {"job00999"}

@@ -1,18 +1,22 @@
 """The ledger stores jobs, admits one writer, and refuses files that are damaged or of another version."""
 
+import re
 import sqlite3
 import subprocess
 import sys
-import zlib
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.errors import DataError, LedgerDamaged, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions, ListedJob
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
 
 
@@ -27,21 +31,41 @@ def a_job(job_id: str = "abcd2345", name: str = "Ünïcode “job” 日本", cr
     return Job(job_id, name, Kind.EMBED, "@cf/baai/bge-m3", "practice", created_at, options=JobOptions(pooling="cls"))
 
 
-def test_everything_is_there_after_a_restart(paths: Paths) -> None:
+OTHER = {str: "Ünïcode\n“", int: 2**40, float: 0.1 + 0.2, bool: True}
+
+
+def other_values(kind: type[Any]) -> dict[str, Any]:
+    """Another value than the default for each field that has a plain one."""
+    return {each.name: OTHER[type(each.default)] for each in fields(kind) if type(each.default) in OTHER}
+
+
+def a_ledger(paths: Paths) -> Ledger:
+    """With a job of one batch that is at the service."""
+    job = replace(a_job(), **{**other_values(Job), "deleted_at": 0.0}, tags=("a", "ü"))
+    batch = Batch(job.id, 1, BatchState.QUEUED, 3, 30, 999, earlier=(Attempt(1.0, 2, 3), Attempt(0.1 + 0.2, 2)))
+    batch = replace(batch, **other_values(Batch))
+    batch = replace(batch, attempt="an attempt", request_id="a request", error=message("{n} texts", n=3))
     ledger = Ledger.open(paths)
-    batch = Batch("abcd2345", 1, BatchState.QUEUED, 3, 30, 999, request_id="r-1", error="because")
-    saved = ledger.save_plan(a_job(), [batch])
-    ledger.close()
-    again = Ledger.open(paths)
-    assert again.jobs() == (saved,) and again.batch("abcd2345", 1) == batch
-    again.close()
+    ledger.put(job, [batch])
+    return ledger
+
+
+def test_everything_is_there_after_a_restart(paths: Paths) -> None:
+    with closing(a_ledger(paths)) as ledger:
+        saved = ledger.jobs()
+    for opened in (Ledger.open, Ledger.open_read_only):
+        with closing(opened(paths)) as again:
+            assert again.jobs() == saved and again.jobs()[0].batches[0].state is BatchState.QUEUED
+    (listed,) = Ledger.listed(paths)
+    assert all(getattr(listed, name) == getattr(saved[0], name) for name in ListedJob.__struct_fields__[:-1])
+    assert (listed.state, listed.batches_done) == (saved[0].state, saved[0].batches_done)
 
 
 def test_several_jobs_change_together_or_not_at_all(paths: Paths) -> None:
     ledger = Ledger.open(paths)
     batch = Batch("abcd2345", 1, BatchState.QUEUED, 3, 30, 999, request_id="r-1")
-    ledger.save_plan(a_job(), [batch])
-    ledger.save_job(a_job("efgh2345", "other"))
+    ledger.put(a_job(), [batch])
+    ledger.put(a_job("efgh2345", "other"))
     with pytest.raises(UsageError):
         ledger.change_all(["abcd2345", "no such"], lambda job: replace(job, tags=("a",)))
     assert all(job.tags == () for job in ledger.jobs())
@@ -56,7 +80,7 @@ def test_several_jobs_change_together_or_not_at_all(paths: Paths) -> None:
 
 def test_a_second_writer_is_told_and_a_reader_is_let_in(paths: Paths) -> None:
     ledger = Ledger.open(paths)
-    ledger.save_job(a_job())
+    ledger.put(a_job())
     with pytest.raises(DataError, match="already at work"):
         Ledger.open(paths)
     reader = Ledger.open_read_only(paths)
@@ -86,44 +110,65 @@ def test_a_ledger_of_another_version_is_refused_unharmed_and_said_to_be_where_it
     assert paths.ledger.read_bytes() == before
 
 
-_LOOSE = "PRIMARY KEY(job_id, number, value)"  # the columns are stored in the same order
-
-
 def put_in_twice(database: sqlite3.Connection) -> None:
     """Two rows of a batch, each as it was once written, as a page of an older file leaves them."""
     (sql,) = database.execute("SELECT sql FROM sqlite_master WHERE name = 'batches'").fetchone()
     rows = database.execute("SELECT * FROM batches").fetchall()
     database.execute("DROP TABLE batches")
-    database.execute(sql.replace("PRIMARY KEY(job_id, number)", _LOOSE))
-    rows += [(job_id, number, value + b" ", zlib.crc32(value + b" ")) for job_id, number, value, _ in rows]
-    database.executemany("INSERT INTO batches VALUES(?, ?, ?, ?)", rows)
+    # The columns are stored in the same order.
+    database.execute(sql.replace("PRIMARY KEY(job_id, number)", "PRIMARY KEY(job_id, number, state)"))
+    rows += [(*row[:2], "done", *row[3:]) for row in rows]
+    database.executemany(f"INSERT INTO batches VALUES({', '.join('?' * len(rows[0]))})", rows)
     database.execute("PRAGMA writable_schema = 1")
     database.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'batches'", (sql,))
 
 
-@pytest.mark.parametrize("damage", ["row", "header", "a row twice"])
-def test_damage_is_noticed(paths: Paths, damage: str) -> None:
-    ledger = Ledger.open(paths)
-    ledger.save_plan(a_job(), [Batch("abcd2345", 1, BatchState.QUEUED, 3, 30, 999, request_id="r-1")])
-    ledger.close()
-    if damage == "a row twice":
-        with sqlite3.connect(paths.ledger) as database:
-            put_in_twice(database)
-        database.close()
-    elif damage == "row":
-        with sqlite3.connect(paths.ledger) as database:
-            database.execute("UPDATE jobs SET value = replace(value, 'practice', 'practise')")
-        database.close()
-    else:
-        paths.ledger.write_bytes(b"not a database at all" * 400)
-    with pytest.raises(DataError, match="damaged"):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM jobs",
+        "UPDATE metadata SET value = 3",
+        "PRAGMA user_version = 0",
+        "PRAGMA ignore_check_constraints = 1; UPDATE batches SET state = 'sold'",
+        "UPDATE jobs SET options = '{'",
+        "UPDATE jobs SET rows_in = 'many'",
+        put_in_twice,
+    ],
+)
+def test_damage_is_noticed(paths: Paths, damage: str | Callable[[sqlite3.Connection], None]) -> None:
+    a_ledger(paths).close()
+    with closing(sqlite3.connect(paths.ledger)) as database, database:
+        if isinstance(damage, str):
+            database.executescript(damage)
+        else:
+            damage(database)
+    with pytest.raises(LedgerDamaged):
         Ledger.open(paths)
+    with pytest.raises(LedgerDamaged):
+        Ledger.open_read_only(paths)
+
+
+def test_no_bit_flips_unnoticed_in_what_money_depends_on(paths: Paths) -> None:
+    """Neither in the rows nor in the indexes, in which the columns stand behind each other."""
+    with closing(a_ledger(paths)) as ledger:
+        (job,) = ledger.jobs()
+    batch = job.batches[0]
+    known = (job.id, job.connection, job.model, batch.state.value, batch.attempt + batch.request_id)
+    whole = paths.ledger.read_bytes()
+    places = [match for text in known for match in re.finditer(text.encode(), whole)]
+    assert len(places) >= 2 * len(known)
+    for at in (at for match in places for at in range(*match.span())):
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << at % 7
+        paths.ledger.write_bytes(flipped)
+        with pytest.raises(LedgerDamaged):
+            Ledger.open(paths)
 
 
 def test_jobs_are_found_by_id_name_and_the_beginning_of_an_id(paths: Paths) -> None:
     ledger = Ledger.open(paths)
-    ledger.save_job(a_job("aaaa1111", "first"))
-    ledger.save_job(a_job("aaaa2222", "second", 2.0))
+    ledger.put(a_job("aaaa1111", "first"))
+    ledger.put(a_job("aaaa2222", "second", 2.0))
     assert ledger.find("second").id == "aaaa2222"
     assert ledger.find("aaaa1").name == "first"
     with pytest.raises(UsageError, match="fits 2 jobs"):

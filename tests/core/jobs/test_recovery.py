@@ -44,8 +44,7 @@ def garble(ledger: Path) -> None:
 
 def flip(ledger: Path) -> None:
     data = bytearray(ledger.read_bytes())
-    place = data.index(b'"connection"')
-    data[place + 3] ^= 0x10
+    data[data.index(b"cloudflare") + 3] ^= 0x10
     ledger.write_bytes(data)
 
 

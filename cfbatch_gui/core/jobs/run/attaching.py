@@ -19,8 +19,8 @@ from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import (
-    Answered,
     Element,
+    Expected,
     Finished,
     Queued,
     is_request_id,
@@ -137,11 +137,11 @@ def _in_order(elements: Sequence[Element]) -> list[Element]:
     return [placed[index] for index in range(len(elements))]
 
 
-def _count(answered: Answered | None) -> int:
+def _count(answered: Expected | None) -> int:
     return 1 if answered is None else answered.count
 
 
-def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[Answered | None]) -> list[int]:
+def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[Expected | None]) -> list[int]:
     """Items of each request. Of a request that the service failed at, the answer does not say how many it had."""
     with folder.open(read_only=True) as database:
         if kind is Kind.RANK:

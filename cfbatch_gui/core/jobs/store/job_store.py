@@ -101,14 +101,13 @@ class JobStore:
         """
 
         def changed(batch: Batch) -> Batch:
-            new = change(batch)
+            new = change(batch) if batch.number in numbers else batch
             return new if new is batch else replace(new, changed_at=self._clock())
 
-        job = await self.on_disk(
-            lambda: self._ledger.change_batches(job_id, frozenset(numbers), changed, **job_changes)
-        )
-        self.show(job)
-        return job
+        def with_changes(job: Job) -> Job:
+            return replace(job, batches=tuple(map(changed, job.batches)), **job_changes)  # type: ignore[arg-type]  # its fields
+
+        return await self.change(job_id, with_changes)
 
     async def change(self, job_id: str, change: Callable[[Job], Job], *, is_shown: bool = True) -> Job:
         """Commit what `change` makes of the job as it is when the write begins, then show it.

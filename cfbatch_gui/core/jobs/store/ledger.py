@@ -5,19 +5,22 @@ import gc
 import os
 import sqlite3
 import threading
-import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
+from enum import EnumType, StrEnum
+from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, get_type_hints
 
 import msgspec
 
 from cfbatch_gui.core.errors import DataError, DataInUse, DiskFull, LedgerDamaged, LocksUnsupported, UsageError
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.schema import transaction, translated
-from cfbatch_gui.core.jobs.states import Batch, Job, ListedBatch, ListedJob
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, ListedJob
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import (
@@ -30,43 +33,131 @@ from cfbatch_gui.core.system.files import (
 )
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths
 
-VERSION = 1  # of the tables. A ledger of another version is refused; `prepare` is where the first migration goes
+VERSION = 1  # of the tables. A ledger of another version is refused; `Ledger.open` is where the first migration goes
 DAMAGED = message("The list of your jobs is damaged.")
+RESERVE_BYTES = 512 * 1024  # of the disk, kept for the ledger until the disk is full
+WRITTEN_BY = "version"  # in the metadata, as SQLite's user_version, of which one bit may be damaged unnoticed
+IS_IN_USE = "is_in_use"  # in the metadata: 1 from the first write until the ledger is closed
+
 T = TypeVar("T")
 
-# `attempts`: every attempt that was ever committed, also those that a batch does not show any more.
-_TABLES = """
-CREATE TABLE jobs(id TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE batches(
-    job_id TEXT NOT NULL, number INTEGER NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
-    PRIMARY KEY(job_id, number)) WITHOUT ROWID;
-CREATE TABLE attempts(attempt TEXT PRIMARY KEY, job_id TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE metadata(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID
-"""
-
-WRITTEN_BY = "version"  # as SQLite's user_version, of which one bit may be damaged unnoticed
-IS_IN_USE = "is_in_use"  # 1 from the first write until the ledger is closed
-
-_decoders: dict[type, msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(kind) for kind in (Job, Batch, ListedJob, ListedBatch)
-}
+_created = attrgetter("created_at", "id")
 
 
-def prepare_tables(database: sqlite3.Connection, path: Path) -> None:
-    """Create the tables of a new ledger. Raises DataError for one of another version, which is left as it is."""
-    if check_version(database, path) == 0:
-        with transaction(database):
-            for statement in _TABLES.split(";\n"):  # executescript would commit the transaction first
-                database.execute(statement)
-            database.execute(f"PRAGMA user_version = {VERSION}")
-            put_metadata(database, WRITTEN_BY, VERSION)
+class _Table(Generic[T]):
+    """Frozen values of one class, a row for each and a column for each field; nested values are stored as JSON."""
+
+    def __init__(self, name: str, kind: type[T], *rules: str, left_out: str = "") -> None:
+        hints = {field: hint for field, hint in get_type_hints(kind).items() if field != left_out}
+        self._name, self._kind, self._columns = name, kind, tuple(hints)
+        self._fields = attrgetter(*hints)
+        nested = [field for field, hint in hints.items() if not isinstance(hint, type) or is_dataclass(hint)]
+        # Most of these are alike, and all of them are frozen.
+        self._decoders = {field: lru_cache(msgspec.json.Decoder(hints[field]).decode) for field in nested}
+        definitions = (f"{field} {_stored(field, hint)}" for field, hint in hints.items())
+        self.statement = f"CREATE TABLE {name}({', '.join((*definitions, *rules))}) WITHOUT ROWID"
+
+    def write(self, database: sqlite3.Connection, values: Iterable[T]) -> None:
+        """Put values into the table, in place of those with the same key."""
+        places = ", ".join("?" * len(self._columns))
+        changes = ", ".join(f"{column} = excluded.{column}" for column in self._columns)
+        database.executemany(
+            f"INSERT INTO {self._name} VALUES({places}) ON CONFLICT DO UPDATE SET {changes}",  # fields
+            map(self._row, values),
+        )
+
+    def read(self, database: sqlite3.Connection, order: str) -> list[T]:
+        """All values. Raises ValueError for a row that is damaged."""
+        found = database.execute(f"SELECT {', '.join(self._columns)} FROM {self._name} ORDER BY {order}")  # noqa: S608  # a constant
+        rows = [dict(zip(self._columns, row, strict=True)) for row in found]
+        for column, decode in self._decoders.items():
+            for row in rows:
+                row[column] = decode(row[column])
+        return msgspec.convert(rows, list[self._kind], strict=False)  # type: ignore[name-defined]  # numbers as booleans
+
+    def _row(self, value: T) -> list[Any]:
+        row = list(self._fields(value))
+        for index, column in enumerate(self._columns):
+            if column in self._decoders:
+                row[index] = msgspec.json.encode(row[index]).decode()
+        return row
 
 
-def check_version(database: sqlite3.Connection, path: Path) -> int:
+def _stored(column: str, hint: Any) -> str:
+    """How a column is stored, and what may be in it."""
+    if hint is bool:
+        return f"INTEGER NOT NULL CHECK({column} IN (0, 1))"
+    if isinstance(hint, EnumType):
+        return f"TEXT NOT NULL CHECK({column} IN {tuple([each.value for each in list[StrEnum](hint)])})"
+    return {int: "INTEGER NOT NULL", float: "REAL NOT NULL"}.get(hint, "TEXT NOT NULL")
+
+
+_JOBS = _Table("jobs", Job, "PRIMARY KEY(id)", left_out="batches")
+_OF_JOB = "FOREIGN KEY(job_id) REFERENCES jobs(id) ON DELETE CASCADE"
+_BATCHES = _Table("batches", Batch, "PRIMARY KEY(job_id, number)", _OF_JOB)
+# `attempts`: every attempt that was ever committed, also those that a batch does not show any more. The indexes hold a
+# second time what money depends on: SQLite's check compares them with the rows, so no bit of it flips unnoticed.
+_SCHEMA = (
+    _JOBS.statement,
+    _BATCHES.statement,
+    "CREATE INDEX jobs_once_more ON jobs(is_sent, connection, model, kind, paused_because)",
+    "CREATE INDEX batches_once_more ON batches(state, attempt, request_id, at_once, adopted)",
+    "CREATE TABLE attempts(attempt TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE metadata(name TEXT NOT NULL PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+
+@contextmanager
+def _opening(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connection]:
+    """A connection that is left open, unless the block raises. Raises DataError for what is wrong with the file."""
+    try:
+        database = connect_durably(path, read_only=read_only)
+        try:
+            database.execute("PRAGMA foreign_keys = ON")
+            yield database
+        except BaseException:
+            database.close()
+            raise
+    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:  # also by text that is not UTF-8
+        raise _opening_failed(error, path) from error
+
+
+@contextmanager
+def _reading(paths: Paths) -> Iterator[sqlite3.Connection]:
+    """As `_opening`, to read only. Raises LedgerDamaged also for one that is gone, or empty, beside folders of jobs."""
+    if not paths.has_ledger():
+        if any(paths.jobs.glob("*/data.db")):
+            raise LedgerDamaged(DAMAGED, detail="it is missing")
+        database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        _create(database)
+        yield database
+        return
+    with _opening(paths.ledger, read_only=True) as database:
+        _version(database, paths.ledger)
+        yield database
+
+
+def _create(database: sqlite3.Connection) -> None:
+    with transaction(database):
+        for statement in _SCHEMA:
+            database.execute(statement)
+        _put_metadata(database, WRITTEN_BY, VERSION)
+
+
+def _check(database: sqlite3.Connection) -> None:
+    """Raise LedgerDamaged for a file that is not sound."""
+    # quick_check passes a row that is there twice, as a page of an older file leaves it, at the same speed.
+    (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
+        raise LedgerDamaged(DAMAGED, detail=str(found))
+
+
+def _version(database: sqlite3.Connection, path: Path) -> int:
     """The version of the tables, 0 without any. Raises LedgerDamaged, and DataError for another version."""
     version: int = database.execute("PRAGMA user_version").fetchone()[0]
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
-    noted = read_metadata(database, WRITTEN_BY) if "metadata" in tables else version
+    noted = _metadata(database, WRITTEN_BY) if "metadata" in tables else version
     if noted != version or (version == 0 and tables):
         raise LedgerDamaged(DAMAGED, detail=f"its version is not {version}")
     if version not in (0, VERSION):
@@ -81,123 +172,77 @@ def check_version(database: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def check_structure(database: sqlite3.Connection) -> None:
-    """Raise LedgerDamaged for a file that is not sound."""
-    # quick_check passes a row that is there twice, as a page of an older file leaves it, at the same speed.
-    (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
-    if found != "ok":
-        raise LedgerDamaged(DAMAGED, detail=str(found))
-
-
-def read_metadata(database: sqlite3.Connection, name: str) -> object:
-    """A value of the ledger as a whole, None when it was never put."""
+def _metadata(database: sqlite3.Connection, name: str) -> object:
     found = database.execute("SELECT value FROM metadata WHERE name = ?", (name,)).fetchone()
     return found[0] if found else None
 
 
-def put_metadata(database: sqlite3.Connection, name: str, value: object) -> None:
-    """Write a value of the ledger as a whole, in the caller's transaction."""
+def _put_metadata(database: sqlite3.Connection, name: str, value: object) -> None:
     database.execute("INSERT OR REPLACE INTO metadata VALUES(?, ?)", (name, value))
 
 
-def write_jobs(
-    database: sqlite3.Connection, jobs: Sequence[Job], batches: Sequence[Batch], *, forget_batches_of: str = ""
-) -> None:
-    """Write jobs without their batches, and batches; in the caller's transaction."""
-    if forget_batches_of:
-        database.execute("DELETE FROM batches WHERE job_id = ?", (forget_batches_of,))
-    values = [(job.id, _encode(replace(job, batches=()))) for job in jobs]
-    database.executemany("INSERT OR REPLACE INTO jobs VALUES(?, ?, ?)", [(*row, zlib.crc32(row[-1])) for row in values])
-    rows = [(batch.job_id, batch.number, _encode(batch)) for batch in batches]
-    database.executemany(
-        "INSERT OR REPLACE INTO batches VALUES(?, ?, ?, ?)", [(*row, zlib.crc32(row[-1])) for row in rows]
-    )
-    add_attempts(database, ((batch.attempt, batch.job_id) for batch in batches if batch.attempt))
-
-
-def forget_job(database: sqlite3.Connection, job_id: str) -> None:
-    for table, column in (("batches", "job_id"), ("attempts", "job_id"), ("jobs", "id")):
-        database.execute(f"DELETE FROM {table} WHERE {column} = ?", (job_id,))  # noqa: S608  # constants
-
-
-def add_attempts(database: sqlite3.Connection, attempts: Iterable[tuple[str, str]]) -> None:
-    """Add attempts that are not there, each with its job's id; in the caller's transaction."""
-    database.executemany("INSERT OR IGNORE INTO attempts VALUES(?, ?)", attempts)
-
-
-def load_jobs(database: sqlite3.Connection) -> dict[str, Job]:
-    """All jobs with their batches. Raises LedgerDamaged for a row that is not as it was written."""
-    with _snapshot(database), paused_collection():
-        if not database.execute("PRAGMA user_version").fetchone()[0]:
-            return {}
-        batches: dict[str, list[Batch]] = {}
-        for job_id, number, value, checksum in database.execute(
-            "SELECT job_id, number, value, checksum FROM batches ORDER BY job_id, number"
-        ):
-            batch = decoded(value, checksum, Batch)
-            if (batch.job_id, batch.number) != (job_id, number):
-                raise LedgerDamaged(DAMAGED, detail=f"batch {number} of {job_id} is another's")
-            batches.setdefault(job_id, []).append(batch)
-        jobs = {}
-        for job_id, value, checksum in database.execute("SELECT id, value, checksum FROM jobs"):
-            job = decoded(value, checksum, Job)
-            if job.id != job_id:
-                raise LedgerDamaged(DAMAGED, detail=f"job {job_id} is another's")
-            # Nobody else has the job yet; a copy of 26 values takes longer than decoding them.
-            object.__setattr__(job, "batches", tuple(batches.get(job_id, ())))
-            jobs[job_id] = job
-        if batches.keys() - jobs.keys():
-            raise LedgerDamaged(DAMAGED, detail="batches without a job")
-        return jobs
-
-
-def load_list(database: sqlite3.Connection) -> list[ListedJob]:
-    """What a list shows of the jobs that are not deleted, in no order. Raises LedgerDamaged for a damaged row."""
-    with _snapshot(database), paused_collection():
-        batches: dict[str, list[ListedBatch]] = {}
-        for job_id, value, checksum in database.execute("SELECT job_id, value, checksum FROM batches"):
-            batches.setdefault(job_id, []).append(decoded(value, checksum, ListedBatch))
-        jobs = []
-        for value, checksum in database.execute("SELECT value, checksum FROM jobs"):
-            job = decoded(value, checksum, ListedJob)
-            if not job.deleted_at:
-                job.batches = batches.get(job.id, ())
-                jobs.append(job)
-        return jobs
-
-
-@contextmanager
-def paused_collection() -> Iterator[None]:
-    """Without garbage collection, which would look through everything again and again while much is made to stay."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def decoded(value: object, checksum: int, kind: type[T]) -> T:
-    """A row's value. Raises LedgerDamaged when it is not as it was written."""
-    if not isinstance(value, bytes) or zlib.crc32(value) != checksum:
-        raise LedgerDamaged(DAMAGED)
-    try:
-        return _decoders[kind].decode(value)  # type: ignore[no-any-return]  # of its kind
-    except ValueError as error:
-        raise LedgerDamaged(DAMAGED, detail=str(error)) from error
+def _add_attempts(database: sqlite3.Connection, attempts: Iterable[str]) -> None:
+    database.executemany("INSERT OR IGNORE INTO attempts VALUES(?)", ((attempt,) for attempt in attempts))
 
 
 @contextmanager
 def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
+    """Read all as it is now, without garbage collection, which would look through what is made again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
     database.execute("BEGIN")
     try:
         yield
     finally:
         database.execute("COMMIT")
+        if was_enabled:
+            gc.enable()
 
 
-_encode = msgspec.json.Encoder(enc_hook=str).encode  # messages as their text
+def _load(database: sqlite3.Connection) -> dict[str, Job]:
+    """All jobs with their batches."""
+    with _snapshot(database):
+        batches = defaultdict[str, list[Batch]](list)
+        for each in _BATCHES.read(database, "job_id, number"):
+            batches[each.job_id].append(each)
+        jobs = {each.id: each for each in _JOBS.read(database, "id")}
+        for job_id, of_job in batches.items():
+            # Nobody else has the job yet; a copy of 28 values takes longer than making them.
+            object.__setattr__(jobs[job_id], "batches", tuple(of_job))
+        return jobs
+
+
+_LISTED_BATCHES = """
+SELECT job_id, state, requests, failed_requests, at_once, handed_over_at, stored_bytes, direct_only FROM batches
+"""
+_LISTED_JOBS = """
+SELECT id, name, kind, connection, created_at, is_sent, paused_because, reused, reused_lost, account_problem FROM jobs
+WHERE deleted_at = 0.0 ORDER BY created_at DESC, id DESC
+"""
+
+
+def _load_list(database: sqlite3.Connection) -> tuple[ListedJob, ...]:
+    with _snapshot(database):
+        batches = defaultdict[str, list[Batch]](list)
+        for job_id, *values in database.execute(_LISTED_BATCHES):
+            batches[job_id].append(_listed_batch(tuple(values)))
+        return tuple([
+            ListedJob(id_, name, Kind(kind), to, made, bool(is_sent), paused, reused, lost, problem, batches[id_])
+            for id_, name, kind, to, made, is_sent, paused, reused, lost, problem in database.execute(_LISTED_JOBS)
+        ])  # fmt: skip
+
+
+@lru_cache  # batches of finished jobs are much alike, and a hundred thousand of them take a second to make
+def _listed_batch(values: tuple[Any, ...]) -> Batch:
+    state, requests, failed_requests, at_once, handed_over_at, stored_bytes, direct_only = values
+    return Batch(
+        *("", 0, BatchState(state), requests, 0, 0),
+        failed_requests=failed_requests,
+        at_once=bool(at_once),
+        handed_over_at=handed_over_at,
+        stored_bytes=stored_bytes,
+        direct_only=bool(direct_only),
+    )
 
 
 class WriterLock:
@@ -252,46 +297,16 @@ def _lock_failed(error: OSError, path: Path) -> DataError:
     )
 
 
-SIZE = 512 * 1024  # bytes
-
-
-class ReserveFile:
-    """A file that keeps `SIZE` bytes of the disk for the ledger, deleted when the disk is full."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def create(self) -> None:
-        """Write the file unless it is there in full. An error is ignored: the program works without a reserve."""
-        with suppress(OSError):
-            if not self._path.exists() or self._path.stat().st_size < SIZE:
-                create_own_file(self._path)
-                self._path.write_bytes(bytes(SIZE))
-
-    def delete(self) -> bool:
-        """Free the space. False when the file was gone already or could not be deleted."""
-        try:
-            self._path.unlink()
-        except OSError:
-            return False
-        return True
-
-
-_created = attrgetter("created_at", "id")
-
-
 class Ledger:
     """All jobs of one data folder. Methods may be called from any thread; a write returns when it is on disk."""
 
-    def __init__(
-        self, database: sqlite3.Connection, path: Path, lock: WriterLock | None, reserve: ReserveFile | None = None
-    ) -> None:
-        self._database, self._path, self._lock, self._reserve = database, path, lock, reserve
+    def __init__(self, database: sqlite3.Connection, paths: Paths, lock: WriterLock | None = None) -> None:
+        self._database, self._paths, self._lock = database, paths, lock
         self._writing = threading.Lock()  # one writer at a time, from reading what is changed until it is on disk
         self._guard = threading.Lock()  # what is in memory; never held while the disk works, as the window reads here
         self._is_in_use = False  # by this process, which has written something
-        self.was_left_open = False  # the program that wrote last did not come to its end
-        self._jobs = load_jobs(database)
+        self.was_left_open = bool(lock and _metadata(database, IS_IN_USE))  # who wrote last did not come to an end
+        self._jobs = _load(database)
 
     @classmethod
     def open(cls, paths: Paths) -> "Ledger":
@@ -300,53 +315,29 @@ class Ledger:
         Raises DataError: see WriterLock, and when it is damaged or of another version.
         """
         lock = WriterLock(paths.lock)
-        reserve = ReserveFile(paths.reserve_file)
-        reserve.create()
         try:
-            database = connect_durably(paths.ledger)
-            try:
-                prepare_tables(database, paths.ledger)
-                check_structure(database)
-                opened = cls(database, paths.ledger, lock, reserve)
-            except BaseException:
-                database.close()
-                raise
-            opened.was_left_open = bool(opened.metadata(IS_IN_USE))
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's messages quote what is damaged
-            lock.release()
-            raise _opening_failed(error, paths.ledger) from error
+            _keep_reserve(paths.reserve_file)
+            with _opening(paths.ledger) as database:
+                if _version(database, paths.ledger) == 0:
+                    _create(database)
+                _check(database)
+                return cls(database, paths, lock)
         except BaseException:
             lock.release()
             raise
-        return opened
 
     @classmethod
     def open_read_only(cls, paths: Paths) -> "Ledger":
-        if not paths.ledger.exists():
-            return cls(sqlite3.connect(":memory:", check_same_thread=False), paths.ledger, None)
-        try:
-            database = connect_durably(paths.ledger, read_only=True)
-            try:
-                check_version(database, paths.ledger)
-                return cls(database, paths.ledger, None)
-            except BaseException:
-                database.close()
-                raise
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise _opening_failed(error, paths.ledger) from error
+        """Raises DataError: LedgerDamaged also where there is none, but folders of jobs."""
+        with _reading(paths) as database:
+            _check(database)
+            return cls(database, paths)
 
     @staticmethod
     def listed(paths: Paths) -> tuple[ListedJob, ...]:
         """What a list shows of all jobs that are not deleted, newest first; several times as fast as all of them."""
-        if not paths.ledger.exists():
-            return ()
-        try:
-            with closing(connect_durably(paths.ledger, read_only=True)) as database:
-                check_version(database, paths.ledger)
-                found = load_list(database)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise _opening_failed(error, paths.ledger) from error
-        return tuple(sorted(found, key=_created, reverse=True))
+        with _reading(paths) as database, closing(database):
+            return _load_list(database)
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs that are not deleted, newest first."""
@@ -389,175 +380,149 @@ class Ledger:
             raise UsageError(message("This job has no batch {number}.", number=number))
         return batches[index]
 
-    def save_job(self, job: Job) -> Job:
-        """Write a new job's own values; one that is known is changed with `change`. Batches stay as they are."""
+    def put(self, job: Job, batches: Iterable[Batch] = (), attempts: Iterable[str] = ()) -> Job:
+        """Write a job that is not shown yet, with its batches, in place of what was known of it, and attempts of it."""
+        job = replace(job, batches=tuple(batches))
         with self._writing:
-            known = self._known(job.id)
-            job = replace(job, batches=known.batches if known else ())
-            self._write([job])
-            self._keep(job)
-            return job
-
-    def save_plan(self, job: Job, batches: Iterable[Batch], attempts: Collection[str] = ()) -> Job:
-        """Write a job that is not shown yet, with a new set of batches in place of those it had, and attempts of it."""
-        with self._writing:
-            job = replace(job, batches=tuple(batches))
-            self._write([job], job.batches, forget_batches_of=job.id, attempts=attempts)
-            self._keep(job)
-            return job
+            self._commit(lambda: self._write(job, None), lambda: _add_attempts(self._database, attempts))
+            with self._guard:
+                self._jobs[job.id] = job
+        return job
 
     def change(self, job_id: str, change: Callable[[Job], Job]) -> Job:
         """Write what `change` makes of a job as it is at that moment; no other change comes between.
 
-        New batches take the place of those it had. When `change` raises, nothing is written.
+        Batches that it leaves as they are are not written. When it raises, nothing is.
         """
-        with self._writing:
-            before = self.job(job_id)
-            after = change(before)
-            is_new_plan = after.batches is not before.batches
-            self._write([after], after.batches if is_new_plan else (), forget_batches_of=job_id if is_new_plan else "")
-            with self._guard:
-                if not is_new_plan:
-                    after = replace(after, batches=self._jobs[job_id].batches)  # with checks shown in the meantime
-                self._jobs[job_id] = after
-            return after
+        return self.change_all([job_id], change)[0]
 
     def change_all(self, job_ids: Iterable[str], change: Callable[[Job], Job]) -> tuple[Job, ...]:
-        """`change` for several jobs, in one transaction: of all or of none. It may not touch their batches."""
+        """`change` for several jobs, in one transaction: of all or of none."""
         with self._writing:
-            changed = {job_id: change(self.job(job_id)) for job_id in job_ids}
-            self._write(tuple(changed.values()))
-            with self._guard:
-                for job_id, job in changed.items():
-                    changed[job_id] = self._jobs[job_id] = replace(job, batches=self._jobs[job_id].batches)
-            return tuple(changed.values())
+            changed = [(job, change(job)) for job in map(self.job, job_ids)]
+            return self._save([(after, _changed_batches(before, after)) for before, after in changed])
 
-    def save_batch(self, batch: Batch, **job_changes: object) -> Job:
+    def save_batch(self, batch: Batch, **job_changes: Any) -> Job:
+        """Write a batch in place of the one of its number, and changes of its job."""
         with self._writing:
-            changed = replace(self._with_batch(batch), **job_changes)  # type: ignore[arg-type]  # checked by replace
-            self._write([changed] if job_changes else (), [batch])
-            with self._guard:  # anew: other batches may have been shown meanwhile
-                changed = replace(self._with_batch(batch), **job_changes)  # type: ignore[arg-type]  # as above
-                self._jobs[batch.job_id] = changed
-            return changed
-
-    def change_batches(
-        self, job_id: str, numbers: Collection[int], change: Callable[[Batch], Batch], **job_changes: object
-    ) -> Job:
-        with self._writing:
-            job = self.job(job_id)
-            pairs = [(batch, change(batch)) for batch in job.batches if batch.number in numbers]
-            batches = [new for batch, new in pairs if new is not batch]
-            self._write([replace(job, **job_changes)] if job_changes else (), batches)  # type: ignore[arg-type]
-            with self._guard:
-                for batch in batches:
-                    self._jobs[job_id] = self._with_batch(batch)
-                job = self._jobs[job_id] = replace(self._jobs[job_id], **job_changes)  # type: ignore[arg-type]
-            return job
+            job = replace(_with_batches(self.job(batch.job_id), [batch]), **job_changes)
+            return self._save([(job, [batch])])[0]
 
     def show_batch(self, batch: Batch) -> Job:
         """Change a batch in memory only: times of checks, which are no state and cost no disk."""
         with self._guard:
-            job = self._with_batch(batch)
-            self._jobs[job.id] = job
+            job = self._jobs[batch.job_id] = _with_batches(self._jobs[batch.job_id], [batch])
             return job
 
     def remove(self, job_id: str) -> None:
         with self._writing:
-            self._commit(lambda: forget_job(self._database, job_id))
+            self._commit(lambda: self._database.execute("DELETE FROM jobs WHERE id = ?", (job_id,)))
             with self._guard:
                 self._jobs.pop(job_id, None)
 
     def metadata(self, name: str) -> object:
         """A value of the ledger as a whole, None when there is none."""
         with self._writing:
-            return read_metadata(self._database, name)
+            return _metadata(self._database, name)
 
     def put_metadata(self, values: Mapping[str, str | int]) -> None:
         """Write values of the ledger as a whole, in one transaction. Raises DiskFull and DataError."""
-
-        def put() -> None:
-            for name, value in values.items():
-                put_metadata(self._database, name, value)
-
         with self._writing:
-            self._commit(put)
+            self._commit(*(partial(_put_metadata, self._database, name, value) for name, value in values.items()))
 
     def attempts(self) -> frozenset[str]:
         """The ids of all attempts to send that were ever committed here, or learned from submissions.jsonl."""
         with self._writing:
             return frozenset(attempt for (attempt,) in self._database.execute("SELECT attempt FROM attempts"))
 
-    def learn_attempts(self, attempts: Collection[tuple[str, str]]) -> None:
-        """Add attempts of submissions.jsonl, each with its job's id. Raises DiskFull and DataError."""
+    def learn_attempts(self, attempts: Iterable[str]) -> None:
+        """Add attempts of submissions.jsonl. Raises DiskFull and DataError."""
         with self._writing:
-            self._commit(lambda: add_attempts(self._database, attempts))
+            self._commit(lambda: _add_attempts(self._database, attempts))
 
     def make_room(self) -> bool:
-        """On a full disk: delete the reserve file. False when there was none to delete."""
-        return self._reserve is not None and self._reserve.delete()
+        """On a full disk: delete the reserve file. False when there was none, or it could not be deleted."""
+        try:
+            self._paths.reserve_file.unlink()
+        except OSError:
+            return False
+        return True
 
     def close(self) -> None:
         with self._writing:
             if self._is_in_use:
                 with suppress(sqlite3.Error), transaction(self._database):
-                    put_metadata(self._database, IS_IN_USE, 0)
+                    _put_metadata(self._database, IS_IN_USE, 0)
             self._database.close()
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None
 
-    def _known(self, job_id: str) -> Job | None:
+    def _save(self, changed: Sequence[tuple[Job, Sequence[Batch] | None]]) -> tuple[Job, ...]:
+        """Write jobs, each with those of its batches that differ, as `_write` does."""
+        self._commit(*(partial(self._write, *each) for each in changed))
         with self._guard:
-            return self._jobs.get(job_id)
+            for job, batches in changed:
+                # Batches that were not changed stay with the checks that were shown in the meantime.
+                shown = job if batches is None else replace(job, batches=self._jobs[job.id].batches)
+                self._jobs[job.id] = _with_batches(shown, batches or ())
+            return tuple([self._jobs[job.id] for job, _ in changed])
 
-    def _keep(self, job: Job) -> None:
-        with self._guard:
-            self._jobs[job.id] = job
+    def _write(self, job: Job, batches: Sequence[Batch] | None) -> None:
+        """Write a job and some of its batches, in the caller's transaction; None for all, in place of others."""
+        _JOBS.write(self._database, [job])
+        if batches is None:
+            self._database.execute("DELETE FROM batches WHERE job_id = ?", (job.id,))
+            batches = job.batches
+        _BATCHES.write(self._database, batches)
+        _add_attempts(self._database, (batch.attempt for batch in batches if batch.attempt))
 
-    def _with_batch(self, batch: Batch) -> Job:
-        """The job with this batch in place of the one of its number. A copy of the others, which takes microseconds."""
-        job = self._jobs[batch.job_id]
-        index = _index(job.batches, batch.number)
-        return replace(job, batches=(*job.batches[:index], batch, *job.batches[index + 1 :]))
-
-    def _write(
-        self,
-        jobs: Sequence[Job],
-        batches: Sequence[Batch] = (),
-        forget_batches_of: str = "",
-        attempts: Collection[str] = (),
-    ) -> None:
-        def write() -> None:
-            write_jobs(self._database, jobs, batches, forget_batches_of=forget_batches_of)
-            add_attempts(self._database, ((each, forget_batches_of) for each in attempts))
-
-        self._commit(write)
-
-    def _commit(self, change: Callable[[], object]) -> None:
-        """Run `change` in a transaction; on a full disk once more, after the reserve file was deleted."""
+    def _commit(self, *changes: Callable[[], object]) -> None:
+        """Run `changes` in a transaction; on a full disk once more, after the reserve file was deleted."""
         try:
             with transaction(self._database):
                 if not self._is_in_use:
-                    put_metadata(self._database, IS_IN_USE, 1)
-                change()
+                    _put_metadata(self._database, IS_IN_USE, 1)
+                for change in changes:
+                    change()
             self._is_in_use = True
         except sqlite3.Error as error:
-            failure = translated(error, self._path)
+            failure = translated(error, self._paths.ledger)
             if not isinstance(failure, DiskFull) or not self.make_room():
                 raise failure from error
-            self._commit(change)
+            self._commit(*changes)
 
 
-def _opening_failed(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> DataError:
-    if isinstance(error, UnicodeDecodeError):
-        return LedgerDamaged(DAMAGED, detail=f"{path.name}: {error}")
-    # SQLite's own "logic error" stands for tables or columns that are missing.
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # without one: text that is not UTF-8
-    is_system = isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR
-    if isinstance(error, sqlite3.DatabaseError) and not is_system:
-        return LedgerDamaged(DAMAGED, detail=f"{path.name}: {error}")
-    return translated(error, path)
+def _keep_reserve(path: Path) -> None:
+    """Write the file unless it is there in full. An error is ignored: the program works without a reserve."""
+    with suppress(OSError):
+        if not path.exists() or path.stat().st_size < RESERVE_BYTES:
+            create_own_file(path)
+            path.write_bytes(bytes(RESERVE_BYTES))
+
+
+def _opening_failed(error: Exception, path: Path) -> DataError:
+    # SQLite's own "logic error" stands for tables or columns that are missing, no code for text that is not UTF-8.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
+        return translated(error, path)
+    return LedgerDamaged(DAMAGED, detail=f"{path.name}: {error}")
+
+
+def _changed_batches(before: Job, after: Job) -> list[Batch] | None:
+    """The batches that were changed; None when there are others, or in another order."""
+    pairs = [(old, new) for old, new in zip(before.batches, after.batches, strict=False) if new is not old]
+    is_laid_out_anew = len(before.batches) != len(after.batches) or any(old.number != new.number for old, new in pairs)
+    return None if is_laid_out_anew else [new for _, new in pairs]
+
+
+def _with_batches(job: Job, batches: Iterable[Batch]) -> Job:
+    """The job with these in place of those of their numbers."""
+    found = list(job.batches)
+    for batch in batches:
+        index = _index(found, batch.number)
+        found[index : index + 1] = [batch]
+    return replace(job, batches=tuple(found))
 
 
 def _index(batches: Sequence[Batch], number: int) -> int:

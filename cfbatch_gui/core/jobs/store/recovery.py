@@ -53,7 +53,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     another process holds it, or when it was written by another version.
     """
     damage: list[str] = []
-    is_new = not paths.ledger.exists()
+    is_missing = is_new = not paths.has_ledger()
     try:
         ledger = Ledger.open(paths)
     except LedgerDamaged as error:
@@ -71,6 +71,8 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     is_new = is_new or not folder_id(ledger)  # made anew, by this start or by one that was cut short
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
+        if found.recovered and is_missing:
+            damage.append(message("The list of your jobs was missing. It was made anew from their folders."))
         doubt = None
         if here is not None:
             doubt = reason_to_doubt(ledger, paths, here, is_new=is_new, learned=found.has_learned)
@@ -97,9 +99,9 @@ class _Recovering:
         unknown = {job_id for (job_id, _), each in lines.items() if any(line.attempt not in known for line in each)}
         self.recovered = self._adopt_unknown_folders(lines, unknown)
         self._learn(lines, known)
-        new = {line.attempt: line.job_id for line in written.lines if line.attempt not in known}
+        new = {line.attempt for line in written.lines} - known
         if new:
-            self._ledger.learn_attempts(tuple(new.items()))
+            self._ledger.learn_attempts(new)
         return self
 
     def _read(self) -> Written:
@@ -173,7 +175,7 @@ class _Recovering:
             paused = PUT_TOGETHER if job.is_sent and not is_finished else ""
             put_together = replace(job, paused_because=paused, finished_at=finished_at)
             # In one transaction: an attempt that a later start found new would count as one made since.
-            recovered.append(self._ledger.save_plan(put_together, batches, attempts[job.id]))
+            recovered.append(self._ledger.put(put_together, batches, attempts[job.id]))
         return tuple(recovered)
 
     def _is_laid_out_anew(self, job: Job) -> bool:
