@@ -244,11 +244,12 @@ def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -
         texts=plural(found.gone, "{n} text would go", "{n} texts would go"),
         partial=_partial(embeddings, found.missing),
     )
+    stays_word, goes_word = tr("stays"), tr("goes")
     for group in groups:
-        goes = [f"{tr('goes')}   {figures(score_text(similarity))}" for similarity in group.similarities]
-        wide = max(map(width_of, (tr("stays"), *goes)))
+        goes = [f"{goes_word}   {figures(score_text(similarity))}" for similarity in group.similarities]
+        wide = max(map(width_of, (stays_word, *goes)))
         yield ""
-        for label, text in zip((tr("stays"), *goes), embeddings.texts([group.stays, *group.goes]), strict=True):
+        for label, text in zip((stays_word, *goes), embeddings.texts([group.stays, *group.goes]), strict=True):
             yield _line(f"  {padded(label, wide)}  ", text, width)
 
 
