@@ -30,12 +30,10 @@ class BudgetFields(QWidget):
         self.setAccessibleName(self.tr("Ask before spending more than"))
         self.a_job = _Amount(self.tr("no limit"), self.tr("Budget for a job"))
         self.a_day = _Amount(self.tr("no limit"), self.tr("Budget for a day"))
-        self.unit = Choice(self.tr("Unit of the budget"))
-        self.unit.add(self.tr("dollars"), "dollars")
-        self.unit.add(self.tr("neurons"), "neurons")
+        units = ((self.tr("dollars"), "dollars"), (self.tr("neurons"), "neurons"))
+        self.unit = Choice(self.tr("Unit of the budget"), units, self._changing("unit"))
         self.a_job.valueChanged.connect(self._changing("a_job"))
         self.a_day.valueChanged.connect(self._changing("a_day"))
-        self.unit.picked.connect(self._changing("unit"))
         self.setLayout(
             Flow(
                 boxed(row(self.a_job, Label(self.tr("per job,")))),

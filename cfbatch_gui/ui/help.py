@@ -174,19 +174,13 @@ class AboutDialog(QDialog):
         self.licences.setReadOnly(True)
         self.licences.setTabChangesFocus(True)
         self.licences.setAccessibleName(self.tr("Licences"))
-        self.copy_button = Button(self.tr("Copy diagnostics"), "copy", self._copy)
-        self.copy_button.setToolTip(
-            self.tr("Versions, numbers of jobs and the end of the log, without texts or tokens")
-        )
+        tip = self.tr("Versions, numbers of jobs and the end of the log, without texts or tokens")
+        self.copy_button = Button(self.tr("Copy diagnostics"), "copy", self._copy, tip=tip)
         self._copied = Label("", "small")
-        self.news_button = LinkButton(self.tr("What is new"), "external-link")
-        self.news_button.setToolTip(
-            self.tr("Opens the list of versions in your browser. The program itself never looks for a new one.")
-        )
-        self.news_button.clicked.connect(_open_releases)
-        close = Button(self.tr("Close"))
+        tip = self.tr("Opens the list of versions in your browser. The program itself never looks for a new one.")
+        self.news_button = LinkButton(self.tr("What is new"), "external-link", lambda: _open(QUrl(RELEASES)), tip=tip)
+        close = Button(self.tr("Close"), on_click=self.accept)
         close.setFocus()
-        close.clicked.connect(self.accept)
         self.setLayout(
             column(
                 Label(self.tr("CF Batch"), "title"),
@@ -213,10 +207,6 @@ class AboutDialog(QDialog):
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(diagnostics(self._program))
         self._copied.setText(self.tr("Copied."))
-
-
-def _open_releases() -> None:
-    QDesktopServices.openUrl(QUrl(RELEASES))
 
 
 def licence_text() -> str:
@@ -269,8 +259,7 @@ class ShortcutsDialog(QDialog):
         for line, (keys, text) in enumerate(self.shortcuts()):
             grid.addWidget(Label(key_name(keys), "quiet"), line, 0)
             grid.addWidget(Label(text), line, 1)
-        close = Button(self.tr("Close"))
-        close.clicked.connect(self.accept)
+        close = Button(self.tr("Close"), on_click=self.accept)
         self.setLayout(
             column(
                 Label(self.tr("Shortcuts"), "part"),

@@ -17,7 +17,7 @@ from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import PrimaryButton, column, scrolled
+from cfbatch_gui.ui.widgets import PrimaryButton, boxed, column, scrolled
 
 
 def can_be_compared(job: Job) -> bool:
@@ -237,11 +237,7 @@ class TagDialog(FormDialog):
         self.field.setAccessibleName(self.tr("New tags"))
         self.field.setMaxLength(_MOST * LONGEST_TAG)
         about = self.tr("Short words of your own; the search field above the jobs finds them.")
-        body = QWidget()
-        ticks = column(*self.boxes.values(), gap=SMALL, margins=(0, 0, SMALL, 0))
-        ticks.addStretch(1)
-        body.setLayout(ticks)
-        area = scrolled(body)
+        area = scrolled(boxed(column(*self.boxes.values(), None, margins=(0, 0, SMALL, 0))))
         if not self.boxes:
             area.hide()
         save = PrimaryButton(tr("Save"), on_click=self.accept)

@@ -60,18 +60,11 @@ class Mutant:
 # The order of commits
 
 
-def _body_written_after_the_send() -> None:
-    write = JobFolder.write
-    held: list[tuple[JobFolder, Path, bytes]] = []
-
-    def hold(self: JobFolder, path: Path, data: bytes) -> None:
-        if path.parent.name == "bodies":
-            held.append((self, path, data))
-        else:
-            write(self, path, data)
-
-    put(JobFolder, "write", hold)
-    _after_the_send("submit", lambda: write(*held.pop()))
+def _noted_with_the_job_after_the_send() -> None:
+    note = JobFolder.note_sending
+    held: list[tuple[Any, ...]] = []
+    put(JobFolder, "note_sending", lambda *arguments: held.append(arguments))
+    _after_the_send("submit", lambda: note(*held.pop()))
 
 
 def _sending_committed_after_the_send(call: str = "submit") -> None:
@@ -273,7 +266,7 @@ _NO_IDS = partial(_lines_not_written, Event.ACCEPTED)
 _TWICE = partial(_submitted, lambda submit, _: submit())
 _UNSENT = partial(_submitted, _not_sent)
 ORDER = (
-    Mutant("body written after the send", "submit", Breach.LOST, _body_written_after_the_send, "body sent"),
+    Mutant("noted with the job after the send", "submit", Breach.LOST, _noted_with_the_job_after_the_send, "body sent"),
     Mutant(
         "“sending” committed after the send", "submit", Breach.DOUBLED, _sending_committed_after_the_send, "body sent"
     ),
@@ -324,9 +317,8 @@ _DEEPEST = 12  # frames between a place and the call of os.fsync
 # Flushes without a mutant, and why.
 EXEMPT = {
     "filling._flush: os.fsync": "only begins early what flush_to_disk ends",
-    "filling.fill: flush_folder": "draft.json or job.json is written next, which flushes the folder",
-    "folder.create: flush_folder": "planning commits to data.db before a body is written, which flushes the folder",
-    "folder.write: flush_folder": "only for a folder that a backup brought back without its empty folders",
+    "filling.fill: flush_folder": "the job is committed to data.db next, which flushes the folder",
+    "folder.create: flush_folder": "planning commits to data.db before anything is sent, which flushes the folder",
     "vector_file.new_vectors: flush_folder": "data.db, in the same folder, is committed next",
     "files._move_into: _flush_folder": "the manifest is written next, beside the folder",
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run import collecting, runner, submitting
 from cfbatch_gui.core.jobs.states import Batch, BatchState
 from cfbatch_gui.core.jobs.store import job_store, submissions
@@ -205,9 +206,8 @@ def _shown_as(state: BatchState) -> Callable[[Hit], None]:
 
 
 SUBMIT = (
-    Step("body not yet written", before_call(submitting, "write_body"), unknown=0),
-    Step("body half written", half_written(lambda path: path.parent.name == "bodies"), unknown=0),
-    Step("body written", after_call(submitting, "write_body"), unknown=0),
+    Step("sending not yet noted with the job", before_call(JobFolder, "note_sending"), unknown=0),
+    Step("sending noted with the job", after_call(JobFolder, "note_sending"), unknown=0),
     Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
     Step("sending committed", _commit(BatchState.SENDING), unknown=1),
     Step("attempt half written", _half_written_line(Event.SENDING), unknown=1),
@@ -244,7 +244,8 @@ COLLECT = (
 
 # A job of one call: the calls of a larger job run concurrently.
 SYNCHRONOUS = (
-    Step("body not yet written", before_call(submitting, "write_body"), unknown=0),
+    Step("sending not yet noted with the job", before_call(JobFolder, "note_sending"), unknown=0),
+    Step("sending noted with the job", after_call(JobFolder, "note_sending"), unknown=0),
     Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
     Step("sending committed", _commit(BatchState.SENDING), unknown=1),
     Step("attempt half written", _half_written_line(Event.SENDING), unknown=1),

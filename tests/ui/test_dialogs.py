@@ -29,8 +29,17 @@ def parent(qtbot: Any) -> QWidget:
     return widget
 
 
-@pytest.mark.parametrize(("words", "expected"), [("Delete", True), ("Cancel", False)])
-async def test_a_question_is_answered_by_its_button(parent: QWidget, until: Until, words: str, expected: bool) -> None:
+async def asked(parent: QWidget, until: Until) -> QMessageBox:
+    await until(lambda: parent.findChild(QMessageBox) is not None)
+    box = parent.findChild(QMessageBox)
+    assert box is not None
+    return box
+
+
+@pytest.mark.parametrize(("words", "expected"), [("Delete", True), ("Cancel", False), ("", False)])
+async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothing(
+    parent: QWidget, until: Until, words: str, expected: bool
+) -> None:
     ticks = 0
 
     async def tick() -> None:
@@ -43,44 +52,40 @@ async def test_a_question_is_answered_by_its_button(parent: QWidget, until: Unti
     asking = asyncio.create_task(
         ask(parent, "Delete the job?", "Its answers go with it.", accept="Delete", danger=True)
     )
-    await until(lambda: parent.findChild(QMessageBox) is not None)
+    box = await asked(parent, until)
     before = ticks
     await until(lambda: ticks > before + 3)
-    box = parent.findChild(QMessageBox)
-    assert box is not None
     default = box.defaultButton()
     assert default is not None
     assert default.text() == "Cancel"
-    button = next(each for each in box.buttons() if each.text() == words)
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    if words:
+        QTest.mouseClick(next(each for each in box.buttons() if each.text() == words), Qt.MouseButton.LeftButton)
+    else:
+        QTest.keyClick(box, Qt.Key.Key_Escape)
     assert await asyncio.wait_for(asking, 240) is expected
     ticking.cancel()
 
 
-async def test_escape_is_no(parent: QWidget, until: Until) -> None:
-    asking = asyncio.create_task(ask(parent, "Send again?", "It may be billed twice.", accept="Send again"))
-    await until(lambda: parent.findChild(QMessageBox) is not None)
-    box = parent.findChild(QMessageBox)
-    assert box is not None
-    QTest.keyClick(box, Qt.Key.Key_Escape)
-    assert await asyncio.wait_for(asking, 240) is False
-
-
 async def test_a_cancelled_question_goes_away(parent: QWidget, until: Until) -> None:
     asking = asyncio.create_task(ask(parent, "Wait?", "For ever.", accept="Yes"))
-    await until(lambda: parent.findChild(QMessageBox) is not None)
+    await asked(parent, until)
     asking.cancel()
     await asyncio.wait({asking})
     await until(lambda: parent.findChild(QMessageBox) is None)
+
+
+async def file_dialog(parent: QWidget, until: Until) -> QFileDialog:
+    await until(lambda: parent.findChild(QFileDialog) is not None)
+    dialog = parent.findChild(QFileDialog)
+    assert dialog is not None
+    return dialog
 
 
 async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -> None:
     file = tmp_path / "texts.csv"
     file.write_text("text\nhello\n")
     opening = asyncio.create_task(open_file(parent, "Open", filters=("Spreadsheets (*.csv)",), folder=tmp_path))
-    await until(lambda: parent.findChild(QFileDialog) is not None)
-    dialog = parent.findChild(QFileDialog)
-    assert dialog is not None
+    dialog = await file_dialog(parent, until)
     field = dialog.findChild(QLineEdit, "fileNameEdit")
     assert field is not None
     field.setText(str(file))
@@ -88,9 +93,7 @@ async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -
     assert await asyncio.wait_for(opening, 240) == file
     await until(lambda: parent.findChild(QFileDialog) is None)
     saving = asyncio.create_task(save_file(parent, "Save", name="old/new: ranked", suffix="csv", folder=tmp_path))
-    await until(lambda: parent.findChild(QFileDialog) is not None)
-    dialog = parent.findChild(QFileDialog)
-    assert dialog is not None
+    dialog = await file_dialog(parent, until)
     dialog.accept()
     assert await asyncio.wait_for(saving, 240) == tmp_path / "old-new- ranked.csv"
 
@@ -106,9 +109,7 @@ async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
         pictures.keep(here)
         for chosen, accepts in ((there, False), (there, True)):
             saving = asyncio.create_task(save_file(parent, "Save", name="a.png", folder=pictures))
-            await until(lambda: parent.findChild(QFileDialog) is not None)
-            dialog = parent.findChild(QFileDialog)
-            assert dialog is not None
+            dialog = await file_dialog(parent, until)
             assert Path(dialog.directory().path()) == here, "a dialog that was cancelled changes nothing"
             dialog.setDirectory(str(chosen))
             dialog.selectFile("a.png")
@@ -180,12 +181,16 @@ def test_of_two_choices_one_or_none_is_chosen_and_tab_comes_to_it(qtbot: Any) ->
     assert len(chosen) == 2
 
 
-def test_a_tab_that_is_not_shown_is_not_in_the_bar(qtbot: Any) -> None:
+def test_tabs_are_chosen_by_keys_and_one_that_is_not_shown_is_not_in_the_bar(qtbot: Any) -> None:
     tabs = Tabs()
     qtbot.addWidget(tabs)
     for key in ("progress", "ranking", "details"):
         tabs.add(key, key.title())
-    tabs.choose("ranking")
+    told: list[str] = []
+    tabs.chosen.connect(told.append)
+    tabs.choose("details")
+    qtbot.keyClick(tabs, Qt.Key.Key_Left)
+    assert told == ["details", "ranking"]
     tabs.set_shown("progress", False)
     assert (tabs.count(), tabs.current(), tabs.is_shown("progress")) == (2, "ranking", False)
     tabs.set_title("progress", "How far it is")
@@ -212,16 +217,3 @@ def test_what_is_made_later_has_its_place_in_the_order_of_tab(qtbot: Any) -> Non
     assert after.hasFocus()
     qtbot.keyClick(after, Qt.Key.Key_Tab)
     assert last.hasFocus()
-
-
-def test_tabs_are_chosen_by_key(qtbot: Any) -> None:
-    tabs = Tabs()
-    qtbot.addWidget(tabs)
-    told: list[str] = []
-    for key in ("ranking", "details"):
-        tabs.add(key, key.title())
-    tabs.chosen.connect(told.append)
-    tabs.choose("details")
-    qtbot.keyClick(tabs, Qt.Key.Key_Left)
-    assert told == ["details", "ranking"]
-    assert tabs.current() == "ranking"

@@ -1,7 +1,6 @@
-"""The whole window, by mouse and keyboard: what leads where, and what stays as it was."""
+"""The whole window: what leads where, and what stays as it was; tests/journeys goes the main way."""
 
 import asyncio
-import csv
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -12,14 +11,12 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.settings import WINDOW
 from cfbatch_gui.ui.theme import Scheme, Theme
-from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -35,105 +32,6 @@ async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
 
 async def finished(stage: Stage, name: str = EXAMPLE) -> None:
     await stage.person.until(lambda: stage.state(name) is JobState.DONE)
-
-
-async def send_example(stage: Stage) -> None:
-    await stage.person.click("Start with the example")
-    await stage.person.click("Send 1 batch")
-    await finished(stage)
-
-
-async def test_from_the_first_start_to_a_file_by_mouse(stage: Stage, tmp_path: Path) -> None:
-    person, path = stage.person, tmp_path / "out" / "ranked.csv"
-    path.parent.mkdir()
-    assert person.sees("Rank and embed your texts", "Not connected")
-    welcome = stage.workspace._welcome
-    widths = {button.width() for button in (welcome.try_button, welcome.connect_button)}
-    assert len(widths) == 1, "the two ways stand in cards of the same width"
-    await person.click("Start with the example")
-    await person.until_sees("12 queries, about 7 contexts each", "Practice: costs nothing", EXAMPLE)
-    await person.click("Send 1 batch")
-    await person.until_sees("Finished", "how do I reset my password", "Practice scores")
-    await person.click("Export…")
-    await person.until_sees("82 rows")
-    await person.click("Change…")
-    await person.name_file(path)
-    await person.until_sees("ranked.csv")
-    await person.click("Save")
-    await person.until_sees("Wrote 82 rows to “ranked.csv”.", "Show file")
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert len(rows) == 82 and rows[0]["rank"] == "1"
-    sent = csv.DictReader(HELP_CENTRE.read_text(encoding="utf-8").splitlines())
-    assert {(row["query"], row["doc_id"]) for row in rows} == {(row["question"], row["sku"]) for row in sent}
-
-
-async def test_keys_begin_open_rename_and_export(stage: Stage, tmp_path: Path) -> None:
-    person = stage.person
-    await person.press(Qt.Key.Key_N, CTRL)
-    await person.until_sees("Your data", "nothing is sent before you say so")
-    await person.press(Qt.Key.Key_N, CTRL)
-    assert len(stage.program.ledger.jobs()) == 1, "one empty draft is enough"
-    await person.press(Qt.Key.Key_O, CTRL)
-    await person.name_file(HELP_CENTRE)
-    await person.until_sees("Send 1 batch")
-    await person.press(Qt.Key.Key_F2)
-    await person.type("Name", "Support articles")
-    await person.press(Qt.Key.Key_Return)
-    await person.until(lambda: stage.workspace._draft.header.title() == "Support articles")
-    await person.press(Qt.Key.Key_Return, CTRL)
-    await finished(stage, "Support articles")
-    await person.until_sees("Export…")
-    await person.press(Qt.Key.Key_F2)
-    await person.type("Name", "Support articles, May")
-    await person.press(Qt.Key.Key_Return)
-    await person.until(lambda: stage.state("Support articles, May") is JobState.DONE)
-    await person.press(Qt.Key.Key_E, CTRL)
-    await person.until_sees("For people")
-    await person.press(Qt.Key.Key_Escape)
-    await person.press(Qt.Key.Key_F1)
-    await person.until_sees("Find in this page", "Ctrl+N")
-    await person.click("Close")
-
-
-async def test_duplicate_archive_delete_and_undo(stage: Stage) -> None:
-    person = stage.person
-    await send_example(stage)
-    await person.click("More")
-    await person.choose("Duplicate")
-    await person.until_sees(f"{EXAMPLE}, copy", "Finish without sending")
-    await person.click_row("Jobs", EXAMPLE)
-    await person.until_sees("Finished")
-    await person.click_row("Jobs", f"{EXAMPLE}, copy")
-    await person.until_sees("Finish without sending")
-    await person.press(Qt.Key.Key_Tab)
-    await person.click("More")
-    await person.choose("Delete")
-    await person.until_sees("Undo")
-    assert [job.name for job in stage.program.ledger.jobs()] == [EXAMPLE]
-    await person.click("Undo")
-    await person.until(lambda: len(stage.program.ledger.jobs()) == 2)
-    await person.until_row("Jobs", f"{EXAMPLE}, copy")
-    await person.click_row("Jobs", EXAMPLE)
-    await person.until_sees("Export…")
-    await person.click("More")
-    await person.choose("Archive")
-    await person.until(lambda: stage.job(EXAMPLE).archived)
-    archived = f"{EXAMPLE}, copy", EXAMPLE
-    await person.until(lambda: _jobs_listed(stage) == archived[:1])
-    await person.click("Undo")
-    await person.until(lambda: EXAMPLE in _jobs_listed(stage))
-    await person.click("More")
-    await person.choose("Archive")
-    await person.until(lambda: _jobs_listed(stage) == archived[:1])
-    await person.type("Find a job", "help")
-    await person.until(lambda: _jobs_listed(stage) == archived)
-
-
-def _jobs_listed(stage: Stage) -> tuple[str, ...]:
-    rows = stage.workspace.window.library.rows
-    names = (rows.index(place).data() for place in range(rows.rowCount()))
-    return tuple(name for name in names if name)
 
 
 async def test_a_job_at_work_is_deleted_only_after_a_word_and_comes_back_whole(tmp_path: Path, theme: Theme) -> None:
@@ -214,6 +112,13 @@ async def test_closing_with_jobs_at_work_asks_once(tmp_path: Path, theme: Theme)
         await stage.person.until(stage.workspace.closed.is_set)
 
 
+async def test_one_empty_draft_is_enough(stage: Stage) -> None:
+    for _ in range(2):
+        await stage.person.press(Qt.Key.Key_N, CTRL)
+        await stage.person.until_sees("Your data", "nothing is sent before you say so")
+    assert len(stage.program.ledger.jobs()) == 1
+
+
 async def test_two_files_and_folders_are_dropped_like_one(stage: Stage, tmp_path: Path) -> None:
     queries, answers, notes = tmp_path / "queries.csv", tmp_path / "answers.csv", tmp_path / "field notes"
     queries.write_text("id,question\n1,why\n2,how\n")
@@ -229,19 +134,6 @@ async def test_two_files_and_folders_are_dropped_like_one(stage: Stage, tmp_path
         none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
         stage.workspace.window.dropEvent(QDropEvent(QPoint(600, 400), Qt.DropAction.CopyAction, data, left, none))
         await stage.person.until_sees(sentence)
-
-
-async def test_what_was_open_and_arranged_is_there_at_the_next_start(tmp_path: Path, theme: Theme) -> None:
-    async with opened(tmp_path / "data", theme) as stage:
-        await draft(stage.program, "Ready", HELP_CENTRE, Kind.RANK)
-        await run(stage.program, "Done before", HELP_CENTRE, Kind.RANK)
-        stage.workspace.window.resize(1000, 700)
-        stage.workspace.window.close()
-    async with opened(tmp_path / "data", theme) as stage:
-        await stage.person.until_sees("Done before", "how do I reset my password")
-        assert stage.workspace.window.height() == 700
-        await stage.person.click_row("Jobs", "Ready")
-        await stage.person.until_sees("Send 1 batch", "help-centre-ranking.csv")
 
 
 async def test_a_page_that_is_opened_as_a_job_is_sent_stays_wanted(tmp_path: Path, theme: Theme) -> None:

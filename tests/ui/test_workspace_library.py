@@ -151,8 +151,10 @@ async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -
         may = stage.job("May").id
         await stage.person.click_row("Jobs", "May")
         await stage.person.until(lambda: stage.workspace._memory.get("window/job") == may)
+        stage.workspace.window.resize(1000, 700)
+        stage.workspace.window.close()
     async with opened(tmp_path / "data", theme) as stage:
-        assert stage.workspace.window.library.opened_job() == may
+        assert stage.workspace.window.library.opened_job() == may and stage.workspace.window.height() == 700
         stage.workspace.job_actions.delete(may)
         await stage.person.until(lambda: stage.state("May") is None)
         stage.workspace._memory.set("window/job", may)  # as if the program had ended here

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import secrets
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -38,6 +37,7 @@ from cfbatch_gui.core.system.files import (
     flush_to_disk,
     move_own_file,
     noted,
+    temporary_folder,
     write_own_file,
 )
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
@@ -328,9 +328,10 @@ def fill(
     *,
     progress: Progress | None = None,
     check: Callable[[], object] = lambda: None,
+    facts: dict[str, object] | None = None,
 ) -> Filled:
-    """Read the whole file into a new `data.db`, which replaces an old one only when whole. Raises InputError, DiskFull,
-    and what `progress` or `check` (called when all is read) raise.
+    """Read the whole file into a new `data.db`, which replaces an old one only when whole; `facts` go there too. Raises
+    InputError, DiskFull, and what `progress` or `check` (called when all is read) raise.
     """
     folder.create()
     fresh = folder.path / "data.new.db"
@@ -346,6 +347,8 @@ def fill(
                         _read(loading, source, mapping, second, progress)
                         loading.write_all()
                     filled = _finish(database, loading, source, mapping, second)
+                    for name, value in (facts or {}).items():
+                        schema.put_metadata_value(database, name, value)
             flush_to_disk(fresh)
             check()
             move_own_file(fresh, folder.data)
@@ -381,7 +384,6 @@ def _finish(
         "second_roles": mapping.second_roles,
         "layout": Layout.LONG if is_pairs else mapping.layout,
         "rows": filled.rows,
-        "filling": secrets.token_hex(8),  # by which what is kept beside the data knows whether it is of these rows
         "repeated_ids": filled.repeated_ids,
         schema.ITEMS_ARE_TEXTS: mapping.layout is Layout.TEXTS,
     }.items():
@@ -425,17 +427,20 @@ def text_name(number: int) -> str:
     return f"Text {number}"
 
 
-def fill_named(folder: JobFolder, kind: Kind, rows: Iterable[Sequence[str]]) -> None:
+def fill_named(
+    folder: JobFolder, kind: Kind, rows: Iterable[Sequence[str]], facts: dict[str, object] | None = None
+) -> None:
     """Fill the job's data with rows of names: query, context and reference, or text and reference; rows of one query
     follow one another. Raises DataError.
     """
-    folder.create()
-    path = folder.path / "attached.csv"
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(_NAMED_COLUMNS[kind])
     writer.writerows(rows)
     data = text.getvalue().encode()
-    write_own_file(path, data)
-    source = Source(path, FileFormat.DELIMITED, _NAMED_COLUMNS[kind], len(data), "utf-8", ",", has_header=True)
-    fill(folder, source, Mapping(kind, Layout.LONG if kind is Kind.RANK else Layout.TEXTS, _NAMED_ROLES[kind]))
+    mapping = Mapping(kind, Layout.LONG if kind is Kind.RANK else Layout.TEXTS, _NAMED_ROLES[kind])
+    with temporary_folder() as place:
+        path = place / "names.csv"
+        write_own_file(path, data)
+        source = Source(path, FileFormat.DELIMITED, _NAMED_COLUMNS[kind], len(data), "utf-8", ",", has_header=True)
+        fill(folder, source, mapping, facts=facts)

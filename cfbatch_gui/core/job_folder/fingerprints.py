@@ -1,39 +1,27 @@
-"""Which texts a job has asked about, by hashes of exactly what was sent (with parts and query), in order in
-`fingerprints.npz`, which can be made anew. Nothing is taken by a key alone: texts are compared first.
+"""Which texts a job has asked about, by hashes of exactly what was sent (with parts and query), kept in their order.
+Nothing is taken by a key alone: texts are compared first.
 """
 
 import hashlib
 import sqlite3
-import zlib
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
-from zipfile import BadZipFile
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.kept_arrays import HASHES, keep_arrays, kept_arrays
 from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value
-from cfbatch_gui.core.system.files import write_own_file
 
 _DIGEST = 16  # bytes of a text's hash
 _BLOCK = 20_000  # texts that are hashed at a time
 _encode = msgspec.json.Encoder().encode
 _TEXTS = "SELECT text_no, text FROM texts WHERE text_no >= ? ORDER BY text_no LIMIT ?"
 _PAIRS = "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL ORDER BY item_no"
-_OF_EACH = """
-SELECT (SELECT value FROM facts WHERE name = 'filling'), (SELECT count(*) FROM items),
-    (SELECT coalesce(max(item_no), 0) FROM items), (SELECT count(*) FROM parts), (SELECT count(*) FROM queries),
-    (SELECT count(*) FROM repeats)
-"""
-
 Hashes = NDArray[np.uint64]
 
 
@@ -53,38 +41,14 @@ class Fingerprints:
 
 
 def fingerprints_of(folder: JobFolder) -> Fingerprints:
-    """Those of a job's folder, from its file or made anew and kept. For a thread. Raises DataError."""
+    """Those of a job's folder, as they are kept, or made anew and kept. For a thread. Raises DataError."""
     with folder.open(read_only=True) as database:
-        mark = _mark(database)
-        found = _load(folder.fingerprints, mark)
+        found = kept_arrays(database, HASHES)
         if found is not None:
-            return found
+            return Fingerprints(**found)  # type: ignore[arg-type]
         made = _make(folder, database)
-    with suppress(DataError):  # no room
-        write_own_file(folder.fingerprints, _encoded(made, mark))
+    keep_arrays(folder, HASHES, key=made.key, check=made.check, item=made.item)
     return made
-
-
-def _mark(database: sqlite3.Connection) -> bytes:
-    """Of which data the hashes are: it differs after each filling, and between a job and the copy of its first rows."""
-    return hashlib.blake2b(repr(database.execute(_OF_EACH).fetchone()).encode(), digest_size=_DIGEST).digest()
-
-
-def _encoded(made: Fingerprints, mark: bytes) -> bytes:
-    stream = BytesIO()
-    np.savez(stream, mark=np.frombuffer(mark, np.uint8), key=made.key, check=made.check, item=made.item)
-    return stream.getvalue()
-
-
-def _load(path: Path, mark: bytes) -> Fingerprints | None:
-    """None for a file that is missing, of other data, or not as it was written, as its checksums say."""
-    try:
-        with path.open("rb") as stream, np.load(stream) as found:
-            if found["mark"].tobytes() != mark:
-                return None
-            return Fingerprints(found["key"], found["check"], found["item"])
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error):
-        return None
 
 
 def _make(folder: JobFolder, database: sqlite3.Connection) -> Fingerprints:

@@ -15,11 +15,11 @@ from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.schema import ROW_FORM, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import OWN_FOLDER, flush_folder, remove_own_file, write_own_file
+from cfbatch_gui.core.system.files import OWN_FOLDER, flush_folder, write_own_file
 
 
 class SavedDraft(msgspec.Struct, frozen=True):
-    """The file, how it is read and what its columns are for, as it is kept in `draft.json`."""
+    """The file, how it is read and what its columns are for, as it is kept with a job."""
 
     path: str
     options: ReadOptions
@@ -43,45 +43,24 @@ class JobFolder:
         """float32 (items, dimension), NumPy format; there once the first answer with vectors is stored."""
         return self.path / "vectors.npy"
 
-    @property
-    def map(self) -> Path:
-        """Where the texts stand on the map by neighbours; can be made anew from the vectors."""
-        return self.path / "map.npz"
-
-    @property
-    def fingerprints(self) -> Path:
-        """The hashes of what was asked; see fingerprints.py."""
-        return self.path / "fingerprints.npz"
-
-    @property
-    def manifest(self) -> Path:
-        return self.path / "job.json"
-
-    def body(self, batch: int) -> Path:
-        """The exact bytes of a batch, from before it is sent until its answer is stored."""
-        return self.path / "bodies" / f"{batch:04}.json"
-
     def reply(self, batch: int) -> Path:
         return self.path / "replies" / f"{batch:04}.json.gz"
 
     def create(self) -> None:
         is_new = not self.path.exists()
-        missing = [path for path in (self.path / "bodies", self.path / "replies") if not path.exists()]
-        if missing:
+        replies = self.path / "replies"
+        if not replies.exists():
             self.path.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
-            for path in missing:
-                path.mkdir(mode=OWN_FOLDER, exist_ok=True)
+            replies.mkdir(mode=OWN_FOLDER, exist_ok=True)
             flush_folder(self.path)
         if is_new:
             flush_folder(self.path.parent)
 
-    def write(self, path: Path, data: bytes) -> None:
-        """A body or a reply, whole or not at all; a backup brings no empty folders back. Raises DiskFull, DataError."""
+    def write_reply(self, batch: int, data: bytes) -> None:
+        """Whole or not at all; a backup brings no empty folders back. Raises DiskFull, DataError."""
         with suppress(OSError):  # said by the writing
-            if not path.parent.exists():
-                path.parent.mkdir(mode=OWN_FOLDER, exist_ok=True)
-                flush_folder(self.path)
-        write_own_file(path, data)
+            self.create()
+        write_own_file(self.reply(batch), data)
 
     def delete(self) -> bool:
         """Remove the folder for good; False when something is left, such as a file that is open on Windows."""
@@ -93,14 +72,26 @@ class JobFolder:
         return schema.opened(self.data, read_only=read_only)
 
     def save_draft(self, draft: SavedDraft) -> None:
-        self.create()
-        write_own_file(self.path / "draft.json", msgspec.json.encode(draft))
+        with self.open() as database:
+            put_metadata_value(database, DRAFT, msgspec.to_builtins(draft))
 
     def draft(self) -> SavedDraft | None:
-        path = self.path / "draft.json"
-        if not path.exists():
+        if not self.data.exists():
             return None
-        return msgspec.json.decode(path.read_bytes(), type=SavedDraft)
+        with self.open(read_only=True) as database:
+            found = metadata_value(database, DRAFT)
+        return msgspec.convert(found, SavedDraft) if found is not None else None
+
+    def note_sending(self, batch: int, attempt: str, sha256: str, size: int) -> None:
+        """Commit that the sending of a batch begins: it may have left from now on, whatever else is lost. Raises
+        DiskFull and DataError.
+        """
+        with self.open() as database:
+            database.execute(
+                "INSERT INTO batches(batch, attempt, sha256, bytes) VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                " attempt = excluded.attempt, sha256 = excluded.sha256, bytes = excluded.bytes",
+                (batch, attempt, sha256, size),
+            )
 
     def read_reply(self, batch: int) -> bytes:
         """The raw answer, as it came. Raises OSError and EOFError when it is missing or damaged."""
@@ -110,25 +101,35 @@ class JobFolder:
             raise gzip.BadGzipFile(str(error)) from error
 
 
+def sending_begun(folder: JobFolder) -> dict[int, bool]:
+    """The batches whose sending has begun, each with whether its results were stored since. Raises DataError."""
+    if not folder.data.exists():
+        return {}
+    with folder.open(read_only=True) as database:
+        found = database.execute("SELECT batch, results IS NOT NULL FROM batches WHERE attempt IS NOT NULL")
+        return {batch: bool(is_stored) for batch, is_stored in found}
+
+
+DRAFT = "draft"  # the name of a fact: SavedDraft
+JOB = "job"  # and of another: the job as it was filled and planned, by which it is put together again
 _FACT = "texts_forgotten"  # when they were removed, in seconds since 1970
 _STATEMENTS = """
 UPDATE texts SET text = CASE WHEN text_id <> '' THEN text_id ELSE 'Row ' || row END;
 UPDATE queries SET text = CASE WHEN query_id <> '' THEN query_id ELSE 'Row ' || row END;
 DELETE FROM source_rows;
 DELETE FROM raw_rows;
-DELETE FROM lengths
+DELETE FROM lengths;
+DELETE FROM kept_arrays WHERE name = 'hashes'
 """
 
 
 def forget_texts(folder: JobFolder, now: float) -> None:
     """Remove the texts, whole or not at all, and keep ids, ranks, scores and vectors; a text is replaced by its id or
-    row number. Also gone: other cells, bodies, and hashes, by which a short text can be guessed. `now` in seconds
+    row number. Also gone: other cells, and hashes, by which a short text can be guessed. `now` in seconds
     since 1970. May be repeated. Raises DataError, DiskFull.
     """
     with folder.open() as database:
         database.execute("PRAGMA secure_delete = ON")
-        for path in (*(folder.path / "bodies").glob("*.json"), folder.fingerprints):
-            remove_own_file(path)
         with transaction(database):
             for statement in _STATEMENTS.split(";"):
                 database.execute(statement)

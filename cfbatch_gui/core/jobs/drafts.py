@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, Read
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
 from cfbatch_gui.core.job_folder.filling import Progress, fill
-from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft, check_has_texts
+from cfbatch_gui.core.job_folder.folder import DRAFT, JOB, JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import forget_plan, listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
@@ -78,16 +78,17 @@ class Drafts:
         """Read the whole file into the draft. Raises InputError, DiskFull, UsageError for a job that was sent."""
         self._draft(job_id)
         folder = self.folder(job_id)
+        draft = SavedDraft(
+            path=str(source.path),
+            options=as_recognised(source),
+            mapping=mapping,
+            second_path=str(second.path) if second else "",
+            second_options=as_recognised(second) if second else ReadOptions(),
+        )
+        facts: dict[str, object] = {DRAFT: msgspec.to_builtins(draft)}
         # Reading takes its time: what was sent meanwhile keeps the data that its answers are matched by.
-        filled = fill(folder, source, mapping, second, progress=progress, check=lambda: self._draft(job_id))
-        folder.save_draft(
-            SavedDraft(
-                path=str(source.path),
-                options=as_recognised(source),
-                mapping=mapping,
-                second_path=str(second.path) if second else "",
-                second_options=as_recognised(second) if second else ReadOptions(),
-            )
+        filled = fill(
+            folder, source, mapping, second, progress=progress, check=lambda: self._draft(job_id), facts=facts
         )
         tick = (lambda: progress(source.size)) if progress and is_read_by_bytes(source) else (lambda: None)
         sha256 = "" if source.path.is_dir() else sha256_of(source.path, tick)
@@ -217,9 +218,6 @@ class Drafts:
         check_has_texts(theirs)
         job = self.create(old.kind, name, old.model, old.connection)
         ours = self.folder(job.id)
-        draft = theirs.draft()
-        if draft is not None:
-            ours.save_draft(draft)
         counts = (old.rows_in, old.queries, old.texts, old.problems)
         if theirs.data.exists():
             create_own_file(ours.data)
@@ -295,6 +293,8 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
         with transaction(database):
             forget_plan(database)
             database.execute("DELETE FROM sent_anew")
+            database.execute("DELETE FROM kept_arrays")
+            database.execute("DELETE FROM facts WHERE name = ?", (JOB,))
             if first:
                 column = "query_no" if kind is Kind.RANK else "item_no"
                 database.execute(f"DELETE FROM items WHERE {column} > ?", (first,))  # noqa: S608  # one of two constants

@@ -7,21 +7,17 @@ Communications 10, 2019). Work is in blocks that release the interpreter lock.
 """
 
 import hashlib
-import io
-import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.kept_arrays import MAP, keep_arrays, kept_arrays
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.unit_vectors import Progress, Rows, UnitVectors, main_subspace, unit_vectors
-from cfbatch_gui.core.system.files import write_own_file
 
 _ALL_WITH_ALL = 4_096  # up to so many points there is one cell, and the search is exact
 _CELL = 48  # points in a cell; more of them for many points, as there are at most 3·√n cells
@@ -460,21 +456,17 @@ def tsne_map(folder: JobFolder, embeddings: Embeddings, progress: Progress = lam
     found = _read(folder, unit)
     if found is None:
         found = make_tsne_map(unit, progress)
-        content = io.BytesIO()
-        np.savez(content, key=np.array(_key(unit)), points=found.points)
-        with suppress(UserError):  # the disk is full, or the folder is read-only or deleted
-            write_own_file(folder.map, content.getvalue())
+        keep_arrays(folder, MAP, key=np.array(_key(unit)), points=found.points)
     return found
 
 
 def _read(folder: JobFolder, unit: UnitVectors) -> TextMap | None:
-    try:
-        with np.load(io.BytesIO(folder.map.read_bytes()), allow_pickle=False) as kept:
-            key, points = str(kept["key"]), kept["points"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    with folder.open(read_only=True) as database:
+        kept = kept_arrays(database, MAP)
+    if kept is None or str(kept["key"]) != _key(unit):
         return None
-    fits = key == _key(unit) and points.shape == (unit.count, 2) and points.dtype == np.float32
-    return map_of(unit, points, 0.0, Layout.NEIGHBOURS) if fits and np.isfinite(points).all() else None
+    points = kept["points"].astype(np.float32)
+    return map_of(unit, points, 0.0, Layout.NEIGHBOURS) if np.isfinite(points).all() else None
 
 
 def _key(unit: UnitVectors) -> str:

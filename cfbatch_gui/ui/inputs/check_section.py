@@ -193,10 +193,8 @@ class CheckSection(SectionCard):
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         foot = Flow(self.line, self.cure, self.try_button, self.send_button)
         self.foot = boxed(column(boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        self.content.addWidget(self.options)
-        self.content.addWidget(self.figures)
-        self.content.addWidget(self.problem_bars)
-        self.content.addWidget(self.problems)
+        for part in (self.options, self.figures, self.problem_bars, self.problems):
+            self.content.addWidget(part)
         self.content.setSpacing(MEDIUM + 2)
 
     def show_state(self, state: DraftState, job: Job, connections: tuple[ConnectionSummary, ...]) -> None:

@@ -54,10 +54,7 @@ class WhatSection(SectionCard):
         self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), self.tr("For search, clustering and maps"))
         self.rank.chosen.connect(lambda: choices.choose_kind(Kind.RANK))
         self.embed.chosen.connect(lambda: choices.choose_kind(Kind.EMBED))
-        cards = row(self.rank, self.embed, gap=MEDIUM)
-        for index in range(2):
-            cards.setStretch(index, 1)  # equally wide, however long their words are
-        self.content.addLayout(cards)
+        self.content.addLayout(row((self.rank, 1), (self.embed, 1), gap=MEDIUM))  # equally wide, whatever they say
 
     def show_state(self, state: DraftState) -> None:
         self.rank.set_chosen(state.kind is Kind.RANK)
@@ -73,12 +70,9 @@ class DataSection(SectionCard):
         super().__init__(self.tr("Your data"))
         self._state = DraftState()
         self.recipes, self._choices, self._files, self._intake = recipes, choices, files, intake
-        self.open_button = Button(self.tr("Open another…"), "folder-open")
-        self.folder_button = IconButton("folder", self.tr("Open a folder"))
-        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"))
-        self.open_button.clicked.connect(intake.choose_file)
-        self.folder_button.clicked.connect(intake.choose_folder)
-        self.paste_button.clicked.connect(intake.paste)
+        self.open_button = Button(self.tr("Open another…"), "folder-open", intake.choose_file)
+        self.folder_button = IconButton("folder", self.tr("Open a folder"), intake.choose_folder)
+        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), intake.paste)
         for button in (self.recipes, self.open_button, self.folder_button, self.paste_button):
             self.actions_row.addWidget(button)
         self.drop = DropPlace(intake)
@@ -97,10 +91,9 @@ class DataSection(SectionCard):
         self.progress.hide()
         self.sentence_icon = IconLabel("sparkles", "accent", 16)
         self.sentence = Sentence()
-        self.change = LinkButton(self.tr("Change"), tip=self.tr("Choose how rows become texts"))
-        self.change.clicked.connect(self.open_layout_menu)
-        self.add_second = Button("", "file-up")
-        self.add_second.clicked.connect(lambda: intake.choose_second(self._state.missing_file or Role.CONTEXT))
+        tip = self.tr("Choose how rows become texts")
+        self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
+        self.add_second = Button("", "file-up", self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
         self.first.below.addWidget(boxed(Flow(sentence, self.add_second, self.change)))
         self._make_editors()
@@ -111,9 +104,12 @@ class DataSection(SectionCard):
         QWidget.setTabOrder(self.first.remove, self.add_second)
         QWidget.setTabOrder(self.add_second, self.change)
 
+    def _add_second(self) -> None:
+        self._intake.choose_second(self._state.missing_file or Role.CONTEXT)
+
     def _make_editors(self) -> None:
-        self.undo = LinkButton(self.tr("Undo"), tip=self.tr("Look at the file as if it were the first of its kind"))
-        self.undo.clicked.connect(self._choices.suggest_again)
+        tip = self.tr("Look at the file as if it were the first of its kind")
+        self.undo = LinkButton(self.tr("Undo"), "", self._choices.suggest_again, tip=tip)
         known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")
         self.known = boxed(row(IconLabel("bookmark", "quiet", 16), known, self.undo, None, gap=SMALL))
         self.template = TemplateEditor()

@@ -53,35 +53,24 @@ class EncodingChooser(QWidget):
         self._question: EncodingQuestion | None = None
         self._sentence = IconLine("", "info", "body", icon_role="accent")
         self._rows: Rows[_Offer] = Rows(_offer_columns(), parent=self)
-        self.list = TableView(inset=True)
-        self.list.setAccessibleName(self.tr("Encoding"))
+        self.list = TableView(title=self.tr("Encoding"), rows=self._rows, inset=True)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.horizontalHeader().hide()
         self.list.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
-        self.list.show_rows(self._rows)
         self.list.picked.connect(lambda _: self._look())
         self.list.opened.connect(lambda _: self._answer())
-        choices = Card(inset=True)
+        choices = Card(self.list, inset=True, margins=(6, SMALL, 6, SMALL))
         choices.setMinimumWidth(scaled(_LEAST_WIDTH))
         choices.setMaximumWidth(scaled(_WIDTH))
-        choices.body.setContentsMargins(6, SMALL, 6, SMALL)
-        choices.body.addWidget(self.list)
         self.preview = PreviewTable(fewest_rows=5)
         self.failure = Label("", "attention", wrap=True)
         self.failure.hide()
-        frame = Card(inset=True)
-        frame.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
-        frame.body.addWidget(self.preview, 1)
-        frame.body.addWidget(self.failure)
+        frame = Card((self.preview, 1), self.failure, inset=True, margins=(MEDIUM, SMALL, MEDIUM, SMALL))
         self.use_button = PrimaryButton("", on_click=self._answer)
         self.cancel_button = Button(self.tr("Cancel"), on_click=self.refused.emit)
-        lists = row(choices, frame, gap=MEDIUM)
-        lists.setStretch(0, 1)
-        lists.setStretch(1, 1)
-        self.setLayout(
-            column(self._sentence, lists, row(None, self.cancel_button, self.use_button, gap=SMALL), gap=MEDIUM)
-        )
+        lists = row((choices, 1), (frame, 1), gap=MEDIUM)
+        self.setLayout(column(self._sentence, lists, row(None, self.cancel_button, self.use_button), gap=MEDIUM))
         self.setMinimumHeight(scaled(_HEIGHT))
 
     def codec(self) -> str:
@@ -160,16 +149,12 @@ class ReadingsDialog(QDialog):
 
     def _card(self, reading: Reading, *, is_guess: bool) -> Card:
         words = shown_name(reading.codec)
-        card = Card(inset=True)
-        card.setMinimumWidth(_CARD_WIDTH)
         remark = Label(self.tr("our guess") if is_guess else "", "quiet")
-        card.body.addLayout(row(Label(words, "strong"), remark, None, gap=SMALL))
-        for example in reading.examples:
-            card.body.addWidget(Label(example, wrap=True))
-        card.body.addStretch(1)
         button = Button(self.tr("Use {encoding}").format(encoding=words), on_click=lambda: self._take(reading.codec))
-        card.body.addWidget(button)
         self.buttons.append(button)
+        examples = (Label(example, wrap=True) for example in reading.examples)
+        card = Card(row(Label(words, "strong"), remark, None), *examples, None, button, inset=True)
+        card.setMinimumWidth(_CARD_WIDTH)
         return card
 
     def _take(self, codec: str) -> None:

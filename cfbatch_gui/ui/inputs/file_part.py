@@ -72,16 +72,11 @@ class FilePart(QWidget):
         header = self.table.roles
         header.role_chosen.connect(lambda column, role: choices.choose_role(column, role, second=is_second))
         header.join_wanted.connect(self.join_wanted)
-        self.frame = Card(inset=True)
-        self.frame.body.setContentsMargins(MEDIUM, 6, MEDIUM, 6)
-        self.frame.body.addWidget(self.table, 1)
+        self.frame = Card((self.table, 1), inset=True, margins=(MEDIUM, 6, MEDIUM, 6))
         self.notice = IconLine("", "info")
         self.notice.hide()
         self.below = column()  # between the line and the preview
-        line = row(boxed(Flow(*parts)), self.more)
-        line.setStretch(0, 1)
-        layout = column(line, self.notice, self.below, self.frame, gap=SMALL)
-        layout.setStretch(3, 1)
+        layout = column(row((boxed(Flow(*parts)), 1), self.more), self.notice, self.below, (self.frame, 1))
         layout.addStretch(0)  # for a missing file, which has no preview
         self.setLayout(layout)
 

@@ -31,7 +31,7 @@ class OptionsPanel(Card):
     options_chosen = Signal(object)
 
     def __init__(self) -> None:
-        super().__init__(inset=True)
+        super().__init__(inset=True, margins=(16, 12, 16, 12))
         self._options = JobOptions()
         self._model = ""
         self.model = _Narrowing(self.tr("Model"))
@@ -44,14 +44,11 @@ class OptionsPanel(Card):
         self.model.picked.connect(self._pick_model)
         self.typed_model.editingFinished.connect(self._type_model)
         self.hint = IconLine("", "info")
-        self.connection = _Narrowing(self.tr("Connection"))
-        self.connection.picked.connect(lambda name: self.connection_chosen.emit(str(name)))
-        self.way = self._option(self.tr("Sending"), "at_once")
-        self.way.add(self.tr("In batches, through the queue"), False)
-        self.way.add(self.tr("At once, without the queue"), True)
-        self.too_long = self._option(self.tr("Texts that are too long"), "truncate_inputs")
-        self.too_long.add(self.tr("Read only their beginning"), True)
-        self.too_long.add(self.tr("Leave them out"), False)
+        self.connection = _Narrowing(self.tr("Connection"), on_picked=self.connection_chosen.emit)
+        ways = ((self.tr("In batches, through the queue"), False), (self.tr("At once, without the queue"), True))
+        self.way = self._option(self.tr("Sending"), "at_once", *ways)
+        cuts = ((self.tr("Read only their beginning"), True), (self.tr("Leave them out"), False))
+        self.too_long = self._option(self.tr("Texts that are too long"), "truncate_inputs", *cuts)
         self.pooling = self._option(self.tr("Pooling"), "pooling")
         self.account = CheckBox(self.tr("Collect in my account"))
         self.account.clicked.connect(self._choose_account)
@@ -62,11 +59,11 @@ class OptionsPanel(Card):
         self._labels: dict[QWidget, Label] = {}
         self._lay_out()
 
-    def _option(self, name: str, option: str) -> Choice:
+    def _option(self, name: str, option: str, *choices: tuple[str, object]) -> Choice:
         """The choice of one of the job's options."""
-        choice = _Narrowing(name)
-        choice.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, **{option: value})))
-        return choice
+        return _Narrowing(
+            name, choices, lambda value: self.options_chosen.emit(replace(self._options, **{option: value}))
+        )
 
     def _lay_out(self) -> None:
         grid = QGridLayout()
@@ -87,7 +84,6 @@ class OptionsPanel(Card):
         grid.addWidget(budget, 7, 0)
         grid.addWidget(self.budget, 7, 1)
         grid.addWidget(self.hint, 1, 1)
-        self.body.setContentsMargins(16, 12, 16, 12)
         self.body.addLayout(grid)
 
     def _fields(self) -> tuple[Choice, ...]:

@@ -1,7 +1,7 @@
 """The rows that are left out or doubtful: how many for each reason, those of one reason, and one as it stands."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QStyleOptionViewItem, QWidget
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -38,6 +38,7 @@ from cfbatch_gui.ui.widgets import (
     IconButton,
     IconLine,
     Label,
+    Level,
     LinkButton,
     NoticeBar,
     boxed,
@@ -68,12 +69,9 @@ class RowPanel(QWidget):
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._parts.setSpacing(LARGE)
         for caption, text in ((self.tr("In the file"), self._raw), (self.tr("As read"), self._cells)):
-            part = column(Label(caption, "small"), text, gap=2)
-            part.addStretch(1)  # captions stand on one line although the heights of the fonts differ
-            self._parts.addWidget(boxed(part), 1)
-        layout = column(self._reason, gap=SMALL, margins=(0, SMALL, 0, TINY))
-        layout.addLayout(self._parts)
-        self.setLayout(layout)
+            # Captions stand on one line although the heights of the fonts differ.
+            self._parts.addWidget(boxed(column(Label(caption, "small"), text, None, gap=2)), 1)
+        self.setLayout(column(self._reason, self._parts, margins=(0, SMALL, 0, TINY)))
 
     def show_row(self, problem: StoredProblem, columns: Sequence[str]) -> None:
         self._shown = problem, columns
@@ -192,19 +190,13 @@ class ProblemBars(QWidget):
         super().__init__()
         self._shown: tuple[object, ...] = ()
         self._kinds: tuple[str, ...] = ()
-        self._bars = QVBoxLayout()
-        self._bars.setSpacing(SMALL)
+        self._bars = column()
         self.save_all = LinkButton("", on_click=lambda: self.save_wanted.emit(""))
         self._save_row = boxed(row(self.save_all, None))
         self._save_row.hide()
         self.notes = IconLine("", "info")
         self.notes.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SMALL)
-        layout.addLayout(self._bars)
-        layout.addWidget(self._save_row)
-        layout.addWidget(self.notes)
+        self.setLayout(column(self._bars, self._save_row, self.notes))
         self.hide()
 
     def bars(self) -> list[NoticeBar]:
@@ -260,37 +252,47 @@ class ProblemBars(QWidget):
 
     def _problem_bar(self, problem: ProblemCount) -> NoticeBar:
         kind = str(problem.kind)
+        show = (self.tr("Show rows"), partial(self.rows_wanted.emit, kind))
         if problem.kind is ProblemKind.DOUBTFUL_SENT:
-            bar = NoticeBar(said(problem.sentence), "info")
-            bar.add_link(self.tr("Show rows"), partial(self.rows_wanted.emit, kind))
-            bar.add_link(self.tr("Leave them out"), partial(self.doubtful_wanted.emit, False))
-            return bar
-        bar = NoticeBar(said(problem.sentence), "attention")
+            leave = (self.tr("Leave them out"), partial(self.doubtful_wanted.emit, False))
+            return _bar(said(problem.sentence), "info", show, leave)
+        links: list[LinkWords] = [show]
         if problem.kind is ProblemKind.TOO_LONG:
-            bar.add_link(self.tr("Cut into parts"), self.split_wanted.emit)
-            bar.add_link(self.tr("Read their beginning"), partial(self.truncate_wanted.emit, True))
-        bar.add_link(self.tr("Show rows"), partial(self.rows_wanted.emit, kind))
+            links[:0] = [self._cut_link(), self._truncate_link(True)]
         if problem.kind is ProblemKind.DOUBTFUL_ROW:
-            bar.add_link(self.tr("Send them as read"), partial(self.doubtful_wanted.emit, True))
-        bar.add_link(self.tr("Save them…"), partial(self.save_wanted.emit, kind))
-        return bar
+            links.append((self.tr("Send them as read"), partial(self.doubtful_wanted.emit, True)))
+        links.append((self.tr("Save them…"), partial(self.save_wanted.emit, kind)))
+        return _bar(said(problem.sentence), "attention", *links)
 
     def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
         reads = plural(metadata.max_tokens, "{n} token", "{n} tokens")
-        if job.options.truncate_inputs:
+        is_cut = job.options.truncate_inputs
+        if is_cut:
             text = plural(count, "{n} text may be longer", "{n} texts may be longer")
             sentence = self.tr("{texts} than the model reads ({reads}). The rest is not read.")
         else:
             text = plural(count, "{n} text may be too long", "{n} texts may be too long")
             sentence = self.tr("{texts}: the model reads {reads}.")
-        bar = NoticeBar(sentence.format(texts=text, reads=reads), "info")
-        bar.add_link(self.tr("Show rows"), partial(self.rows_wanted.emit, CUT))
-        bar.add_link(self.tr("Cut into parts"), self.split_wanted.emit)
-        if job.options.truncate_inputs:
-            bar.add_link(self.tr("Leave them out"), partial(self.truncate_wanted.emit, False))
-        else:
-            bar.add_link(self.tr("Read their beginning"), partial(self.truncate_wanted.emit, True))
-        return bar
+        show = (self.tr("Show rows"), partial(self.rows_wanted.emit, CUT))
+        sentence = sentence.format(texts=text, reads=reads)
+        return _bar(sentence, "info", show, self._cut_link(), self._truncate_link(not is_cut))
+
+    def _cut_link(self) -> "LinkWords":
+        return self.tr("Cut into parts"), self.split_wanted.emit
+
+    def _truncate_link(self, truncate: bool) -> "LinkWords":
+        words = self.tr("Read their beginning") if truncate else self.tr("Leave them out")
+        return words, partial(self.truncate_wanted.emit, truncate)
+
+
+LinkWords = tuple[str, Callable[[], None]]
+
+
+def _bar(sentence: str, level: Level, *links: LinkWords) -> NoticeBar:
+    bar = NoticeBar(sentence, level)
+    for words, act in links:
+        bar.add_link(words, act)
+    return bar
 
 
 def _notes(found: Preflight, owner: QWidget) -> tuple[str, ...]:
@@ -335,27 +337,20 @@ class ProblemsView(Card):
     doubtful_wanted = Signal(bool)  # whether the rows that are shown are sent
 
     def __init__(self) -> None:
-        super().__init__(inset=True)
+        super().__init__(inset=True, gap=0, margins=(MEDIUM, 4, MEDIUM, SMALL))
         self._kind = ""
         self._names: tuple[str, ...] = ()
         self.heading = ElidedLabel("", "strong")
         self.decide = LinkButton(on_click=lambda: self.doubtful_wanted.emit(self._kind == ProblemKind.DOUBTFUL_ROW))
-        self.close_button = IconButton("x", self.tr("Hide these rows"))
-        self.close_button.clicked.connect(self.closed)
-        self.table = TableView(inset=True)
-        self.table.setAccessibleName(self.tr("Rows with a problem"))
-        self.table.picked.connect(self._show_row)
+        self.close_button = IconButton("x", self.tr("Hide these rows"), self.closed.emit)
+        self.table = TableView(title=self.tr("Rows with a problem"), inset=True, on_picked=self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
         self._raw_delegate = RawDelegate(self.table)
         self.table.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
-        self.body.setContentsMargins(MEDIUM, 4, MEDIUM, SMALL)
-        self.body.setSpacing(0)
-        head = row(self.heading, self.decide, self.close_button)
-        head.setStretch(0, 1)
-        self.body.addLayout(head)
-        self.body.addWidget(self.table)
         self.panel = RowPanel()
         self.panel.hide()
+        self.body.addLayout(row((self.heading, 1), self.decide, self.close_button))
+        self.body.addWidget(self.table)
         self.body.addWidget(self.panel)
 
     def show_problems(self, found: ProblemRows, sentence: str, total: int) -> None:

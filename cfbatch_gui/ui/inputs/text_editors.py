@@ -16,6 +16,7 @@ from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
 
+_MARGINS = (MEDIUM, SMALL, MEDIUM, SMALL)
 _SHOWN = 2  # rows
 _PAUSE = 350  # milliseconds after a key until the file is read again
 _TITLES = ("title", "titel", "titre", "título", "titolo", "name", "headline", "heading", "subject", "betreff", "标题")
@@ -27,7 +28,7 @@ class TemplateEditor(Card):
     template_chosen = Signal(str)
 
     def __init__(self) -> None:
-        super().__init__(inset=True)
+        super().__init__(inset=True, margins=_MARGINS)
         self._file: OpenFile | None = None
         self._used = ""
         self.field = QLineEdit()
@@ -42,22 +43,15 @@ class TemplateEditor(Card):
         self._numbers = tuple(Label("", "quiet") for _ in range(_SHOWN))
         self.wrong = Label("", "attention", wrap=True)
         self.wrong.hide()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_PAUSE)
+        self._timer = QTimer(self, singleShot=True, interval=_PAUSE)
         self._timer.timeout.connect(self._choose)
         title = Label(self.tr("Text of each row"), "strong")
         title.setBuddy(self.field)
-        self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
-        line = row(boxed(Flow(title, self.field, self.insert)), self.end_link)
-        line.setStretch(0, 1)
-        self.body.addLayout(line)
+        self.body.addLayout(row((boxed(Flow(title, self.field, self.insert)), 1), self.end_link))
         lines = column(gap=TINY, margins=(0, SMALL, 0, 0))
         for label, result in zip(self._numbers, self.results, strict=True):
             label.setFixedWidth(scaled(64))
-            line = row(label, result, gap=SMALL)
-            line.setStretch(1, 1)
-            lines.addLayout(line)
+            lines.addLayout(row(label, (result, 1)))
         self.body.addLayout(lines)
         self.body.addWidget(self.wrong)
 
@@ -92,15 +86,14 @@ class TemplateEditor(Card):
     def _show_results(self) -> None:
         columns = self._file.source.columns if self._file else ()
         found = read_template(self.field.text(), columns)
-        sample = [each for each in self._file.sample if not each.problem][:_SHOWN] if self._file else []
-        is_wrong = isinstance(found, str)
         self.wrong.setText(found if isinstance(found, str) else "")
-        self.wrong.setVisible(is_wrong)
+        self.wrong.setVisible(isinstance(found, str))
+        sample = [each for each in self._file.sample if not each.problem][:_SHOWN] if self._file else []
         for index, (label, result) in enumerate(zip(self._numbers, self.results, strict=True)):
-            shown = not isinstance(found, str) and index < len(sample)
-            label.setVisible(shown)
-            result.setVisible(shown)
-            if shown and not isinstance(found, str):
+            is_shown = not isinstance(found, str) and index < len(sample)
+            label.setVisible(is_shown)
+            result.setVisible(is_shown)
+            if not isinstance(found, str) and index < len(sample):
                 label.setText(self.tr("Row {n}").format(n=number(sample[index].number)))
                 text = one_line(found.render(sample[index].cells))
                 result.setText(text or self.tr("nothing: every column of the template is empty here"))
@@ -149,7 +142,7 @@ class SplitEditor(Card):
     split_chosen = Signal(object)
 
     def __init__(self) -> None:
-        super().__init__(inset=True)
+        super().__init__(inset=True, margins=_MARGINS)
         self._rows: Sequence[Sequence[str]] = ()
         self._kind = Kind.RANK
         self._used: Split | None = None
@@ -157,22 +150,17 @@ class SplitEditor(Card):
         self.overlap = _spin(0, _MOST // 2, 10, self.tr("Tokens that two parts share"))
         self.end_link = LinkButton(self.tr("Do not cut"), on_click=lambda: self.split_chosen.emit(None))
         self.count = Label("", "quiet", wrap=True)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_SPLIT_PAUSE)
+        self._timer = QTimer(self, singleShot=True, interval=_SPLIT_PAUSE)
         self._timer.timeout.connect(self._choose)
         for field in (self.tokens, self.overlap):
             field.valueChanged.connect(self._edited)
-        self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
         sentence = Flow(
             Label(self.tr("Cut texts of more than"), "strong"),
             self.tokens,
             Label(self.tr("tokens into parts that overlap by")),
             boxed(row(self.overlap, Label(self.tr("tokens")))),
         )
-        line = row(boxed(sentence), self.end_link)
-        line.setStretch(0, 1)
-        self.body.addLayout(line)
+        self.body.addLayout(row((boxed(sentence), 1), self.end_link))
         self.body.addWidget(self.count)
 
     def split(self) -> Split:
@@ -261,13 +249,11 @@ class CandidateChoice(Card):
     rule_chosen = Signal(object)
 
     def __init__(self) -> None:
-        super().__init__(inset=True)
+        super().__init__(inset=True, margins=_MARGINS)
         self._rules: dict[CandidatePool, CandidateRule] = {}
         self.question = Label(
             self.tr("No file says which texts are the candidates of each query. Take:"), "strong", wrap=True
         )
-        self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
-        self.body.setSpacing(SMALL)
         self.body.addWidget(self.question)
         self._group = QButtonGroup(self)
         self.choices: dict[CandidatePool, QRadioButton] = {}
@@ -277,9 +263,7 @@ class CandidateChoice(Card):
             figures = self.figures[pool] = ElidedLabel("", "quiet")
             self._group.addButton(choice)
             choice.clicked.connect(lambda _checked=False, pool=pool: self.rule_chosen.emit(self._rules[pool]))
-            line = row(choice, figures, gap=SMALL)
-            line.setStretch(1, 1)
-            self.body.addLayout(line)
+            self.body.addLayout(row(choice, (figures, 1)))
 
     def show_state(self, state: DraftState, *, is_practice: bool) -> None:
         rule = state.file.source.candidates if state.file else None

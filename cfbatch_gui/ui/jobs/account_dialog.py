@@ -128,11 +128,9 @@ class AccountDialog(FormDialog):
         self._program, self._tasks = program, tasks
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._workers = tuple(each for each in program.address_book.saved() if each.kind == "worker")
-        self.connection = Choice(self.tr("Worker"))
-        for each in self._workers:
-            self.connection.add(each.name, each.id)
+        names = [(each.name, each.id) for each in self._workers]
+        self.connection = Choice(self.tr("Worker"), names, lambda _: self.look())
         self.connection.set_value(connection_id or _usual(self._workers, program.settings.connection))
-        self.connection.picked.connect(lambda _: self.look())
         self.look_button = Button(self.tr("Look again"), "refresh-cw", self.look)
         self.problem = NoticeBar("", "attention")
         self.problem.hide()

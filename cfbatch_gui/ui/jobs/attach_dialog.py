@@ -1,7 +1,7 @@
 """The dialog that adds a job begun elsewhere: its request ID or whole answer, model, connection, and its file."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -58,23 +58,23 @@ class AttachedFiles(QWidget):
         self._inputs: AttachedInput | None = None
         self._missing = ""
         self._is_reading = False
-        self.choose_file = Button(self.tr("Choose the file…"), "file-up")
-        self.choose_folder = Button(self.tr("Choose a folder…"), "folder")
-        self._choosing = boxed(Flow(self.choose_file, self.choose_folder))
+        self.choose_file = Button(self.tr("Choose the file…"), "file-up", self._choosing())
+        self.choose_folder = Button(self.tr("Choose a folder…"), "folder", self._choosing(is_folder=True))
+        self._buttons = boxed(Flow(self.choose_file, self.choose_folder))
         self.names = (ElidedLabel(""), ElidedLabel(""))
         self.removes = (LinkButton(self.tr("Remove")), LinkButton(self.tr("Remove")))
         self._lines = tuple(map(_line, self.names, self.removes))
-        self.add_second = LinkButton(self.tr("Add the file of contexts…"), "plus")
-        self.kind = Choice(self.tr("Kind"))
-        self.kind.add(self.tr("Ranked texts"), Kind.RANK)
-        self.kind.add(self.tr("Vectors"), Kind.EMBED)
+        self.add_second = LinkButton(self.tr("Add the file of contexts…"), "plus", self._choosing(is_second=True))
+        kinds = ((self.tr("Ranked texts"), Kind.RANK), (self.tr("Vectors"), Kind.EMBED))
+        self.kind = Choice(self.tr("Kind"), kinds, lambda kind: self._read_as(Kind(str(kind))))
         self._about = IconLine("", "info")
         read_as = Label(self.tr("Read as"), "quiet")
         self._below = boxed(row(read_as, self.kind, None, self.add_second, gap=SMALL))
         for each in (read_as, self.kind):
             each.setVisible(kind is None)
-        self.setLayout(column(self._choosing, *self._lines, self._below, self._about, gap=SMALL))
-        self._connect()
+        self.setLayout(column(self._buttons, *self._lines, self._below, self._about, gap=SMALL))
+        for index, remove in enumerate(self.removes):
+            remove.clicked.connect(partial(self._remove, index))
         self._show()
 
     def inputs(self) -> AttachedInput | None:
@@ -87,15 +87,10 @@ class AttachedFiles(QWidget):
     def open(self, *paths: Path) -> None:
         self._tasks.start("choose", self._read(paths, None))
 
-    def _connect(self) -> None:
-        self.choose_file.clicked.connect(lambda: self._tasks.start("choose", self._choose()))
-        self.choose_folder.clicked.connect(lambda: self._tasks.start("choose", self._choose(is_folder=True)))
-        self.add_second.clicked.connect(lambda: self._tasks.start("choose", self._choose(is_second=True)))
-        self.kind.picked.connect(lambda kind: self._read_as(Kind(str(kind))))
-        for index, remove in enumerate(self.removes):
-            remove.clicked.connect(partial(self._remove, index))
+    def _choosing(self, *, is_folder: bool = False, is_second: bool = False) -> Callable[[], object]:
+        return lambda: self._tasks.start("choose", self._choose(is_folder=is_folder, is_second=is_second))
 
-    async def _choose(self, *, is_folder: bool = False, is_second: bool = False) -> None:
+    async def _choose(self, *, is_folder: bool, is_second: bool) -> None:
         if is_folder:
             title = self.tr("Open the folder whose texts were sent")
             path = await dialogs.choose_folder(self.window(), title, folder=self._folder)
@@ -132,7 +127,7 @@ class AttachedFiles(QWidget):
 
     def _show(self) -> None:
         count = len(self._paths)
-        self._choosing.setVisible(not count)
+        self._buttons.setVisible(not count)
         takes_second = self._known_kind is not Kind.EMBED  # vectors are made of one file
         self._below.setVisible(count > 0 and (self._known_kind is None or (takes_second and count == 1)))
         for index, line in enumerate(self._lines):
@@ -156,9 +151,7 @@ class AttachedFiles(QWidget):
 
 def _line(name: ElidedLabel, remove: LinkButton) -> QWidget:
     remove.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-    layout = row(IconLabel("file-text", "text", 16), name, remove, gap=SMALL)
-    layout.setStretch(1, 1)
-    line = boxed(layout)
+    line = boxed(row(IconLabel("file-text", "text", 16), (name, 1), remove))
     line.setMinimumHeight(scaled(CONTROL_HEIGHT))
     return line
 
@@ -293,8 +286,5 @@ class AttachDialog(FormDialog):
             widget.setEnabled(not why_not)
 
     def _show_error(self, error: UserError) -> None:
-        self._say(said(error.message))
-
-    def _say(self, sentence: str) -> None:
-        self.problem.set_line(sentence, "circle-x", "error")
+        self.problem.set_line(said(error.message), "circle-x", "error")
         self.problem.show()

@@ -45,7 +45,7 @@ class ResultsPage(ResultView, Generic[T]):
     def lay_out(self, content: QWidget, bar: QWidget | None = None) -> None:
         """With a bar above the content, which is shown with it."""
         self._bar = bar
-        self.stack.set_content(content)
+        self.stack.addWidget(content)
         self.setLayout(column(*filter(None, [bar]), (self.stack, 1), gap=0))
 
     def begin(self, job: Job) -> None:

@@ -9,20 +9,18 @@ from PySide6.QtGui import QAccessible, QDrag, QFont, QFontMetrics, QKeyEvent, QM
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QMenu,
     QSizePolicy,
     QStyle,
     QTabBar,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from cfbatch_gui.ui import icons, theme
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
+from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
 from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, Role, StateLabel
@@ -143,12 +141,10 @@ class NoticeBar(QFrame):
         self._close = IconButton("x", self.tr("Dismiss"))
         self._close.setVisible(dismissable)
         self._close.clicked.connect(self.dismissed)
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(MEDIUM, 3, MEDIUM if not dismissable else 4, 3)
-        row.setSpacing(MEDIUM)
-        row.addWidget(self._icon)
-        row.addWidget(boxed(Flow(self._text, boxed(self._buttons), gap=MEDIUM)), 1)
-        row.addWidget(self._close)
+        words = boxed(Flow(self._text, boxed(self._buttons), gap=MEDIUM))
+        margins = (MEDIUM, 3, 4 if dismissable else MEDIUM, 3)
+        self._row = row(self._icon, (words, 1), self._close, gap=MEDIUM, margins=margins)
+        self.setLayout(self._row)
         self.setMinimumHeight(scaled(34))
         self.set_text(text, level)
 
@@ -221,16 +217,7 @@ class PageHeader(QWidget):
         self._dot = Label("·", "quiet")
         self._dot.hide()
         self._facts = ElidedLabel("", "quiet")
-        below = QHBoxLayout()
-        below.setSpacing(SMALL)
-        below.addWidget(self.state)
-        below.addWidget(self._dot)
-        below.addWidget(self._facts, 1)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(self._title)
-        texts.addWidget(self._editor)
-        texts.addLayout(below)
+        texts = column(self._title, self._editor, row(self.state, self._dot, (self._facts, 1)), gap=2)
         self._elsewhere: list[Button] = []  # on the page
         self._at_right: list[Button] = []
         self.more = MoreButton(self.tr("More"))
@@ -239,7 +226,6 @@ class PageHeader(QWidget):
         words = boxed(texts)
         texts.addStrut(scaled(_LEAST_WORDS))
         words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        texts.setContentsMargins(0, 0, 0, 0)
         # In a narrow window, or with a large font, the buttons stand below the words.
         self.setLayout(column(boxed(Flow(words, boxed(self._buttons))), margins=(WIDE, LARGE + 2, WIDE, 0)))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

@@ -4,18 +4,16 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QRadioButton,
     QSizePolicy,
     QStackedWidget,
     QStyle,
     QStyleOption,
-    QVBoxLayout,
     QWidget,
 )
 
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, scaled
-from cfbatch_gui.ui.widgets.box_layouts import Item, column
+from cfbatch_gui.ui.widgets.box_layouts import Item, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.ui.widgets.labels import Clickable, ElidedLabel, IconLabel, Label
@@ -39,7 +37,7 @@ class SectionCard(Card):
     folded_changed = Signal(bool)
 
     def __init__(self, title: str, *, foldable: bool = True) -> None:
-        super().__init__()
+        super().__init__(gap=0, margins=(20, MEDIUM, 20, 18))
         self._foldable = foldable
         self._tick = IconLabel("circle", "quiet", 18)
         self._title = Label(title, "part")
@@ -48,33 +46,18 @@ class SectionCard(Card):
         self._fold = IconButton("chevron-up", self.tr("Fold"))
         self._fold.setVisible(False)
         self._fold.clicked.connect(lambda: self.set_folded(not self.is_folded()))
-        self._actions = QWidget()
-        self.actions_row = QHBoxLayout(self._actions)
-        self.actions_row.setContentsMargins(0, 0, 0, 0)
-        self.actions_row.setSpacing(SMALL)
+        self.actions_row = row()
+        self._actions, self._filler = boxed(self.actions_row), QWidget()
         header = Clickable()
         header.setProperty("kind", "plain")
         header.clicked.connect(lambda: self.set_folded(False))
-        line = QHBoxLayout(header)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(SMALL)
-        line.addWidget(self._tick)
-        line.addWidget(self._title)
-        line.addWidget(self._summary, 1)
-        line.addStretch(0)
-        line.addWidget(self._actions)
-        line.addWidget(self._fold)
+        parts = (self._tick, self._title, (self._summary, 1), (self._filler, 1))
+        header.setLayout(row(*parts, self._actions, self._fold))
         header.setMinimumHeight(scaled(30))  # with buttons or without
-        self._content = QWidget()
-        self.content = QVBoxLayout(self._content)
-        self.content.setContentsMargins(0, SMALL, 0, 0)
-        self.content.setSpacing(MEDIUM)
-        self.body.setContentsMargins(20, MEDIUM, 20, 18)
-        self.body.setSpacing(0)
+        self.content = column(gap=MEDIUM, margins=(0, SMALL, 0, 0))
+        self._content = boxed(self.content)
         self.body.addWidget(header)
         self.body.addWidget(self._content, 1)
-        self._filler = QWidget()
-        line.insertWidget(3, self._filler, 1)
 
     def set_done(self, done: bool) -> None:
         """Check or uncheck the section; only a checked one shows the chevron that folds it."""
@@ -120,17 +103,9 @@ class ChoiceCard(KeyboardRing, QRadioButton):
         self.setMinimumHeight(scaled(61))
         self._icon_name = icon
         self._icon = IconLabel(icon, "quiet", 20)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addStretch(1)
-        texts.addWidget(Label(title, "strong", wrap=True))
-        texts.addWidget(Label(subtitle, "small", wrap=True))
-        texts.addStretch(1)
-        self._line = layout = QHBoxLayout(self)
-        layout.setContentsMargins(18, SMALL, LARGE, SMALL)
-        layout.setSpacing(13)
-        layout.addWidget(self._icon)
-        layout.addLayout(texts, 1)
+        words = Label(title, "strong", wrap=True), Label(subtitle, "small", wrap=True)
+        self._line = row(self._icon, (column(None, *words, None, gap=2), 1), gap=13, margins=(18, SMALL, LARGE, SMALL))
+        self.setLayout(self._line)
         self.toggled.connect(self._show_chosen)
         self.clicked.connect(lambda _checked=False: self.chosen.emit())
 
@@ -189,19 +164,12 @@ class EmptyPlace(QWidget):
         self._sentence = Label(sentence, "quiet", wrap=True)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._sentence.setMaximumWidth(scaled(420))
-        middle = QHBoxLayout()  # an alignment would make Qt guess the height of wrapped text
-        middle.addStretch(1)
-        middle.addWidget(self._sentence, 1000)
-        middle.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setSpacing(MEDIUM)
-        column.addStretch(1)
-        column.addWidget(IconLabel(icon, "quiet", 28), 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addLayout(middle)
         self.button = PrimaryButton(button, button_icon, self.pressed.emit)
         self.button.setVisible(bool(button))
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
+        # An alignment would make Qt guess the height of wrapped text.
+        words = row(None, (self._sentence, 1000), None, gap=0)
+        parts = (row(None, IconLabel(icon, "quiet", 28), None), words, row(None, self.button, None))
+        self.setLayout(column(None, *parts, None, gap=MEDIUM, margins=(SMALL, SMALL, SMALL, SMALL)))
 
     def set_sentence(self, sentence: str) -> None:
         self._sentence.setText(sentence)
@@ -211,15 +179,13 @@ class EmptyPlace(QWidget):
 
 
 class MaybeEmpty(QStackedWidget):
-    def __init__(self, icon: str, content: QWidget | None = None) -> None:
+    """`content` may be added later."""
+
+    def __init__(self, icon: str, *content: QWidget) -> None:
         super().__init__()
         self._empty = EmptyPlace(icon, "")
-        self.addWidget(self._empty)
-        if content is not None:
-            self.set_content(content)
-
-    def set_content(self, content: QWidget) -> None:
-        self.addWidget(content)
+        for each in (self._empty, *content):
+            self.addWidget(each)
 
     def show_content(self) -> None:
         self.setCurrentIndex(1)

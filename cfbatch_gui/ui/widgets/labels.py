@@ -5,10 +5,11 @@ from typing import Literal
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from cfbatch_gui.ui import display, icons
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
+from cfbatch_gui.ui.widgets.box_layouts import column, row
 
 Role = Literal[
     "body", "quiet", "small", "strong", "accent", "attention", "done", "error", "part", "title", "figure", "display"
@@ -129,11 +130,7 @@ class StateLabel(QWidget):
         self._icon = IconLabel(icon, colour_role, 15)
         self._word = Sentence(text, colour_role)
         self._word.setProperty("state", "true")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(5)
-        row.addWidget(self._icon)
-        row.addWidget(self._word)
+        self.setLayout(row(self._icon, self._word, gap=5))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
     def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
@@ -151,11 +148,7 @@ class Figure(QWidget):
         super().__init__()
         self._number = Label(number, "figure")
         self._caption = Label(caption, "small", wrap=wrap)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(1)
-        column.addWidget(self._number)
-        column.addWidget(self._caption)
+        self.setLayout(column(self._number, self._caption, gap=1))
 
     def set_figure(self, number: str, caption: str | None = None) -> None:
         self._number.setText(number)
@@ -176,11 +169,9 @@ class IconLine(QWidget):
         super().__init__()
         self._icon = IconLabel(icon, icon_role, 15)
         self._label = Label(text, role, wrap=wrap)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(TINY + 3)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop if wrap else Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self._label, 1)
+        layout = row(self._icon, (self._label, 1), gap=TINY + 3)
+        layout.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop if wrap else Qt.AlignmentFlag.AlignVCenter)
+        self.setLayout(layout)
 
     def set_line(self, text: str, icon: str = "", icon_role: str = "quiet") -> None:
         self._label.setText(text)

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QMainWindow, QStackedWidget, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import paint_icon
@@ -25,7 +25,7 @@ from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SIDEBAR_WIDTH, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, column, line, row, scrolled
+from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, boxed, column, line, row, scrolled, split
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, FileDrag
 from cfbatch_gui.ui.window.application import keep_token
 
@@ -39,7 +39,6 @@ class NoticeListDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._undos = notices.undos
         past = notices.past()
-        content = QWidget()
         lines = column(gap=SMALL, margins=(0, 0, SMALL, 0))
         for number, notice in enumerate(past):
             if number:
@@ -48,12 +47,10 @@ class NoticeListDialog(QDialog):
         if not past:
             lines.addWidget(Label(self.tr("There were no notices since the program was started."), "quiet", wrap=True))
         lines.addStretch(1)
-        content.setLayout(lines)
-        close = Button(self.tr("Close"))
-        close.clicked.connect(self.accept)
+        close = Button(self.tr("Close"), on_click=self.accept)
         margins = (WIDE, WIDE - TINY, WIDE, WIDE - TINY)
         heading = Label(self.tr("Notices"), "part")
-        self.setLayout(column(heading, scrolled(content), row(None, close), gap=LARGE, margins=margins))
+        self.setLayout(column(heading, scrolled(boxed(lines)), row(None, close), gap=LARGE, margins=margins))
         notices.mark_seen()
 
     def sizeHint(self) -> QSize:
@@ -66,39 +63,30 @@ class NoticeListDialog(QDialog):
         when = locale.toString(moment.time(), short) if is_today else locale.toString(moment, short)
         parts: list[QWidget] = [Label(when, "small")]
         if notice.details:
-            copy = LinkButton(self.tr("Copy details"))
-            copy.clicked.connect(partial(_copy, notice.details))
-            parts.append(copy)
+            parts.append(LinkButton(self.tr("Copy details"), on_click=partial(_copy, notice.details)))
         if notice.undo is not None and self._undos.is_offered(notice.undo):
             parts.append(self._undo_link(notice.undo))
         sentence = Label(notice.text, "body", wrap=True)
         if notice.paths:
             FileDrag(sentence, notice.paths)
-            show = LinkButton(self.tr("Show file") if len(notice.paths) == 1 else self.tr("Show files"))
-            show.clicked.connect(partial(_show, notice.paths[-1]))
-            parts.append(show)
+            show = self.tr("Show file") if len(notice.paths) == 1 else self.tr("Show files")
+            parts.append(LinkButton(show, on_click=partial(show_folder_of, notice.paths[-1])))
         texts = column(sentence, row(*parts, None, gap=MEDIUM), gap=TINY)
         whole = row(IconLabel(*LEVEL_ICONS[notice.level], 16), gap=MEDIUM)
         whole.addLayout(texts, 1)
         return whole
 
     def _undo_link(self, undo: Undo) -> LinkButton:
-        link = LinkButton(self.tr("Undo"))
-        link.setAccessibleName(undo.words)
-
         def take() -> None:
             self.accept()  # first: what is undone may open a page
             self._undos.take(undo)
 
-        link.clicked.connect(take)
+        link = LinkButton(self.tr("Undo"), on_click=take)
+        link.setAccessibleName(undo.words)
         return link
 
 
-def _show(path: Path, _checked: bool = False) -> None:
-    show_folder_of(path)
-
-
-def _copy(details: str, _checked: bool = False) -> None:
+def _copy(details: str) -> None:
     QGuiApplication.clipboard().setText(details)
 
 
@@ -130,14 +118,8 @@ class MainWindow(QMainWindow):
         self.pages = QStackedWidget()
         right.setLayout(column(self.pages, gap=0))
         self.pages.currentChanged.connect(self.notices.place)
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
-        self._splitter.setHandleWidth(1)
-        self._splitter.addWidget(self.library)
-        self._splitter.addWidget(right)
-        self._splitter.setStretchFactor(0, 0)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([SIDEBAR_WIDTH, _SIZE[0] - SIDEBAR_WIDTH])
+        sizes = (SIDEBAR_WIDTH, _SIZE[0] - SIDEBAR_WIDTH)
+        self._splitter = split(self.library, right, sizes=sizes, stretched=1)
         self.setCentralWidget(self._splitter)
         self._overlay = _DropOverlay(right, self.tr("Drop it to start a new job"))
         self.library.connection_opened.connect(self.connection)

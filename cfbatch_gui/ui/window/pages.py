@@ -335,7 +335,9 @@ class SettingsPages(QObject):
                 await getattr(self, name).tasks.close()
 
     def _show_connections(self) -> None:
-        self.page.choose_connections()
+        from cfbatch_gui.ui.settings import CONNECTIONS
+
+        self.page.choose(CONNECTIONS)
         self._show(self.page)
 
     def _once_made(self, show: Callable[[], object], *more: str) -> None:

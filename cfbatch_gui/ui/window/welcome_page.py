@@ -71,17 +71,9 @@ class WelcomePage(QWidget):
 
 
 def _card(icon: str, title: str, text: str, button: Button) -> Card:
-    card = Card()
+    words = (Label(title, "part", wrap=True), SMALL, Label(text, "quiet", wrap=True))
+    card = Card(IconLabel(icon, "accent", 28), LARGE - 5, *words, None, button, gap=0, margins=(22, 22, 22, 19))
     card.setMinimumHeight(scaled(_CARD[1]))
     card.setMaximumWidth(max(scaled(_CARD[0]), button.sizeHint().width() + 2 * 22))
     card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)  # equally wide, whatever they say
-    card.body.setContentsMargins(22, 22, 22, 19)
-    card.body.setSpacing(0)
-    card.body.addWidget(IconLabel(icon, "accent", 28))
-    card.body.addSpacing(LARGE - 5)
-    card.body.addWidget(Label(title, "part", wrap=True))
-    card.body.addSpacing(SMALL)
-    card.body.addWidget(Label(text, "quiet", wrap=True))
-    card.body.addStretch(1)
-    card.body.addWidget(button)
     return card

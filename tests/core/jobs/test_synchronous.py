@@ -11,6 +11,7 @@ import pytest
 from cfbatch_gui.core.errors import Action, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobOptions, JobState
+from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import scores
 from tests.support import faults
@@ -52,7 +53,7 @@ async def test_what_goes_out_is_one_bare_request(bench: Bench, write: Write) -> 
     bench.faulty.shut()
     paused = await bench.run(job)
     assert paused.state is JobState.PAUSED and {batch.state for batch in paused.batches} == {BatchState.PLANNED}
-    body = json.loads(bench.store.folder(job.id).body(1).read_bytes())
+    body = json.loads(body_of(bench.store.folder(job.id), paused, 1))
     assert body["query"] == "query 0" and "requests" not in body
 
 

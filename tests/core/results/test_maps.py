@@ -23,7 +23,7 @@ from cfbatch_gui.core.results.text_map import (
     tsne_map,
 )
 from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
-from tests.core.results.folders import WAITING, Outcome, Table, stored, unit_vectors
+from tests.core.results.folders import WAITING, Outcome, Table, room_for, stored, unit_vectors
 
 
 def stretched(count: int, dimension: int) -> NDArray[np.float32]:
@@ -215,10 +215,12 @@ def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"\x93NUMPY\x01\x00"])
 def test_a_damaged_file_is_made_anew_and_a_full_disk_is_no_failure(tmp_path: Path, content: bytes) -> None:
     folder, embeddings = JobFolder(tmp_path / "job"), stored(tmp_path, unit_vectors(20, 8))
-    folder.map.write_bytes(content)
+    with folder.open() as database:
+        database.execute("INSERT INTO kept_arrays VALUES('map', ?)", (content,))
     assert cached_map(folder, embeddings) is None
     assert len(tsne_map(folder, embeddings).points) == 20
     assert cached_map(folder, embeddings) is not None
-    folder.map.unlink()
-    folder.map.mkdir()  # so the file cannot be written
-    assert len(tsne_map(folder, embeddings).points) == 20
+    with folder.open() as database:
+        database.execute("DELETE FROM kept_arrays")
+    with room_for(1):
+        assert len(tsne_map(folder, embeddings).points) == 20

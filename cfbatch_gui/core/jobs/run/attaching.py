@@ -14,8 +14,8 @@ import msgspec
 from cfbatch_gui.core.errors import ReplyError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.filling import context_name, fill_named, query_name, text_name
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
+from cfbatch_gui.core.job_folder.folder import JOB, JobFolder
+from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, metadata_value, transaction
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import (
@@ -68,7 +68,7 @@ def read_pasted_job(text: str) -> PastedJob:
 
 def name_texts(folder: JobFolder) -> None:
     """The data of a job without texts, before its answer is here. Raises DataError."""
-    _fill(folder, Kind.RANK, ())
+    fill_named(folder, Kind.RANK, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,13 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> LaidOut:
     if has_file and kind is not job.kind:
         raise ReplyError(_FITS_NOT.filled(reason=_OTHER_KIND[kind]))
     if not has_file:
-        _fill(
-            folder,
-            kind,
-            [
-                (_count(answered), element.external_reference or "")
-                for answered, element in zip(held, elements, strict=True)
-            ],
-        )
+        with folder.open(read_only=True) as database:
+            facts = {JOB: metadata_value(database, JOB)}
+        names = [
+            (_count(answered), element.external_reference or "")
+            for answered, element in zip(held, elements, strict=True)
+        ]
+        fill_named(folder, kind, _named(kind, names), facts)
     counts = _counts_of_file(folder, kind, held)
     _write_requests(folder, kind, counts, _references(job.id, elements))
     queries = len(counts) if kind is Kind.RANK else 0
@@ -202,10 +201,6 @@ def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], refere
             ((number, position, item_no) for (number, position), (item_no,) in zip(positions, items, strict=True)),
         )
         database.execute(INDEX_OF_REQUESTS)
-
-
-def _fill(folder: JobFolder, kind: Kind, requests: Sequence[tuple[int, str]]) -> None:
-    fill_named(folder, kind, _named(kind, requests))
 
 
 def _named(kind: Kind, requests: Sequence[tuple[int, str]]) -> Iterator[tuple[str, ...]]:

@@ -35,7 +35,7 @@ class Collected:
 
 def keep_reply(folder: JobFolder, batch: int, raw: bytes) -> None:
     """Write the raw answer to disk, which comes before it is decoded. Raises DiskFull and DataError."""
-    folder.write(folder.reply(batch), gzip.compress(raw, compresslevel=1, mtime=0))
+    folder.write_reply(batch, gzip.compress(raw, compresslevel=1, mtime=0))
 
 
 @dataclass(frozen=True, slots=True)

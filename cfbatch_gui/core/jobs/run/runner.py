@@ -35,7 +35,6 @@ from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, B
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import recovered
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import remove_file
 from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer, read_run
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
 
@@ -255,8 +254,6 @@ class Watcher:
         dimensions = self._store.client(job).connection.dimensions_of(job.model)
         known = KnownBefore(self._store.references_are_echoed(job), dimensions)
         collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished, known)
-        with suppress(OSError):  # all that a body costs is room; removing the texts removes it too
-            remove_file(folder.body(batch.number))
         await self._store.save(
             replace(
                 collecting,

@@ -2,7 +2,7 @@
 
 The order of commits is the promise. `tests/prove` kills the program at each of these steps, and at others between them:
 
-1. body written
+1. sending noted with the job
 2. sending committed
 3. attempt written to submissions.jsonl
 4. body sent
@@ -16,7 +16,9 @@ The order of commits is the promise. `tests/prove` kills the program at each of 
 12. done committed
 13. done shown
 
-A request without the queue has no id: its *sending* lasts until its reply is on disk and *collecting* is committed.
+The first is in the job's `data.db`, of which the body is made anew whenever it is wanted, and holds its hash: when
+ledger and submissions.jsonl are lost, it says that the batch may have left. A request without the queue has no id: its
+*sending* lasts until its reply is on disk and *collecting* is committed.
 """
 
 import asyncio
@@ -206,7 +208,7 @@ class Submitter:
     async def _send(self, batch: Batch, bodies: Bodies) -> None:
         job = self._store.job(batch.job_id)
         client = self._store.client(job)
-        body = await asyncio.to_thread(write_body, self._store, job, batch, bodies)
+        body = await asyncio.to_thread(bodies.take, self._store.folder(job.id), job, batch.number)
         sending = await self._about_to_leave(job, batch, body)
         try:
             answer = await (client.run if batch.at_once else client.submit)(job.model, body)
@@ -222,9 +224,10 @@ class Submitter:
                 await self._keep(sending, answer)
 
     async def _about_to_leave(self, job: Job, batch: Batch, body: bytes) -> Batch:
-        """Commit *sending* with a new attempt, then write the attempt down: an older ledger learns of it there.
+        """Note with the job that this body may leave, commit *sending* with a new attempt, then write the attempt down:
+        an older ledger learns of it there.
 
-        Raises DataError when either cannot be written; nothing has left then, and the batch is planned.
+        Raises DataError when one cannot be written; nothing has left then, and the batch is planned.
         """
         sending = replace(
             batch.saying(),
@@ -235,6 +238,8 @@ class Submitter:
             sent_at=self._clock(),
             account_mark=self._store.client(job).connection.account_mark,
         )
+        note = self._store.folder(job.id).note_sending
+        await asyncio.to_thread(note, sending.number, sending.attempt, sending.sha256, sending.bytes)
         await self._store.save(sending)
         submission = submission_of(job, sending, sending.sent_at, Event.SENDING)
         try:
@@ -430,14 +435,6 @@ def _laid_out_anew(planned: Mapping[int, PlannedBatch], now: float, job: Job) ->
         changed = replace(batches[number - 1], requests=new.requests, texts=new.texts, bytes=new.bytes)
         batches[number - 1] = replace(changed.saying(), at_once=new.at_once)
     return replace(job, batches=tuple(batches))
-
-
-def write_body(store: JobStore, job: Job, batch: Batch, bodies: Bodies) -> bytes:
-    """The exact bytes of a batch, on disk before the first of them leaves. Raises DataError."""
-    folder = store.folder(job.id)
-    body = bodies.take(folder, job, batch.number)
-    folder.write(folder.body(batch.number), body)
-    return body
 
 
 async def _failure_of(writing: Awaitable[object]) -> DataError | None:

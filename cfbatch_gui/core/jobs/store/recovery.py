@@ -3,13 +3,15 @@
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import msgspec
 
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
-from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.folder import JOB, JobFolder, sending_begun
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import (
     Doubt,
@@ -22,7 +24,7 @@ from cfbatch_gui.core.jobs.store.data_folder import (
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission, Written, put_damage_aside, read_submissions
 from cfbatch_gui.core.messages import counted_message, message
-from cfbatch_gui.core.system.files import move_file, write_own_file
+from cfbatch_gui.core.system.files import move_file
 from cfbatch_gui.core.system.paths import Paths
 
 _log = logging.getLogger(__name__)
@@ -165,10 +167,21 @@ class _Recovering:
             if not path.is_dir():
                 continue
             folder = JobFolder(path)
-            job = read_manifest(folder)
-            if job is None or not folder.data.exists() or (path.name in older and not job.is_sent):
+            try:
+                job, begun = read_manifest(folder), sending_begun(folder)
+            except DataError as error:
+                _log.warning("job %s cannot be put together: %s", path.name, error.detail or error.message)
+                self._damage.append(
+                    message(
+                        "“{folder}” holds a job that cannot be read, so it is missing from the list. Put its data.db"
+                        " back from a backup, or remove the folder.",
+                        folder=path,
+                    )
+                )
                 continue
-            batches = [_batch(folder, batch, lines.get((job.id, batch.number), ())) for batch in job.batches]
+            if job is None or (path.name in older and not job.is_sent):
+                continue
+            batches = [_batch(folder, batch, lines.get((job.id, batch.number), ()), begun) for batch in job.batches]
             # Nothing happens any more to a job that has all of its results, be they from earlier ones.
             is_finished = job.is_sent and all(batch.state.is_final for batch in batches)
             finished_at = (job.finished_at or self._clock()) if is_finished else 0.0
@@ -179,7 +192,9 @@ class _Recovering:
         return tuple(recovered)
 
     def _is_laid_out_anew(self, job: Job) -> bool:
-        kept = read_manifest(JobFolder(self._paths.job(job.id)))
+        kept = None
+        with suppress(DataError):
+            kept = read_manifest(JobFolder(self._paths.job(job.id)))
         layouts = [{(batch.number, batch.at_once) for batch in each.batches} for each in (kept or job, job)]
         return layouts[0] != layouts[1] and bool(layouts[0])
 
@@ -247,8 +262,10 @@ def _learned(folder: JobFolder, batch: Batch, new: Sequence[Submission]) -> Batc
     return _unknown(sent)
 
 
-def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission]) -> Batch:
-    """The state of a batch as far as the files prove it; without proof its outcome is unknown."""
+def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission], begun: Mapping[int, bool]) -> Batch:
+    """The state of a batch as far as the files prove it; without proof its outcome is unknown. `begun` is what its
+    folder says of `sending_begun`.
+    """
     if planned.state is BatchState.DONE:
         return planned  # and stored: requests that the service refused may have gone into another batch since
     has_reply = folder.reply(planned.number).exists()
@@ -257,22 +274,29 @@ def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission]) -> Ba
         accepted = _accepted(planned, submission)
         return replace(accepted, state=BatchState.COLLECTING) if has_reply else accepted
     # Both are written before the first byte leaves; either may be lost or damaged alone.
-    was_begun = bool(lines) and lines[-1].event is Event.SENDING
-    may_have_left = was_begun or folder.body(planned.number).exists()
-    if has_reply and (planned.at_once or not may_have_left):
+    may_have_left = planned.number in begun or (bool(lines) and lines[-1].event is Event.SENDING)
+    if has_reply and (planned.at_once or begun.get(planned.number) or not may_have_left):
         return replace(planned, state=BatchState.COLLECTING)
     return _unknown(planned) if may_have_left else planned
 
 
 def write_manifest(folder: JobFolder, job: Job) -> None:
-    """Keep the job, batches included. Raises DiskFull and DataError."""
-    write_own_file(folder.manifest, msgspec.json.encode(job, enc_hook=str))  # messages as their text
+    """Keep the job in its folder, batches included. Raises DiskFull and DataError."""
+    with folder.open() as database:
+        put_metadata_value(database, JOB, msgspec.to_builtins(job, enc_hook=str))  # messages as their text
 
 
 def read_manifest(folder: JobFolder) -> Job | None:
-    try:
-        job = msgspec.json.decode(folder.manifest.read_bytes(), type=Job)
-    except (OSError, ValueError, RecursionError):  # also bytes that are not UTF-8
+    """None when there is none. Raises DataError."""
+    if not folder.data.exists():
         return None
+    with folder.open(read_only=True) as database:
+        found = metadata_value(database, JOB)
+    if found is None:
+        return None
+    try:
+        job = msgspec.convert(found, Job)
+    except msgspec.ValidationError as error:
+        raise DataError(message("This job's data is damaged."), detail=f"data.db: {error}") from error
     name = folder.path.name  # of a copied folder it is another than the job's, whose batches are not to be touched
     return replace(job, id=name, batches=tuple(replace(batch, job_id=name) for batch in job.batches))
