@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import signal
 import sys
 import threading
 import time
@@ -121,8 +122,8 @@ def _run(command: Coroutine[Any, Any, int]) -> int:
         signals: list[int] = []
 
         def cancel() -> None:
-            is_heard.set()
-            if task is not None:
+            if task is not None and not is_heard.is_set():
+                is_heard.set()
                 task.cancel()
 
         def end() -> None:
@@ -141,10 +142,16 @@ def _run(command: Coroutine[Any, Any, int]) -> int:
             busy.daemon = True
             busy.start()
 
+        # Wakes the loop, whichever thread gets the signal. Not on Windows, and only in the main thread.
+        with suppress(NotImplementedError, RuntimeError):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, cancel)
         with handled_signals(hear):
             try:
                 return await command
             except asyncio.CancelledError:
+                if not signals:
+                    raise
                 threads.shutdown(wait=False, cancel_futures=True)
                 until = time.monotonic() + _PATIENCE
                 for thread in threading.enumerate():
