@@ -214,6 +214,18 @@ def _copy(stream: BinaryIO, path: Path) -> None:
         shutil.copyfileobj(stream, file)
 
 
+_MANY = 100_000  # texts whose tokens are counted in more than a moment
+
+
+def say_counts(console: Console, queries: int, texts: int) -> None:
+    """What was read, before the texts are counted."""
+    if texts >= _MANY:
+        counted = plural(texts, "{n} text", "{n} texts")
+        if queries:
+            counted = plural(queries, "{n} query, {texts}", "{n} queries, {texts}", texts=counted)
+        console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it.").format(counted=counted))
+
+
 _LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
 
 

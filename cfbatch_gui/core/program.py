@@ -325,13 +325,11 @@ class Program:
         learned = self.connections.learned(job.connection, job.model)
         return without_queue(found, job, learned.at) if learned.queue is False else found
 
-    def candidate_offers(
-        self, job_id: str, source: Source, kind: Kind, *, progress: Callable[[int], None] | None = None
-    ) -> "tuple[CandidateOffer, ...]":
+    def candidate_offers(self, job_id: str, source: Source, kind: Kind) -> "tuple[CandidateOffer, ...]":
         """For a thread. Raises UserError."""
         from cfbatch_gui.core.jobs.plan.candidate_offers import candidate_offers
 
-        return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)), progress=progress)
+        return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)))
 
     def spent_today(self) -> "Spent":
         """What left for Cloudflare since midnight UTC; for a thread."""

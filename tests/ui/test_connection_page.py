@@ -141,7 +141,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     assert states(page) == ["Yes"] * 4
     assert page.cloudflare.checks.outcome.text() == "Everything works"
     assert page.cloudflare.state.text() == "Connected"
-    assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
+    assert page.cloudflare.token_block.where() == "Saved in this computer’s keyring"
     assert backend.stored == {("CF Batch", "cloudflare"): TOKEN}
     assert page.cloudflare.choice.isChecked() and page.header.state.text() == "New jobs use Cloudflare"
     assert len(changes) == 2, "it was saved, and after its test it is the one for new jobs"
@@ -164,7 +164,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     await until(lambda: not page.tasks.is_running("refresh"))
     assert page.cloudflare.token_block.field.text() == OTHER and page.cloudflare.account.text() == "f" * 32
     click(page.cloudflare.token_block.cancel)
-    assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
+    assert page.cloudflare.token_block.where() == "Saved in this computer’s keyring"
     assert page.cloudflare.token_block.field.text() == ""
 
     paste(page.cloudflare.account, ACCOUNT)
@@ -239,14 +239,14 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field_and_an_id_is_cle
     page = await open_page()
     card = page.cloudflare
     click(card.save_button)
-    assert card.account_block.hint() == "Enter your account ID."
+    assert card.blocks["account_id"].hint() == "Enter your account ID."
     assert card.token_block.hint().startswith("There is no API token yet.")
 
     QTest.keyClicks(card.account, "12345")
-    assert "address of any page" in card.account_block.hint()
+    assert "address of any page" in card.blocks["account_id"].hint()
     QTest.keyClicks(card.token_block.field, "cfk_0123456789abcdefghijklmnop")
     click(card.save_button)
-    assert card.account_block.hint().startswith("That is not an account ID.")
+    assert card.blocks["account_id"].hint().startswith("That is not an account ID.")
     assert card.token_block.hint().startswith("This is a global API key")
     assert card.account.text() == "12345" and card.token_block.field.text().startswith("cfk_")
     assert backend.stored == {} and states(page) == ["Not tested yet"] * 4
@@ -264,7 +264,7 @@ async def test_without_a_keyring_it_says_how_long_the_token_is_kept(
     assert page.cloudflare.token_block.hint() == hint
     await save(page, until)
     assert states(page) == ["Yes"] * 4
-    assert page.cloudflare.token_block.where() == "A token is kept in memory"
+    assert page.cloudflare.token_block.where() == "Kept in memory"
     assert page.cloudflare.token_block.hint() == hint
     assert "your keyring" not in everything_said(page) and "this computer’s keyring" not in everything_said(page)
 
@@ -273,8 +273,8 @@ async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open,
     page = await open_page(service, CLOUDFLARE_API_TOKEN=TOKEN, CLOUDFLARE_ACCOUNT_ID=ACCOUNT)
     card = page.cloudflare
     assert card.account.isReadOnly() and card.account.text() == ACCOUNT
-    assert card.account_block.hint() == "Set by CLOUDFLARE_ACCOUNT_ID; change it there."
-    assert card.token_block.where() == "The token comes from an environment variable"
+    assert card.blocks["account_id"].hint() == "Set by CLOUDFLARE_ACCOUNT_ID; change it there."
+    assert card.token_block.where() == "From an environment variable"
     assert card.token_block.replace.isHidden() and card.token_block.remove.isHidden()
     assert card.save_button.isHidden() and f"Requests go to {service}" in everything_said(page)
     assert not any("Cloudflare alone" in label.text() for label in card.findChildren(QLabel) if label.isVisible())
@@ -300,10 +300,10 @@ async def test_the_links_lead_to_the_right_pages_and_without_a_browser_the_addre
         return len(opened) < 3
 
     page = await open_page(browser=browser)
-    for block in (page.cloudflare.account_block, page.cloudflare.token_block):
+    for block in (page.cloudflare.blocks["account_id"], page.cloudflare.token_block):
         click(block.link)
     assert opened == [ACCOUNT_PAGE, TOKEN_PAGE]
-    assert ACCOUNT_PAGE in page.cloudflare.account_block.link.toolTip()
+    assert ACCOUNT_PAGE in page.cloudflare.blocks["account_id"].link.toolTip()
     assert page._notices.texts() == []
 
     click(page.cloudflare.token_block.link)  # no browser was found

@@ -115,10 +115,10 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     assert TOKEN not in said and desk.account.secret() not in said
     await desk.close(dialog)
 
-    (card,) = desk.page.others.cards
+    (card,) = desk.page.cards
     assert card.title() == "My Worker" and card.url.text() == "https://cf-batch-door.anna.workers.dev"
     assert card.paid_plan.isChecked() and card.state.text() == "Set up, not tested yet"
-    assert card.token_block.where() == "A secret is saved in this computer’s keyring"
+    assert card.token_block.where() == "Saved in this computer’s keyring"
     assert not card.has_news()
 
 
@@ -174,7 +174,7 @@ async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(de
     await desk.do(dialog, token="")
     assert "index.js" in desk.account.scripts["cf-batch-door"].modules
     await desk.close(dialog)
-    assert len(desk.page.others.cards) == 2
+    assert len(desk.page.cards) == 2
 
 
 async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again(desk: Desk) -> None:
@@ -228,7 +228,7 @@ async def removal(desk: Desk) -> WorkerRemovalDialog:
     await desk.close(dialog)
     desk.account.store("answers/a-job/1/1", "orders/a-job/1")
     desk.account.calls.clear()
-    entry(desk.page.others.cards[0], "Remove from my account…")
+    entry(desk.page.cards[0], "Remove from my account…")
     (taking,) = desk.page.window().findChildren(WorkerRemovalDialog)
     taking.account.setText(ACCOUNT)
     return taking
@@ -243,9 +243,9 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     assert dialog.afterwards.text().startswith("2 stored objects were deleted.")
     assert desk.account.state == ({}, {}, {}) and dialog.token.text() == ""
     await desk.close(dialog)
-    assert [card.title() for card in desk.page.others.cards] == ["My Worker"]
+    assert [card.title() for card in desk.page.cards] == ["My Worker"]
 
-    entry(desk.page.others.cards[0], "Remove from my account…")
+    entry(desk.page.cards[0], "Remove from my account…")
     (again,) = desk.page.window().findChildren(WorkerRemovalDialog)
     again.account.setText(ACCOUNT)
     again.forget.setChecked(True)
@@ -253,4 +253,4 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     assert again.outcome.text().startswith("Done")
     assert again.calls.rows[3].state is State.NOT_NEEDED and again.calls.rows[3].note() == "It is not there."
     await desk.close(again)
-    assert desk.page.others.cards == [] and desk.program.settings.connections == ()
+    assert desk.page.cards == [] and desk.program.settings.connections == ()

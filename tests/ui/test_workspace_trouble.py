@@ -65,7 +65,7 @@ async def test_a_refused_token_stops_says_so_and_leads_to_the_connection(
         await person.until_sees("Cloudflare refused the API token. Sending has stopped; nothing was lost.", "Paused")
         assert stage.job(NAME).batches[0].state is BatchState.PLANNED
         await person.click("Open connection")
-        await person.until_sees("API token", "A token is saved")
+        await person.until_sees("API token", "Saved in this computer’s keyring")
         faulty.follow()
         await person.click("Replace the token…")
         await person.type("API token", OTHER_TOKEN)

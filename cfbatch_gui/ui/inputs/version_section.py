@@ -24,8 +24,7 @@ from cfbatch_gui.core.versions import (
     new_words,
 )
 from cfbatch_gui.ui.display import number, one_line, plural
-from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftSettings
-from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftStates
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -251,9 +250,9 @@ class DraftVersions(QObject):
 
     changed = Signal(str)
 
-    def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading, settings: DraftSettings) -> None:
+    def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading) -> None:
         super().__init__(drafts)
-        self._program, self._drafts, self._reading, self._settings = program, drafts, reading, settings
+        self._program, self._drafts, self._reading = program, drafts, reading
         self._known: dict[str, tuple[Preflight, DraftVersion | None]] = {}
 
     def version(self, job_id: str) -> DraftVersion | None:
@@ -275,7 +274,7 @@ class DraftVersions(QObject):
     def choose_reuse(self, reuse: bool) -> None:
         job_id = self._drafts.current
         options = self._drafts.job(job_id).options
-        self._settings.change(job_id, options=replace(options, reuse=reuse))
+        self._reading.change(job_id, options=replace(options, reuse=reuse))
 
     def compare_with(self, other: str) -> None:
         job_id = self._drafts.current

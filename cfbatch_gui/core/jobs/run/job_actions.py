@@ -25,6 +25,7 @@ from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
@@ -71,7 +72,7 @@ class JobActions:
         return self._store.job(job_id)
 
     async def _plan(self, job: Job) -> None:
-        plan = await asyncio.to_thread(self._laid_out, job)
+        plan = await in_thread(self._laid_out, job)
         if not plan.batches and not plan.reused:
             raise UsageError(message("There is nothing to send: no row has a text. Choose the column that holds it."))
         change = sent(job, plan, self._clock())
