@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
+from filecmp import cmp
 from hashlib import sha256
 from pathlib import Path
 
@@ -117,14 +118,15 @@ def settle_doubt(ledger: Ledger, paths: Paths, here: Place, answer: FolderAnswer
 
 
 def lines_kept_elsewhere(ledger: Ledger, paths: Paths) -> Sequence[Submission]:
-    """What was written down of this folder outside of it; () when nothing was, or it cannot be read."""
+    """What was written down of this folder outside of it, if that is something else; () when it cannot be read."""
     kept = read_identity(paths.identity)
     found: list[Submission] = []
     for folder in {_text(ledger.metadata(FOLDER)), kept.id if kept else ""} - {""}:
         path = submissions_elsewhere(paths, folder)
         if path is not None:
-            with suppress(DataError):
-                found += read_submissions(path).lines
+            with suppress(OSError, DataError):
+                if not cmp(path, paths.submissions, shallow=False):
+                    found += read_submissions(path).lines
     return found
 
 
