@@ -51,11 +51,12 @@ class TallDialog(QDialog):
     def fit(self) -> None:
         """Take the height of the content, as far as the window behind has it; never less than while it was shown."""
         width = max(self.minimumSizeHint().width(), min(self._width, self._window.width() - 2 * WIDE))
-        room = min(max(self._window.height(), _LEAST), self.screen().availableGeometry().height()) - 2 * WIDE
+        screen, middle = self.screen().availableGeometry(), self._window.frameGeometry().center()
+        room = min(max(self._window.height(), _LEAST), screen.height()) - 2 * WIDE
         needed = sum(max(each.heightForWidth(width), each.sizeHint().height()) for each in (self._content, self._foot))
         height = max(self.height() if self.isVisible() else 0, min(needed + 2, room))
         self.resize(width, height)
-        self.move(self.x(), max(0, self._window.frameGeometry().center().y() - height // 2))
+        self.move(middle.x() - width // 2, max(screen.top(), middle.y() - height // 2))
 
     def scroll_to(self, part: QWidget) -> None:
         self._area.ensureWidgetVisible(part, 0, LARGE)
