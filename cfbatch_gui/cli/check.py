@@ -37,7 +37,6 @@ from cfbatch_gui.cli.reading import (
     lines_of_doubtful,
     lines_of_offers,
     open_inputs,
-    reading_of,
     say_counts,
     settle_kind,
     standard_input_as_file,
@@ -142,7 +141,7 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
     model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
-    inputs = open_inputs(arguments.kind, arguments.file, arguments.second, arguments.roles, reading_of(arguments))
+    inputs = open_inputs(arguments, arguments.file, arguments.second)
     on_counts = partial(say_counts, console)
     try:
         filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)

@@ -33,7 +33,6 @@ from cfbatch_gui.cli.reading import (
     add_input_arguments,
     lines_of_doubtful,
     open_inputs,
-    reading_of,
     say_counts,
     settle_kind,
     standard_input_as_file,
@@ -109,14 +108,7 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         try:
             connection = await usable_connection(program, arguments.connection, console)
             check_may_collect(program, connection, arguments)
-            inputs = await asyncio.to_thread(
-                open_inputs,
-                arguments.kind,
-                arguments.file,
-                arguments.second,
-                arguments.roles,
-                reading_of(arguments),
-            )
+            inputs = await asyncio.to_thread(open_inputs, arguments, arguments.file, arguments.second)
             job = _draft(program, arguments, connection)
             job = await _send(
                 program, job, inputs, outputs, progress, budget=arguments.budget, doubtful=arguments.doubtful

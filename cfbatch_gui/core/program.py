@@ -300,16 +300,9 @@ class Program:
 
         With `inputs` rows are matched by the ids of the answer. Raises UserError; no job is left then.
         """
-        from cfbatch_gui.core.jobs.run.job_actions import add_job
-
-        return await add_job(
-            *(self.store, self.drafts, self.actions),
-            connection_id=connection_id,
-            pasted=pasted,
-            usual_model=model or self.settings.model,
-            name=name,
-            inputs=inputs,
-            now=self.clock(),
+        usual_model = model or self.settings.model
+        return await self.actions.attach(
+            self.drafts, connection_id, pasted, usual_model=usual_model, name=name, inputs=inputs
         )
 
     def examine(self, job_id: str) -> "Preflight":

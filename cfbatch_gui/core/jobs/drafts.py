@@ -226,31 +226,10 @@ class Drafts:
             flush_to_disk(ours.data)
             counts = _trim(ours, old.kind, first)
             flush_folder(ours.path)
-        return self._ledger.put(
-            replace(
-                old,
-                id=job.id,
-                name=name,
-                created_at=job.created_at,
-                is_sent=False,
-                reused=0,
-                reused_lost=0,
-                attached=False,
-                taken_over=False,
-                account_problem="",
-                account_cleared_at=0.0,
-                sent_at=0.0,
-                finished_at=0.0,
-                paused_because="",
-                archived=False,
-                deleted_at=0.0,
-                rows_in=counts[0],
-                queries=counts[1],
-                texts=counts[2],
-                problems=counts[3],
-                batches=(),
-            )
-        )
+        rows, queries, texts, problems = counts
+        job = replace(job, options=old.options, tags=old.tags, source_sha256=old.source_sha256)
+        job = replace(job, source_name=old.source_name, source_path=old.source_path)
+        return self._ledger.put(replace(job, rows_in=rows, queries=queries, texts=texts, problems=problems))
 
     def _draft(self, job_id: str) -> Job:
         return _unsent(self._ledger.job(job_id))

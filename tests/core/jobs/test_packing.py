@@ -24,11 +24,9 @@ from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.plan.packing import Plan, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
-from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.run.collecting import collect
 from cfbatch_gui.core.jobs.run.job_actions import sent
-from cfbatch_gui.core.jobs.run.submitting import Bodies
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobOptions
+from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.answers import Finished, read_answer
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
@@ -220,47 +218,17 @@ def test_texts_of_which_the_model_may_read_the_beginning_only_are_named(
     assert [each.cells for each in found] == [tuple(content.split("\n")[each.row - 1].split(",")) for each in found]
 
 
-def planned(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> tuple[JobFolder, Job]:
-    """A planned job of five batches that has not been sent."""
+async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)
     draft = bench.draft(write("texts.txt", "\n".join(f"text number {n}" for n in range(95))), Kind.EMBED)
     folder = bench.store.folder(draft.id)
-    return folder, sent(draft, plan(folder, draft), 0.0)(draft)
-
-
-@pytest.mark.parametrize("room", [0, 3_000, 10_000_000])
-async def test_each_is_the_one_that_is_packed_alone(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch, room: int
-) -> None:
-    folder, job = planned(bench, write, monkeypatch)
-    monkeypatch.setattr(submitting, "TOGETHER_BYTES", room)
-    bodies = Bodies()
-    taken = [bodies.take(folder, job, batch.number) for batch in job.batches]
-    assert taken == [body_of(folder, job, batch.number) for batch in job.batches] and len(taken) == 5
-    assert bodies.take(folder, job, 2) == taken[1]  # sent again
-
-
-async def test_one_that_cannot_be_packed_keeps_only_itself_back(
-    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, job = planned(bench, write, monkeypatch)
-    broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in job.batches)
-    bodies = Bodies()
-    taken = [bodies.take(folder, replace(job, batches=broken), number) for number in (1, 2)]
-    assert taken == [body_of(folder, job, number) for number in (1, 2)]
+    planned = sent(draft, plan(folder, draft), 0.0)(draft)
+    assert len(planned.batches) == 5
+    broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in planned.batches)
     with pytest.raises(DataError, match="not laid out as they were"):
-        bodies.take(folder, replace(job, batches=broken), 3)
-
-
-async def test_only_what_is_to_leave_is_packed(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, job = planned(bench, write, monkeypatch)
-    bodies = Bodies()
-    states = {2: BatchState.DONE}
-    job = replace(job, batches=tuple(replace(b, state=states.get(b.number, b.state)) for b in job.batches))
-    bodies.take(folder, job, 1)
-    folder.data.unlink()
-    with pytest.raises(DataError):
-        bodies.take(folder, job, 3)
+        list(packing.bodies_of(folder, replace(planned, batches=broken), (1, 2, 3)))
 
 
 def finished(answers: list[dict[str, object]], references: list[str]) -> Finished:

@@ -13,15 +13,13 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, encode_request
-from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.support import faults
-from tests.support.faulty_service import FaultyService, load_certificate
+from tests.support.clients import client_of
+from tests.support.faulty_service import FaultyService
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -42,21 +40,7 @@ Connect = Callable[..., WorkersAI]
 
 @pytest.fixture
 def client() -> Connect:
-    def connect(url: str, *, token: str = TOKEN) -> WorkersAI:
-        async def give() -> Token:
-            return Token(token)
-
-        return WorkersAI(cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget())
-
-    return connect
-
-
-async def test_nothing_left_when_the_other_end_is_not_trusted(tmp_path: Path, client: Connect) -> None:
-    service = practice_app(tmp_path, seconds_queued=0, seconds_running=0)
-    async with FaultyService(service, tls=load_certificate(CERTIFICATE)) as faulty:
-        with pytest.raises(Unreachable, match="not trusted"):
-            await client(faulty.url).submit(MODEL, BODY)
-        assert faulty.arrivals == []
+    return lambda url: client_of(cloudflare(ACCOUNT, base_url=url))
 
 
 async def test_nothing_left_when_a_proxy_makes_way_to_someone_else(
