@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.plan.packing import Plan, plan
+from cfbatch_gui.core.jobs.plan.packing import Plan, bodies_of, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.run.collecting import collect
@@ -228,7 +228,7 @@ async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
     assert len(planned.batches) == 5
     broken = tuple(replace(each, requests=9) if each.number == 3 else each for each in planned.batches)
     with pytest.raises(DataError, match="not laid out as they were"):
-        list(packing.bodies_of(folder, replace(planned, batches=broken), (1, 2, 3)))
+        list(bodies_of(folder, replace(planned, batches=broken), (1, 2, 3)))
 
 
 def finished(answers: list[dict[str, object]], references: list[str]) -> Finished:
