@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
@@ -26,7 +26,7 @@ from cfbatch_gui.core.versions import (
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftStates
 from cfbatch_gui.ui.tables.cells import CellDelegate
-from cfbatch_gui.ui.tables.table_rows import Column, PagedRows
+from cfbatch_gui.ui.tables.table_rows import Column, Index, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed
@@ -81,7 +81,7 @@ def unread_rows(count: int) -> list[ComparedRow]:
 
 
 class NewWordsDelegate(CellDelegate):
-    def marks(self, index: QModelIndex | QPersistentModelIndex, shown: str) -> list[tuple[int, int]]:
+    def marks(self, index: Index, shown: str) -> list[tuple[int, int]]:
         model = index.model()
         if not isinstance(model, PagedRows) or model.columns[index.column()].name != "text":
             return []

@@ -3,17 +3,3 @@
 from cfbatch_gui.ui.plots.chart import Bars, Chart, DifferenceChart, Dots, Line, Mark, Steps
 from cfbatch_gui.ui.plots.dot_map import DotMap
 from cfbatch_gui.ui.plots.plot import PictureButtons, Plot, PlotData
-
-__all__ = [
-    "Bars",
-    "Chart",
-    "DifferenceChart",
-    "DotMap",
-    "Dots",
-    "Line",
-    "Mark",
-    "PictureButtons",
-    "Plot",
-    "PlotData",
-    "Steps",
-]
