@@ -25,15 +25,17 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.jobs.account.collection import TOGETHER, AccountCollection
+from cfbatch_gui.core.jobs.account.collection import AccountCollection
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.plan import requests
+from cfbatch_gui.core.jobs.poll_schedule import Waits
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.collector import AccountCollector, AnswerFile, StoredAnswer
 
 ANSWERS, TEXTS_PER_ANSWER = 40, 1_000
+TOGETHER = 3  # answers at a time, in both ways
 MEMORY = 250.0  # MB of a whole process, whatever the number of answers
 MB = 1_000_000
 _SECRET = "a-made-up-secret-of-a-stub"
@@ -166,14 +168,14 @@ async def _refuse(address: str, folder: Path) -> float:
     await program.runner.pause(job.id)
     _tell(address, "release")
     before = _served(address)
-    collection = AccountCollection(program.store, clock=time.time, free_bytes=lambda folder: 40 * MB)
+    waits = Waits(time.time, None)
+    collection = AccountCollection(program.store, waits, clock=time.time, free_bytes=lambda folder: 40 * MB)
     await collection.look(program.ledger.job(job.id), is_hurried=True)
     try:
         await collection.fetch(program.ledger.job(job.id), program.ledger.batch(job.id, 1))
     except DiskFull:
         return _served(address) - before
     finally:
-        await collection.stop(job.id)
         await program.close()
     raise AssertionError("answers were fetched for which there is no room")
 

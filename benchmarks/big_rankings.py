@@ -1,14 +1,27 @@
-"""A million scores read by the program's core, as the ranking page asks for them, against plain SQL."""
+"""Four million pairs planned, against writing them to a table; and a million scores read by the program's core, as the
+ranking page asks for them, against plain SQL."""
 
+import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 from benchmarks.export_results import ranked_job
 from benchmarks.limits import Figures, best_of, peak_memory, seconds
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan.packing import plan
+from cfbatch_gui.core.jobs.plan.preflight import examine
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 
 QUERIES, CONTEXTS = 50_000, 20
+EACH = 2_000  # queries, and texts, of two files
 TURNS = 3
 _SUMMARIES = "SELECT query_no, text, count(*), max(score) FROM items JOIN queries USING(query_no) GROUP BY query_no"
 _KEPT = (
@@ -24,6 +37,7 @@ _ALL = (
 def main(figures: Figures) -> None:
     """Many queries with few contexts each, then one query that has all contexts."""
     with tempfile.TemporaryDirectory() as name:
+        _planned(figures, Path(name))
         _many(figures, ranked_job(Path(name) / "many", QUERIES, CONTEXTS))
         folder = ranked_job(Path(name) / "one", 1, QUERIES * CONTEXTS)
         ours, plain = best_of(
@@ -31,6 +45,37 @@ def main(figures: Figures) -> None:
         )
         figures.versus("one query: ranked, the first 10,000 read", ours, "SELECT with rank()", plain, limit=4.0)
         figures.add("memory", peak_memory(), "MB", limit=600)
+
+
+def _planned(figures: Figures, folder: Path) -> None:
+    """Two files, all texts of the second for every query of the first."""
+    files = [folder / "queries.csv", folder / "texts.csv"]
+    for file, column in zip(files, ("query", "text"), strict=True):
+        file.write_text(
+            f"id,{column}\n"
+            + "".join(f'{n},"A {column}, number {n}, {"of some " * (n % 20)}length"\n' for n in range(EACH))
+        )
+    first, second = map(open_source, files)
+    mapping = suggest_mapping(first, Kind.RANK, preview(first), second, preview(second))
+    job_folder, job = JobFolder(folder / "planned"), Job("bench", "bench", Kind.RANK, DEFAULT_MODEL, "practice", 0.0)
+    plain = seconds(lambda: _pairs(folder / "plain.db"))
+    pairs = f"{EACH**2 // 1_000_000} million pairs"
+    filled = seconds(lambda: fill(job_folder, first, mapping, second))
+    figures.versus(f"{pairs} read", filled, "INSERT … SELECT", plain, limit=2.0)
+    figures.versus("  checked", seconds(lambda: examine(job_folder, job)), "INSERT … SELECT", plain, limit=3.0)
+    figures.versus(
+        "  planned when they are sent", seconds(lambda: plan(job_folder, job)), "INSERT … SELECT", plain, limit=10.0
+    )
+    figures.add("  memory until there", peak_memory(), "MB", limit=400)
+
+
+def _pairs(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE items(item INTEGER PRIMARY KEY, query INTEGER, text INTEGER)")
+        database.execute(
+            f"WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < {EACH * EACH})"
+            f" INSERT INTO items SELECT x, x / {EACH}, x % {EACH} FROM n"
+        )
 
 
 def _many(figures: Figures, folder: JobFolder) -> None:

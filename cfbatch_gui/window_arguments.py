@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.file_names import check_utf8
 
 _P = TypeVar("_P", bound=argparse.ArgumentParser)
 
@@ -23,6 +25,11 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
         return _worded(given).parse_args(given)
     if found.out is not None:
         _check_out(given, found)
+    if found.data_dir is not None:
+        try:
+            check_utf8(str(found.data_dir.absolute()))
+        except UsageError as error:
+            _worded(given).error(error.message)
     return found
 
 

@@ -19,7 +19,6 @@ from cfbatch_gui.cli.reading import (
     add_reading_arguments,
     add_split_argument,
     open_inputs,
-    reading_of,
     settle_kind,
 )
 from cfbatch_gui.cli.working import (
@@ -149,10 +148,8 @@ def _inputs(arguments: argparse.Namespace, found: AccountJob, paths: Paths) -> I
     if arguments.kind is None and not arguments.recipe:
         arguments.kind = found.kind
     settle_kind(arguments, paths)
-    first, *second = arguments.files
-    reading = reading_of(arguments)
     try:
-        return open_inputs(arguments.kind, first, second[0] if second else None, arguments.roles, reading)
+        return open_inputs(arguments, *arguments.files)
     except ColumnsUnsettled as error:
         return error.inputs
 

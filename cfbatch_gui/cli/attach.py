@@ -10,11 +10,9 @@ from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.parser import RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import (
-    Inputs,
     add_doubtful_as_sent_argument,
     add_reading_arguments,
     open_inputs,
-    reading_of,
     settle_kind,
 )
 from cfbatch_gui.cli.working import (
@@ -79,7 +77,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         job: Job | None = None
         try:
             connection = await usable_connection(program, arguments.connection, console)
-            found = await asyncio.to_thread(_inputs, arguments)
+            found = await asyncio.to_thread(open_inputs, arguments, *arguments.input) if arguments.input else None
             for sentence in found.guesses() if found else ():
                 console.say(sentence)
             inputs = AttachedInput(found.source, found.mapping, found.second) if found else None
@@ -127,10 +125,3 @@ def _decoded(data: bytes, name: str) -> str:
 
 def _unreadable(name: str, error: Exception) -> InputError:
     return InputError(message("“{name}” could not be read as text.", name=name), detail=type(error).__name__)
-
-
-def _inputs(arguments: argparse.Namespace) -> Inputs | None:
-    if not arguments.input:
-        return None
-    first, *second = arguments.input
-    return open_inputs(arguments.kind, first, second[0] if second else None, arguments.roles, reading_of(arguments))

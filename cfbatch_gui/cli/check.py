@@ -1,10 +1,10 @@
 """`cfbatch check`: what would be sent and what it may cost; nothing is sent or kept."""
 
 import argparse
-import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,7 +37,7 @@ from cfbatch_gui.cli.reading import (
     lines_of_doubtful,
     lines_of_offers,
     open_inputs,
-    reading_of,
+    say_counts,
     settle_kind,
     standard_input_as_file,
     status_with_doubtful,
@@ -61,6 +61,7 @@ from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 Answer = dict[str, object]
@@ -99,7 +100,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         settle_kind(arguments, paths)
         with TemporaryDirectory(prefix="cfbatch-", ignore_cleanup_errors=True) as kept:
             async with standard_input_as_file(arguments.file) as arguments.file:
-                checked = await asyncio.to_thread(_examine, arguments, paths, JobFolder(Path(kept) / "job"), console)
+                checked = await in_thread(_examine, arguments, paths, JobFolder(Path(kept) / "job"), console)
     except UserError as error:
         if arguments.json:
             console.print_json(open_question(error, arguments))
@@ -140,12 +141,13 @@ def _examine(arguments: argparse.Namespace, paths: Paths, folder: JobFolder, con
     model, earlier = arguments.model or settings.model, EarlierJobs(paths, settings, console)
     connection = earlier.connection(arguments.connection)
     known_model = find_model(model)
-    inputs = open_inputs(arguments.kind, arguments.file, arguments.second, arguments.roles, reading_of(arguments))
+    inputs = open_inputs(arguments, arguments.file, arguments.second)
+    on_counts = partial(say_counts, console)
     try:
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     except EncodingUnknown as error:
         inputs = inputs.as_guessed(error)
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_counts=on_counts)
     for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
         raise doubt.error()
     options = JobOptions(reuse=arguments.reuse is not False)

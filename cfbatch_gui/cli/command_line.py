@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import signal
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.system.file_names import check_utf8
 from cfbatch_gui.core.system.languages import use_language
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
 from cfbatch_gui.core.system.processes import forbid_core_dumps
@@ -92,19 +94,12 @@ def run_command(argv: Sequence[str]) -> int:
 
 
 def _check_names(argv: Sequence[str], data_dir: Path) -> None:
-    """Raise UsageError for what is not UTF-8, which neither JSON nor a database can hold."""
+    """Raise UsageError for what could be neither kept nor found again."""
     if data_dir.is_file():
         raise UsageError(message("“{path}” is a file. The program's data want a folder.", path=data_dir))
+    check_utf8(*argv, str(data_dir))
     with suppress(FileNotFoundError):  # the working folder was deleted
-        argv = [*argv, str(data_dir), str(Path.cwd())]
-    for each in argv:
-        try:
-            each.encode()
-        except UnicodeEncodeError as error:
-            shown = each.encode(errors="backslashreplace").decode()
-            raise UsageError(
-                message("“{name}” is not UTF-8. Give it a name that is, and try again. Nothing was sent.", name=shown)
-            ) from error
+        check_utf8(str(Path.cwd()))
 
 
 def _where_details_are(paths: Paths, error: Exception) -> str:
@@ -127,8 +122,8 @@ def _run(command: Coroutine[Any, Any, int]) -> int:
         signals: list[int] = []
 
         def cancel() -> None:
-            is_heard.set()
-            if task is not None:
+            if task is not None and not is_heard.is_set():
+                is_heard.set()
                 task.cancel()
 
         def end() -> None:
@@ -147,10 +142,16 @@ def _run(command: Coroutine[Any, Any, int]) -> int:
             busy.daemon = True
             busy.start()
 
+        # Wakes the loop, whichever thread gets the signal. Not on Windows, and only in the main thread.
+        with suppress(NotImplementedError, RuntimeError):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, cancel)
         with handled_signals(hear):
             try:
                 return await command
             except asyncio.CancelledError:
+                if not signals:
+                    raise
                 threads.shutdown(wait=False, cancel_futures=True)
                 until = time.monotonic() + _PATIENCE
                 for thread in threading.enumerate():

@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -81,31 +81,6 @@ def column_role(text: str) -> ColumnRole:
         raise argparse.ArgumentTypeError(sentence) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Overrides what is detected, and what a `recipe` says. `options` are for the first file."""
-
-    options: ReadOptions = field(default_factory=ReadOptions)
-    recipe: Recipe | None = None
-    layout: Layout | None = None
-    template: str = ""
-    split: Split | None = None
-
-    def over(self, mapping: Mapping) -> Mapping:
-        """Raises UsageError for a layout that does not fit the files."""
-        if self.layout is not None:
-            changed = with_layout(mapping, self.layout)
-            if changed.layout is not self.layout:
-                raise UsageError(
-                    message(
-                        "The layout “{layout}” does not go with what is to be done with these files.",
-                        layout=self.layout.value,
-                    )
-                )
-            mapping = changed
-        return replace(mapping, template=self.template or mapping.template, split=self.split or mapping.split)
-
-
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
@@ -150,7 +125,7 @@ def add_split_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    """`reading_of` also needs `split` and `doubtful`."""
+    """`open_inputs` also needs `split` and `doubtful`."""
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--rank", dest="kind", action="store_const", const=Kind.RANK, help=tr("order contexts by query"))
     kind.add_argument(
@@ -220,24 +195,6 @@ def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
     arguments.kind = kind
 
 
-def reading_of(arguments: argparse.Namespace) -> Reading:
-    """To be called after `settle_kind`."""
-    options = ReadOptions(
-        encoding=arguments.encoding,
-        separator=arguments.separator,
-        has_header=_ANSWERS.get(arguments.header or ""),
-        sheet=arguments.sheet,
-        unit=_UNITS.get(arguments.texts_by or ""),
-        sends_doubtful=arguments.doubtful is Doubtful.SEND,
-        candidates=arguments.candidates,
-    )
-    recipe: Recipe | None = arguments.recipe
-    if recipe is not None:
-        said = {each.name: value for each in fields(options) if (value := getattr(options, each.name)) is not None}
-        options = replace(recipe.options, **said)
-    return Reading(options, recipe, arguments.layout, arguments.template, arguments.split)
-
-
 @asynccontextmanager
 async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
     """For “-” a temporary file with the content of standard input; “.” is made absolute, so that it has a name."""
@@ -255,6 +212,18 @@ async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
 def _copy(stream: BinaryIO, path: Path) -> None:
     with path.open("wb") as file:
         shutil.copyfileobj(stream, file)
+
+
+_MANY = 100_000  # texts whose tokens are counted in more than a moment
+
+
+def say_counts(console: Console, queries: int, texts: int) -> None:
+    """What was read, before the texts are counted."""
+    if texts >= _MANY:
+        counted = plural(texts, "{n} text", "{n} texts")
+        if queries:
+            counted = plural(queries, "{n} query, {texts}", "{n} queries, {texts}", texts=counted)
+        console.say(tr("{counted} in all. Counting tokens takes a while; Ctrl+C stops it.").format(counted=counted))
 
 
 _LEAST_SHOWN = 0.0001  # dollars; for less it is said that it is less
@@ -380,13 +349,14 @@ class ColumnsUnsettled(InputError):
         self.inputs = inputs
 
 
-def open_inputs(
-    kind: Kind, first: Path, second: Path | None, roles: Sequence[ColumnRole], reading: Reading | None = None
-) -> Inputs:
-    """Recognise the files and their columns' roles. Raises InputError and UsageError."""
-    options = reading.options if reading else ReadOptions()
+def open_inputs(arguments: argparse.Namespace, first: Path, second: Path | None = None) -> Inputs:
+    """Recognise the files and their columns' roles; a recipe stands above that, and the arguments above both.
+
+    To be called after `settle_kind`. Raises InputError and UsageError.
+    """
+    recipe, options = arguments.recipe, _options(arguments)
     source = open_source(first, options)
-    if options.candidates is not None and source.candidates is None and not (reading and reading.recipe):
+    if options.candidates is not None and source.candidates is None and recipe is None:
         raise UsageError(
             message(
                 "{name} says itself what belongs to each query. --candidates is for a data set with a corpus, queries"
@@ -395,10 +365,11 @@ def open_inputs(
             )
         )
     other = open_source(second, ReadOptions(sends_doubtful=options.sends_doubtful)) if second else None
-    mapping = _by_recipe(reading.recipe, source, other) if reading and reading.recipe else None
-    mapping = mapping or suggest_mapping(source, kind, preview(source), other, preview(other) if other else ())
-    mapping = _with_roles(mapping, source, other, roles)
-    mapping = reading.over(mapping) if reading else mapping
+    if recipe is not None:
+        mapping = _by_recipe(recipe, source, other)
+    else:
+        mapping = suggest_mapping(source, arguments.kind, preview(source), other, preview(other) if other else ())
+    mapping = _over(_with_roles(mapping, source, other, arguments.roles), arguments)
     missing = check_mapping(mapping, source, other)
     if missing:
         sentence = message(
@@ -416,6 +387,39 @@ def open_inputs(
             )
         raise ColumnsUnsettled(sentence, Inputs(source, other, mapping))
     return Inputs(source, other, mapping)
+
+
+def _options(arguments: argparse.Namespace) -> ReadOptions:
+    """For the first file."""
+    options = ReadOptions(
+        encoding=arguments.encoding,
+        separator=arguments.separator,
+        has_header=_ANSWERS.get(arguments.header or ""),
+        sheet=arguments.sheet,
+        unit=_UNITS.get(arguments.texts_by or ""),
+        sends_doubtful=arguments.doubtful is Doubtful.SEND,
+        candidates=arguments.candidates,
+    )
+    recipe: Recipe | None = arguments.recipe
+    if recipe is None:
+        return options
+    said = {each.name: value for each in fields(options) if (value := getattr(options, each.name)) is not None}
+    return replace(recipe.options, **said)
+
+
+def _over(mapping: Mapping, arguments: argparse.Namespace) -> Mapping:
+    """Raises UsageError for a layout that does not fit the files."""
+    if arguments.layout is not None:
+        mapping = with_layout(mapping, arguments.layout)
+        if mapping.layout is not arguments.layout:
+            raise UsageError(
+                message(
+                    "The layout “{layout}” does not go with what is to be done with these files.",
+                    layout=arguments.layout.value,
+                )
+            )
+    template, split = arguments.template or mapping.template, arguments.split or mapping.split
+    return replace(mapping, template=template, split=split)
 
 
 def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping:

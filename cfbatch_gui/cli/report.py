@@ -237,35 +237,28 @@ def lines_of_vector_checks(checks: VectorChecks) -> Iterator[tuple[str, str]]:
 
 def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -> Iterator[str]:
     groups = found.groups()
-    partial = _partial(embeddings, found.missing)
     yield ""
     yield tr("Near duplicates from {threshold}: {groups}, {texts}{partial}").format(
         threshold=number(found.threshold, "g"),
         groups=plural(len(groups), "{n} group", "{n} groups"),
         texts=plural(found.gone, "{n} text would go", "{n} texts would go"),
-        partial=partial,
+        partial=_partial(embeddings, found.missing),
     )
     stays_word, goes_word = tr("stays"), tr("goes")
-    wide = width_of(goes_word) + 3
-    similar = len(score_text(0.0)) + 2
-    wide_stays = max(width_of(stays_word) + 2, wide + similar)
     for group in groups:
-        stays, *goes = embeddings.texts([group.stays, *group.goes])
+        goes = [f"{goes_word}   {figures(score_text(similarity))}" for similarity in group.similarities]
+        wide = max(map(width_of, (stays_word, *goes)))
         yield ""
-        yield _line(f"  {padded(stays_word, wide_stays)}", stays, width)
-        for text, similarity in zip(goes, group.similarities, strict=True):
-            start = f"{padded(goes_word, wide)}{figures(score_text(similarity))}"
-            yield _line(f"  {padded(start, wide_stays)}", text, width)
+        for label, text in zip((stays_word, *goes), embeddings.texts([group.stays, *group.goes]), strict=True):
+            yield _line(f"  {padded(label, wide)}  ", text, width)
 
 
 def facts_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, object]:
     groups = []
     for group in found.groups():
-        stays, *goes = embeddings.texts([group.stays, *group.goes])
+        stays, *goes = map(_named, embeddings.texts([group.stays, *group.goes]))
         similar = zip(goes, group.similarities, strict=True)
-        groups.append(
-            {"stays": _named(stays), "goes": [{**_named(text), "similarity": value} for text, value in similar]}
-        )
+        groups.append({"stays": stays, "goes": [{**text, "similarity": value} for text, value in similar]})
     return {"threshold": found.threshold, "gone": found.gone, "missing": found.missing, "groups": groups}
 
 

@@ -2,9 +2,9 @@
 
 import argparse
 import asyncio
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
@@ -33,7 +33,7 @@ from cfbatch_gui.cli.reading import (
     add_input_arguments,
     lines_of_doubtful,
     open_inputs,
-    reading_of,
+    say_counts,
     settle_kind,
     standard_input_as_file,
     status_with_doubtful,
@@ -58,6 +58,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 EXAMPLES = """
@@ -107,14 +108,7 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         try:
             connection = await usable_connection(program, arguments.connection, console)
             check_may_collect(program, connection, arguments)
-            inputs = await asyncio.to_thread(
-                open_inputs,
-                arguments.kind,
-                arguments.file,
-                arguments.second,
-                arguments.roles,
-                reading_of(arguments),
-            )
+            inputs = await asyncio.to_thread(open_inputs, arguments, arguments.file, arguments.second)
             job = _draft(program, arguments, connection)
             job = await _send(
                 program, job, inputs, outputs, progress, budget=arguments.budget, doubtful=arguments.doubtful
@@ -164,7 +158,7 @@ async def _send(
         for sentence in inputs.guesses():
             progress.console.say(sentence)
         await asyncio.to_thread(_refuse_doubts, program, job)
-        preflight = await asyncio.to_thread(program.examine, job.id)
+        preflight = await in_thread(program.examine, job.id)
         console = progress.console
         count = sum(each.count for each in preflight.problems if each.kind is ProblemKind.DOUBTFUL_ROW)
         rows = lines_of_doubtful(program.folder(job.id), count, doubtful, console.width) if count else ()
@@ -185,27 +179,18 @@ def _refuse_doubts(program: Program, job: Job) -> None:
         raise doubt.error()
 
 
-class _Stopped(Exception):
-    """Ends the reading thread when its result is no longer awaited."""
-
-
 async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) -> Job:
-    """In a thread, which cancellation stops too."""
-    stopped = threading.Event()
     source = inputs.source
     whole = source.size if is_read_by_bytes(source) else 0
 
     def show(read: int) -> None:
-        if stopped.is_set():
-            raise _Stopped
         progress.show_read(source.path.name, read, whole)
 
     try:
-        return await asyncio.to_thread(
-            program.drafts.load, job.id, source, inputs.mapping, inputs.second, progress=show
-        )
+        given = job.id, source, inputs.mapping, inputs.second
+        counts = partial(say_counts, progress.console)
+        return await in_thread(program.drafts.load, *given, progress=show, on_counts=counts)
     finally:
-        stopped.set()
         progress.end()
 
 

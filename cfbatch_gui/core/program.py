@@ -300,16 +300,9 @@ class Program:
 
         With `inputs` rows are matched by the ids of the answer. Raises UserError; no job is left then.
         """
-        from cfbatch_gui.core.jobs.run.job_actions import add_job
-
-        return await add_job(
-            *(self.store, self.drafts, self.actions),
-            connection_id=connection_id,
-            pasted=pasted,
-            usual_model=model or self.settings.model,
-            name=name,
-            inputs=inputs,
-            now=self.clock(),
+        usual_model = model or self.settings.model
+        return await self.actions.attach(
+            self.drafts, connection_id, pasted, usual_model=usual_model, name=name, inputs=inputs
         )
 
     def examine(self, job_id: str) -> "Preflight":
@@ -325,13 +318,11 @@ class Program:
         learned = self.connections.learned(job.connection, job.model)
         return without_queue(found, job, learned.at) if learned.queue is False else found
 
-    def candidate_offers(
-        self, job_id: str, source: Source, kind: Kind, *, progress: Callable[[int], None] | None = None
-    ) -> "tuple[CandidateOffer, ...]":
+    def candidate_offers(self, job_id: str, source: Source, kind: Kind) -> "tuple[CandidateOffer, ...]":
         """For a thread. Raises UserError."""
         from cfbatch_gui.core.jobs.plan.candidate_offers import candidate_offers
 
-        return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)), progress=progress)
+        return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)))
 
     def spent_today(self) -> "Spent":
         """What left for Cloudflare since midnight UTC; for a thread."""

@@ -80,42 +80,36 @@ async def finished(dialog: QDialog) -> int:
 
 async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False, cancel: str = "") -> bool:
     """True when `accept` was pressed. With `danger`, Enter presses the other button."""
-    box = _question(parent, title, text)
-    yes = box.addButton(accept, QMessageBox.ButtonRole.AcceptRole)
-    no = box.addButton(cancel or box.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-    if isinstance(yes, QPushButton):
-        yes.setProperty("kind", "danger" if danger else "primary")
-        yes.style().unpolish(yes)
-        yes.style().polish(yes)
-    box.setDefaultButton(no if danger else yes)
-    box.setEscapeButton(no)
-    pressed: list[bool] = []
-    box.buttonClicked.connect(lambda button: pressed.append(button is yes))
-    await finished(box)
-    return bool(pressed and pressed[0])
+    kind = "danger" if danger else "primary"
+    return await _pressed(parent, title, text, (accept,), cancel=cancel or tr("Cancel"), kind=kind) == 0
 
 
 async def choose(parent: QWidget, title: str, text: str, choices: Sequence[str], *, cancel: str) -> int | None:
     """The index of the chosen button, none of which is preselected; None for `cancel`."""
-    box = _question(parent, title, text)
-    buttons: list[QAbstractButton] = [box.addButton(each, QMessageBox.ButtonRole.AcceptRole) for each in choices]
-    no = box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(no)
-    box.setEscapeButton(no)
-    pressed: list[QAbstractButton] = []
-    box.buttonClicked.connect(pressed.append)
-    await finished(box)
-    return next((buttons.index(button) for button in pressed if button in buttons), None)
+    return await _pressed(parent, title, text, choices, cancel=cancel)
 
 
-def _question(parent: QWidget, title: str, text: str) -> QMessageBox:
+async def _pressed(
+    parent: QWidget, title: str, text: str, choices: Sequence[str], *, cancel: str, kind: str = ""
+) -> int | None:
+    """The index of the button that was pressed, None for `cancel`. One of the kind "primary" is pressed by Enter."""
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowTitle(title)
     box.setText(title)
     box.setInformativeText(text)
-    return box
+    buttons = [QPushButton(each) for each in choices]
+    for button in buttons:
+        button.setProperty("kind", kind)
+        box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
+    no = box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(buttons[0] if kind == "primary" else no)
+    box.setEscapeButton(no)
+    pressed: list[QAbstractButton] = []
+    box.buttonClicked.connect(pressed.append)
+    await finished(box)
+    return next((buttons.index(button) for button in pressed if button in buttons), None)
 
 
 async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", accept: str = "") -> str | None:

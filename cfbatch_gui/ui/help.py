@@ -229,6 +229,12 @@ def _classified(about: "metadata.PackageMetadata") -> str:
     return found[0].rpartition(" :: ")[2] if found else ""
 
 
+def about_versions(version: str) -> str:
+    """The program and what it stands on."""
+    parts = (f"CF Batch {version}", f"Python {platform.python_version()}", f"Qt {qVersion()}")
+    return " · ".join((*parts, f"PySide {PySide6.__version__}", platform.platform()))
+
+
 def diagnostics(program: Program) -> str:
     """What somebody who is to find a fault asks for first; no texts, names of jobs, account IDs or tokens."""
     screen = QGuiApplication.primaryScreen()
@@ -236,8 +242,8 @@ def diagnostics(program: Program) -> str:
     states = Counter(str(job.state) for job in program.ledger.jobs())
     kinds = Counter(each.kind for each in program.settings.connections)
     lines = [
-        f"CF Batch {__version__} · Python {platform.python_version()} · Qt {qVersion()} · PySide {PySide6.__version__}",
-        f"{QSysInfo.prettyProductName()} · {platform.platform()} · {QGuiApplication.platformName()}",
+        about_versions(__version__),
+        f"{QSysInfo.prettyProductName()} · {QGuiApplication.platformName()}",
         f"Screen {size.width()}×{size.height()} at {screen.devicePixelRatio():g} · language {QLocale().name()}",
         "Jobs: " + (", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"),
         "Connections: " + (", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "none"),

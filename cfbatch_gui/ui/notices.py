@@ -16,13 +16,13 @@ from PySide6.QtGui import (
     QDesktopServices,
     QGuiApplication,
 )
-from PySide6.QtWidgets import QAccessibleWidget, QApplication, QGraphicsOpacityEffect, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QApplication, QGraphicsOpacityEffect, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
-from cfbatch_gui.ui.widgets import Level, NoticeBar
+from cfbatch_gui.ui.widgets import Level, NoticeBar, column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,11 +195,9 @@ class Notices(QWidget):
         self._undo_of: dict[NoticeBar, Undo] = {}
         self._unseen = 0
         self._foot: Callable[[], int] = int
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(SMALL)
-        self._ticks = QTimer(self)
-        self._ticks.setInterval(_TICK)
+        self._column = column()
+        self.setLayout(self._column)
+        self._ticks = QTimer(self, interval=_TICK)
         self._ticks.timeout.connect(self._tick)
         self.setVisible(False)
         if parent is not None:

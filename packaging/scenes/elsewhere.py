@@ -12,10 +12,11 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
-from tests.screen.past import MemoryKeyring, draft, run
+from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 
 Take = Callable[[Stage, str], Awaitable[None]]
 
@@ -61,21 +62,19 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
     await person.press(Qt.Key.Key_Escape)
     await person.click("Save and test")
     await person.until_sees("Workers AI answers", "New jobs use")
-    await stage.person.until(
-        lambda: not any(card.doing() for card in stage.workspace._settings.connection.others.cards)
-    )
+    await stage.person.until(lambda: not any(card.doing() for card in stage.workspace._settings.connection.cards))
     await take(stage, "other-worker")
     worker.follow(faults.mutate(on="poll", times=0, how="references_null"))
     await checked(stage, take)
     worker.follow()
     await person.click("New connection")
     await person.choose("AI Gateway")
-    card = stage.workspace._settings.connection.others.cards[-1]
+    card = stage.workspace._settings.connection.cards[-1]
     card.account.setText(stand_ins.ACCOUNT)
     card.gateway.setText(stand_ins.GATEWAY)
     card.by_header.setChecked(True)
     card.token_block.field.setText(stand_ins.TOKEN)
-    card.save_pressed.emit()
+    card.wanted.emit("save")
     await person.until(lambda: card.checks.rows[-1].state() == "Not certain")
     _scroll(stage, to_end=True)
     await take(stage, "other-gateway")
@@ -84,7 +83,7 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
 async def checked(stage: Stage, take: Take) -> None:
     """The service is checked through the Worker: before the check, and after it. One assumption does not hold."""
     person = stage.person
-    card = stage.workspace._settings.connection.others.cards[-1]
+    card = stage.workspace._settings.connection.cards[-1]
     card.check_button.click()  # the account's card has a button with the same name
     await person.until_sees("It takes as long as batches wait, usually less than 5 minutes.")
     await take(stage, "other-check-asked")

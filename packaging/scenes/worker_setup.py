@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.ui.theme import Theme
 from tests.account_service import ACCOUNT, AccountService
-from tests.screen.past import MemoryKeyring
 from tests.screen.stage import Stage, opened
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
+from tests.support.keyrings import MemoryKeyring
 
 Take = Callable[[Stage, str], Awaitable[None]]
 NAMES = ("setup",)  # what its pictures begin with
@@ -70,8 +70,8 @@ async def put(stage: Stage, take: Take, account: AccountService, faulty: FaultyS
 async def taken_away(stage: Stage, take: Take, account: AccountService) -> None:
     """By the card's menu."""
     account.store("answers/a-job/1/1", "orders/a-job/1", bucket="cf-batch-door-2-bucket")
-    card = stage.workspace._settings.connection.others.cards[0]
-    card.take_down_pressed.emit()
+    card = stage.workspace._settings.connection.cards[0]
+    card.wanted.emit("take down")
     person = stage.person
     await person.until_sees("Keep the bucket with the stored answers")
     await person.type("Account ID", ACCOUNT)

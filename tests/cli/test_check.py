@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.reading import ColumnRole, candidate_rule, column_role, open_inputs, words_of_rule
-from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Layout, Role
+from cfbatch_gui.cli.reading import ColumnRole, candidate_rule, column_role, words_of_rule
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role
 from cfbatch_gui.core.inputs.recognise import recogniser
 from tests.cli.conftest import Run
 from tests.core.inputs.collections import data_set
@@ -212,8 +212,9 @@ def test_a_role_as_it_is_typed() -> None:
             column_role(text)
 
 
-def test_what_the_user_says_stands_above_the_guess(tmp_path: Path) -> None:
+def test_what_the_user_says_stands_above_the_guess(run: Run, tmp_path: Path) -> None:
     file = write(tmp_path / "a.csv", "query,text,answer,note", "q1,t1,a1,n1", "q1,t2,a2,n2")
-    inputs = open_inputs(Kind.RANK, file, None, [ColumnRole("answer", Role.CONTEXT), ColumnRole("NOTE", Role.LABEL)])
-    assert inputs.mapping.layout is Layout.LONG
-    assert inputs.mapping.roles == (Role.QUERY, Role.KEEP, Role.CONTEXT, Role.LABEL)
+    _, out, _ = run("check", file, "--rank", "--role", "answer=context", "--role", "NOTE=label", "--json")
+    facts = json.loads(out)
+    assert facts["layout"] == "long"
+    assert facts["roles"] == {"query": "query", "text": "keep", "answer": "context", "note": "label"}

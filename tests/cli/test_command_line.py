@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.terminal import Terminal
+from tests.journeys.terminal import Terminal, read_until
 
 BROKEN = "o\udcff"  # as Python shows the byte 255 of an argument or a folder
 IMPORTED = """
@@ -57,6 +57,42 @@ def test_a_signal_ends_a_command_whatever_its_threads_wait_for(
     assert status == 128 + end
     assert list(temporary.iterdir()) == []
     assert terminal.jobs() == []
+
+
+HELD = """
+import sys, threading
+from cfbatch_gui.cli.main import main
+from cfbatch_gui.core.jobs.plan import packing
+
+def hold(*batch, **options):
+    print("held", file=sys.stderr, flush=True)
+    threading.Event().wait()
+
+packing.planned_batch = hold
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", [("check",), ("run", "--connection", "practice")], ids=lambda each: each[0])
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_a_signal_ends_planning_once_the_number_of_pairs_was_said(
+    tmp_path: Path, command: tuple[str, ...], end: signal.Signals
+) -> None:
+    temporary, files = tmp_path / "temporary", [tmp_path / "queries.csv", tmp_path / "texts.csv"]
+    temporary.mkdir()
+    for file, column in zip(files, ("query", "text"), strict=True):
+        file.write_text("".join(f"{line}\n" for line in (f"id,{column}", *(f"{n},{column} {n}" for n in range(350)))))
+    terminal = Terminal(tmp_path / "data", {"TMPDIR": str(temporary)})
+    arguments = (*command, *files, "--rank")
+    with terminal.start_command((sys.executable, "-c", HELD), *arguments) as process:
+        assert "122,500" in read_until(process, "^held")  # a batch is written, and it goes no further
+        process.send_signal(end)
+        status = process.wait(20)
+    assert status == 128 + end
+    assert list(temporary.iterdir()) == []
+    assert terminal.jobs() == []
+    assert terminal.run(*command, files[0], "--embed").status == 0
 
 
 @pytest.mark.parametrize(

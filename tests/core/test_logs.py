@@ -1,4 +1,5 @@
 import errno
+import gc
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,3 +90,13 @@ def test_a_log_that_cannot_be_written_stops_nobody(
     paths.logs.rmdir()
     log.info("nobody reads this")
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a system without /dev/full")
+def test_a_full_disk_adds_no_traceback(paths: Paths, capfd: pytest.CaptureFixture[str]) -> None:
+    handler = set_up(paths)
+    paths.log.symlink_to("/dev/full")
+    log.info("There is no room for this.")
+    shut_down(handler)
+    gc.collect()
+    assert handler not in logging.getLogger().handlers and capfd.readouterr() == ("", "")

@@ -21,12 +21,11 @@ from PySide6.QtGui import QColor, QImage
 
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.theme import LIGHT
 from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT
+from tests.journeys.terminal import ACCOUNT, jobs_in
 from tests.support.practice import Accepted, accepted
 
 _PATIENCE = 240.0  # seconds
@@ -124,11 +123,7 @@ class Desktop:
     # What it has done
 
     def jobs(self) -> tuple[Job, ...]:
-        ledger = Ledger.open_read_only(Paths(self.data))
-        try:
-            return ledger.jobs()
-        finally:
-            ledger.close()
+        return jobs_in(self.data)
 
     def job(self, name: str = "Help centre ranking") -> Job | None:
         return next((job for job in self.jobs() if job.name == name), None)

@@ -144,7 +144,7 @@ async def prompted(stage: Stage) -> None:
     await stage.person.until_sees("Your keyring was not unlocked.")
     say(foot(stage), str(stage.program.credentials.state))
     await asyncio.to_thread(unlock_elsewhere)
-    await stage.person.until_sees("A token is saved in this computer’s keyring")
+    await stage.person.until_sees("Saved in this computer’s keyring")
     await finished(stage)
 
 

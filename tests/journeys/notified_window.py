@@ -82,7 +82,7 @@ async def without(stage: Stage) -> None:
     # Its own server alone: another test may run one on the same screen.
     await until(lambda: not alive(server), "the end of the server")
     await send(stage, NAMES[1])
-    await until(lambda: not stage.workspace._announcements._system._waiting, "the notice")
+    await until(lambda: not stage.workspace._announcements._waiting, "the notice")
     say(str(stage.state(NAMES[1])))
 
 

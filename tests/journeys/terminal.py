@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,9 @@ from keyring.backends import null
 
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.paths import Paths
 from tests.canary import CORE, TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -188,9 +191,17 @@ def read_workbook(path: Path) -> list[dict[str, Any]]:
     return [dict(zip(map(str, header), row, strict=True)) for row in rows]
 
 
-def wait_for_file(path: Path, seconds: float = 30.0) -> None:
-    """Until a file stands there."""
+def until(happens: Callable[[], object], seconds: float = 240.0) -> None:
     deadline = time.monotonic() + seconds
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path} did not come"
+    while not happens():
+        assert time.monotonic() < deadline, "what the test waited for did not come"
         time.sleep(0.02)
+
+
+def jobs_in(data: Path) -> tuple[Job, ...]:
+    """The jobs of a data folder that a program may have open; none where there is no ledger yet."""
+    paths = Paths(data)
+    if not paths.ledger.exists():
+        return ()
+    with closing(Ledger.open_read_only(paths)) as ledger:
+        return ledger.jobs()

@@ -1,36 +1,97 @@
 """A token that the service repeats is written nowhere: data folder, export, log, both streams, in any form."""
 
+import gzip
+import json
 from itertools import cycle
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
+from cfbatch_gui.core.practice.app import practice_app
 from tests.canary import SECRET, TOKEN
 from tests.canary_search import Search
 from tests.core.workers_ai.telling import FORMS
-from tests.journeys.echoing_service import DELIVERIES, SPOILT, Echoes, echoing_service
 from tests.journeys.terminal import Terminal
+from tests.support.faulty_service import Threaded
+from tests.support.http import Answer, Head, application, ask
 from tests.thorough import IS_THOROUGH
 
 PAIRS = "query,context\n" + "".join(f"query {query},context {query} {n}\n" for query in range(6) for n in range(2))
+PHASES = ("submit", "poll", "run", "check")
+JSON = "application/json"
 
 
-def searched(folder: Path, *printed: str) -> Search:
-    search = Search()
-    search.folder(folder)
-    for text in printed:
-        search.text(text, "output")
-    return search
+def spoilt(echo: str) -> dict[str, tuple[int, str, object]]:
+    """Status, type and content of answers beyond use."""
+    error = {"code": 5006, "message": f"AiError: {echo}", "error_chain": [{"code": 1, "message": echo}]}
+    scores = {"response": [{"id": echo, "score": echo}], "shape": echo}
+    element = {"id": 0, "external_reference": echo, "result": scores, "success": True}
+    return {
+        "errors": (400, JSON, {"result": None, "success": False, "errors": [error], "messages": []}),
+        "page": (502, "text/html", f"<html><title>{echo}</title><p>{echo}"),
+        "type": (200, f"text/{echo}", "?"),
+        "cut": (200, JSON, f'{{"result": {echo}'),
+        "text": (200, JSON, {"result": echo, "success": True}),
+        "names": (200, JSON, {"result": [{"name": echo, "properties": [{"property_id": echo, "value": echo}]}]}),
+        "queued": (200, JSON, {"result": {"status": "queued", "request_id": echo, "model": {echo: echo}}}),
+        "answered": (200, JSON, {"result": {"responses": [element], "request_id": echo}, "success": True}),
+    }
 
 
-def play(folder: Path, address: str, echoes: Echoes, *, synchronously: bool) -> list[str]:
+PLACES: Final = tuple(spoilt(""))
+
+
+class Echoing:
+    """The practice service, which repeats `echo` wherever an answer has room for text; of a `phase` in a `place`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._behind = practice_app(folder, seconds_queued=0, seconds_running=0)
+        self.echo = self.phase = self.place = ""
+        self.is_packed = False
+        self.phases: set[str] = set()
+
+    async def answer(self, head: Head, body: bytes) -> Answer:
+        given = json.loads(body or b"{}")
+        phase = "submit" if "requests" in given else "poll" if "request_id" in given else "run"
+        phase = "check" if head.method == "GET" else phase
+        self.phases.add(phase)
+        found = await ask(self._behind, head, body)
+        status, kind, said = found.status, JSON, self._repeating(json.loads(found.body))
+        if phase == self.phase:
+            status, kind, said = spoilt(self.echo)[self.place]
+        content = (said if isinstance(said, str) else json.dumps(said)).encode()
+        headers = (("content-type", kind), ("x-seen", self.echo))
+        if self.is_packed:
+            return Answer(status, (*headers, ("content-encoding", "gzip")), gzip.compress(content))
+        return Answer(status, headers, content)
+
+    def _repeating(self, value: Any) -> Any:
+        """Of several elements all but the first have failed, each with its error in another place."""
+        if isinstance(value, list):
+            return [self._repeating(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        told = {name: self._repeating(each) for name, each in value.items()}
+        if told.get("id", 0) and "external_reference" in told:
+            error = {"code": 1, "message": self.echo}
+            ways: tuple[dict[str, Any], ...] = (
+                *({"error": self.echo}, {"error": error}, {"errors": [error]}, {"message": self.echo}),
+                {"result": f"it was {self.echo}"},
+            )
+            del told["result"]
+            told |= {"success": False, **ways[told["id"] % len(ways)]}
+        return told | {f"key {self.echo}": self.echo, "pooling": self.echo, "model": self.echo}
+
+
+def play(folder: Path, address: str, *, at_once: bool) -> list[str]:
     """A test of the connection, a job and its export, and the list of jobs; what was printed."""
     folder.mkdir()
     pairs, out = folder / "pairs.csv", folder / "ranked.csv"
     pairs.write_text(PAIRS)
     terminal = Terminal(folder / "data")
     terminal.connect(address)
-    ways = ["--at-once"] if synchronously else []
+    ways = ["--at-once"] if at_once else []
     ended = [
         terminal.run("connections", "test", "cloudflare"),
         terminal.run("run", pairs, "--rank", "--connection", "cloudflare", "--out", out, *ways),
@@ -40,47 +101,51 @@ def play(folder: Path, address: str, echoes: Echoes, *, synchronously: bool) -> 
     return [text for each in ended for text in (each.out, each.err)]
 
 
+def searched(folder: Path, printed: list[str]) -> Search:
+    search = Search()
+    search.folder(folder)
+    for text in printed:
+        search.text(text, "output")
+    return search
+
+
 @pytest.mark.thorough
 def test_a_token_that_is_repeated_around_results_is_written_nowhere(tmp_path: Path) -> None:
-    """In one job it is at more than ten places, and the results are there all the same."""
-    places = 0
-    deliveries = cycle(DELIVERIES)
-    forms = list(FORMS.items()) if IS_THOROUGH else list(FORMS.items())[::3]
-    with echoing_service() as (service, address):
-        for number, (name, form) in enumerate(forms):
-            service.echoes = Echoes(form(TOKEN), delivery=next(deliveries))
+    """Most requests of a job fail, each with the token in its error; the results are there all the same."""
+    echoing = Echoing(tmp_path / "service")
+    with Threaded(application(echoing.answer)).opened() as service:
+        for number, (name, form) in enumerate(list(FORMS.items())[:: 1 if IS_THOROUGH else 3]):
+            echoing.echo, echoing.is_packed = form(TOKEN), number % 2 == 0
             folder = tmp_path / str(number)
-            printed = play(folder, address, service.echoes, synchronously=number % 2 == 1)
-            search = searched(folder, *printed)
+            printed = play(folder, service.url, at_once=number % 2 == 1)
+            search = searched(folder, printed)
             assert not search.hits, f"{name}: {search.hits}"
             assert search.files > 5
             assert (folder / "ranked.csv").exists(), printed
-            places += service.echoes.places
-    assert places >= 10 * len(forms)
-    assert set(service.phases) == {"check", "submit", "poll", "run"}
+    assert echoing.phases == set(PHASES)
 
 
 @pytest.mark.thorough
 def test_a_token_in_an_answer_that_cannot_be_used_is_written_nowhere(tmp_path: Path) -> None:
-    spots = [(phase, place) for phase, places in SPOILT.items() for place in places]
-    forms = cycle(FORMS.items())
-    with echoing_service() as (service, address):
-        for number, (phase, place) in enumerate(spots if IS_THOROUGH else spots[::4]):
+    echoing, forms = Echoing(tmp_path / "service"), cycle(FORMS.items())
+    spots = [(phase, place) for place in PLACES for phase in PHASES]
+    with Threaded(application(echoing.answer)).opened() as service:
+        for number, (phase, place) in enumerate(spots if IS_THOROUGH else spots[::5]):
             name, form = next(forms)
-            service.echoes = Echoes(form(TOKEN), phase, place, DELIVERIES[number % 3])
+            echoing.echo, echoing.phase, echoing.place = form(TOKEN), phase, place
             folder = tmp_path / str(number)
-            printed = play(folder, address, service.echoes, synchronously=phase == "run")
-            search = searched(folder, *printed)
+            search = searched(folder, play(folder, service.url, at_once=phase == "run"))
             assert not search.hits, f"{phase}, {place}, {name}: {search.hits}"
-            assert phase in service.phases
-            service.phases.clear()
+            assert phase in echoing.phases
+            echoing.phases.clear()
 
 
 def test_the_search_would_find_it(tmp_path: Path) -> None:
     """The same echo of a secret that was not sent stays, so the tests above look in the right places."""
-    with echoing_service() as (service, address):
-        service.echoes = Echoes("another secret of somebody's")
-        play(tmp_path / "job", address, service.echoes, synchronously=False)
+    echoing = Echoing(tmp_path / "service")
+    echoing.echo = "another secret of somebody's"
+    with Threaded(application(echoing.answer)).opened() as service:
+        play(tmp_path / "job", service.url, at_once=False)
     kept = [path for path in tmp_path.rglob("*") if path.is_file() and b"somebody's" in path.read_bytes()]
     assert {path.name for path in kept} >= {"data.db"}
-    assert SECRET not in service.echoes.echo
+    assert SECRET not in echoing.echo

@@ -8,8 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +17,10 @@ import pytest
 pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.ui.window.application import DESKTOP_ID
 from tests.journeys.desktop import WITHOUT_ACTIVATION
+from tests.journeys.terminal import jobs_in, until
 
 ROOT = Path(__file__).parents[2]
 DESKTOP_FILE = ROOT / "packaging" / f"{DESKTOP_ID}.desktop"
@@ -61,14 +60,8 @@ class FileManager:
             subprocess.run(words, env=self.environ, check=True, stdout=said, stderr=said, timeout=_PATIENCE)
 
     def drafts(self) -> dict[Path, int]:
-        if not self.paths.ledger.exists():
-            return {}
-        ledger = Ledger.open_read_only(self.paths)
-        try:
-            kept = {job.id: (JobFolder(self.paths.job(job.id)).draft(), job.rows_in) for job in ledger.jobs()}
-        finally:
-            ledger.close()
-        return {Path(draft.path): rows for draft, rows in kept.values() if draft is not None}
+        kept = [(JobFolder(self.paths.job(job.id)).draft(), job.rows_in) for job in jobs_in(self.paths.root)]
+        return {Path(draft.path): rows for draft, rows in kept if draft is not None}
 
     def windows(self) -> list[str]:
         """The processes that show a window of the program, once for each window."""
@@ -79,13 +72,6 @@ class FileManager:
         for process in set(self.windows()):
             os.kill(int(process), signal.SIGTERM)
         until(lambda: not self.windows() and not self.paths.window_socket.exists())
-
-
-def until(happens: Callable[[], object]) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not happens():
-        assert time.monotonic() < deadline, "what the test waited for did not come"
-        time.sleep(0.02)
 
 
 @pytest.fixture

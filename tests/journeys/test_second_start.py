@@ -10,8 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +20,10 @@ import pytest
 pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.store.ledger import Ledger, WriterLock
+from cfbatch_gui.core.jobs.store.ledger import WriterLock
 from cfbatch_gui.core.system.later_start import addresses
 from cfbatch_gui.core.system.paths import Paths
+from tests.journeys.terminal import jobs_in, until
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.skipif(sys.platform == "win32", reason="sockets of POSIX")]
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be two users")
@@ -83,13 +83,7 @@ class Starts:
         return ""
 
     def drafts(self) -> list[str]:
-        if not self.paths.ledger.exists():
-            return []
-        ledger = Ledger.open_read_only(self.paths)
-        try:
-            return sorted(job.name.lower() for job in ledger.jobs())
-        finally:
-            ledger.close()
+        return sorted(job.name.lower() for job in jobs_in(self.data))
 
     def opened(self) -> set[Path]:
         if not self.paths.jobs.exists():
@@ -101,13 +95,6 @@ class Starts:
         path = self.home / name
         path.write_text("query,text\nclouds,an orange cloud\n")
         return path
-
-
-def until(happens: Callable[[], object]) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not happens():
-        assert time.monotonic() < deadline, "what the test waited for did not come"
-        time.sleep(0.02)
 
 
 def said(process: "subprocess.Popen[str]") -> str:
@@ -224,3 +211,9 @@ def test_nonsense_is_not_answered_and_harms_nothing(starts: Starts) -> None:
             assert client.recv(100) == b""
     assert starts.start(starts.file("clouds.csv")).wait(_PATIENCE) == 0
     until(lambda: starts.drafts() == ["clouds"])
+
+
+def test_a_data_folder_whose_name_is_not_utf_8_is_refused(starts: Starts) -> None:
+    starts.data = starts.home / os.fsdecode(b"o\xff")
+    assert starts.start().wait(_PATIENCE) == 2
+    assert not starts.data.exists()

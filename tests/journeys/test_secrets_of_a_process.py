@@ -12,7 +12,7 @@ import pytest
 
 from cfbatch_gui.core.system.processes import take_secrets, without_secrets
 from tests.canary import OTHER_TOKEN, TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal
+from tests.journeys.terminal import ACCOUNT, Terminal, until
 
 ROOT = Path(__file__).parents[2]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="core dumps and /proc of Linux")
@@ -107,16 +107,12 @@ def test_what_the_window_opens_has_no_token(tmp_path: Path) -> None:
     given["PATH"] = f"{tmp_path}{os.pathsep}{given['PATH']}"
     given["BROWSER"] = str(browser)
     subprocess.run([sys.executable, "-c", program], env=given, check=True, timeout=240)
-    from tests.journeys.test_second_start import until
-
     until(record.exists)
     assert record.read_text().split("\n")[:2] == ["1", str(tmp_path)], "CANARY_CORE alone"
 
 
 def dumps_core(command: Sequence[str], data: Path, ready: Path, folder: Path) -> bool:
     """Whether a process that crashes after `ready` is there leaves a core dump, where the user has allowed them."""
-    from tests.journeys.test_second_start import until
-
     allowed = ("sh", "-c", 'ulimit -c "$(ulimit -H -c)" && exec "$@"', "sh", *command)
     quiet = subprocess.DEVNULL
     with subprocess.Popen(allowed, cwd=folder, env=environ(data), stdout=quiet, stderr=quiet) as process:

@@ -14,10 +14,10 @@ import pytest
 from cfbatch_gui.core.connections.credentials import variable_of
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from tests.journeys.terminal import jobs_in, until
 from tests.support.practice import PracticeServer
 from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.runtime import SECRET
@@ -30,7 +30,6 @@ pytestmark = [
 
 ROOT = Path(__file__).parents[2]
 LONG = 3_600.0  # seconds that a batch takes; the test moves the service's clock on
-SECONDS = 100.0  # until something that does not come fails the test
 Do = Callable[[Path, str], list[str]]
 
 
@@ -83,21 +82,10 @@ def do(account: CollectingRuntime, tmp_path: Path) -> Do:
     return done
 
 
-def only_job(root: Path) -> Job:
-    ledger = Ledger.open_read_only(Paths(root))
-    try:
-        (job,) = ledger.jobs()
-        return job
-    finally:
-        ledger.close()
-
-
 def wait_until_collected(account: CollectingRuntime, job: Job) -> None:
     """Until the bucket has an answer to each batch; no program is at work."""
     wanted = {f"answers/{job.id}/{batch.shard}/{batch.number}" for batch in job.batches}
-    deadline = time.monotonic() + SECONDS
-    while not wanted <= set(account.order("listObjects")["keys"]):
-        assert time.monotonic() < deadline, account.order("listObjects")["keys"]
+    until(lambda: wanted <= set(account.order("listObjects")["keys"]))
 
 
 def test_the_account_collects_while_the_window_is_closed_and_another_computer_takes_over(
@@ -110,14 +98,14 @@ def test_the_account_collects_while_the_window_is_closed_and_another_computer_ta
         "All 3 batches are with your account. You can close this computer; the answers are fetched when CF Batch is"
         " open again."
     )
-    job = only_job(first)
+    (job,) = jobs_in(first)
     assert job.batches_done == 0 and {batch.shard for batch in job.batches} == {1}
     clock["ahead"] = LONG
     wait_until_collected(account, job)
     (facts,) = do(first, "return")
     assert "600 texts" in facts and facts.endswith("copies in your account")
     do(second, "take over")
-    taken = only_job(second)
+    (taken,) = jobs_in(second)
     assert taken.id == job.id and taken.taken_over and taken.source_name == "harbour.csv"
     ours, theirs = (np.load(JobFolder(Paths(root).job(job.id)).vectors) for root in (first, second))
     np.testing.assert_array_equal(ours, theirs)

@@ -26,11 +26,12 @@ from cfbatch_gui.ui.jobs import job_page as tabs
 from cfbatch_gui.ui.jobs.account_dialog import AccountDialog, TakeOverDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.screen import material
-from tests.screen.past import MemoryKeyring, draft, run
+from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.screen.worker_stage import WorkerStage, served
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
+from tests.support.keyrings import MemoryKeyring
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 TOKEN = "practice-takes-any-token-0000000000000000"
@@ -196,7 +197,7 @@ class Tour:
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
         await space._new_jobs.begin()
-        draft_page.choices.choose_kind(Kind.EMBED)
+        draft_page.files.choose_kind(Kind.EMBED)
         draft_page.use_example()
         await self._stop("draft-vectors")
 
@@ -277,13 +278,13 @@ class Tour:
         """A draft and a job whose answers the user's account collects, and what is in the account."""
         program, worker, page = self._stage.program, self._past.worker, self._space._draft
         await self._open("Product search, May")
-        page.settings.change(page.job_id(), connection=worker.connection_id)
+        page.reading.change(page.job_id(), connection=worker.connection_id)
         page.refresh_connections()
         await settled(self._stage)
         page.check.options_button.setChecked(True)
         page.area.ensureWidgetVisible(page.check.options)
         await self._stop("draft-account")
-        page.settings.change(page.job_id(), connection="practice")
+        page.reading.change(page.job_id(), connection="practice")
         for job in program.ledger.jobs():
             if job.name == COLLECTED:  # of an earlier window: its account is another one
                 await program.runner.pause(job.id)
@@ -334,7 +335,7 @@ class Tour:
         for kind in ("worker", "gateway"):
             space._settings.connection._begin(kind)
             if kind == "worker":
-                space._settings.connection.others.cards[-1].collect.switch.setChecked(True)
+                space._settings.connection.cards[-1].collect.switch.setChecked(True)
             await self._stop(f"connection-{kind}")
         space._show(space._settings.traffic)
         await self._stop("traffic")
@@ -354,15 +355,15 @@ class Tour:
         self._space._settings.show_connections()
         self._space._settings.connection._check_service("cloudflare")
         await self._dialog("service-check")
-        others = self._space._settings.connection.others
-        card = others.add("worker")
-        card.guide_pressed.emit()
+        page = self._space._settings.connection
+        card = page._add("worker")
+        card.wanted.emit("guide")
         await self._dialog("worker-guide")
-        others._set_up(card)
+        page._set_up(card)
         await self._dialog("worker-setup")
         card.url.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())
-        card.take_down_pressed.emit()
+        card.wanted.emit("take down")
         await self._dialog("worker-removal")
 
     async def questions(self) -> None:

@@ -4,8 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
 
@@ -13,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui.job_actions import TagDialog
 from cfbatch_gui.ui.jobs.library import Library
-from cfbatch_gui.ui.jobs.library_list import LINES, GroupEntry, JobGroups, arrange
+from cfbatch_gui.ui.jobs.library_list import LINES, Group, GroupEntry, JobGroups
 from cfbatch_gui.ui.state_names import library_words
 
 NOW = 1_750_000_000.0
@@ -206,30 +204,13 @@ def test_tags_are_ticked_typed_and_left_as_they_are(qtbot: Any) -> None:
     }
 
 
-GROUPED = Job("0", "a grouped_job", Kind.EMBED, "@cf/baai/bge-m3", "practice", 1.0)
-_states = st.sampled_from([BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.QUEUED, None])
-Change = tuple[int, BatchState | None, int, bool, bool]
-_changes = st.lists(
-    st.tuples(st.integers(0, 30), _states, st.integers(0, 5), st.booleans(), st.booleans()), max_size=40
-)
-
-
-def grouped_job(number: int, state: BatchState | None, at: int, *, archived: bool) -> Job:
-    fresh = replace(GROUPED, id=str(number), created_at=float(number % 7), archived=archived)
-    if state is None:
-        return fresh
-    batch = Batch(fresh.id, 1, state, 1, 1, 1, request_id="r" if state is BatchState.DONE else "")
-    return replace(fresh, is_sent=True, sent_at=float(at), batches=(batch,))
-
-
-@given(_changes)
-def test_a_changed_job_stands_where_it_would_stand_anew(changes: list[Change]) -> None:
-    jobs = {str(number): grouped_job(number, BatchState.DONE, 0, archived=False) for number in range(20)}
+def test_a_changed_job_stands_where_it_would_stand_anew() -> None:
     groups = JobGroups()
-    for number, state, at, archived, is_deleted in changes:
-        jobs.pop(str(number), None)
-        if not is_deleted:
-            jobs[str(number)] = grouped_job(number, state, at, archived=archived)
-        groups.show(tuple(jobs.values()))
-        assert groups.lines() == arrange(jobs.values())
-        assert groups.lines() + groups.archive() == arrange(jobs.values(), "a grouped_job")
+    finished = replace(WORKING, batches=DONE.batches, finished_at=NOW)
+    for jobs in (ALL, (DONE, DRAFT, finished, UNKNOWN), (DRAFT, replace(DONE, archived=True), finished), ()):
+        groups.show(jobs)
+        anew = JobGroups()
+        anew.show(jobs)
+        assert groups.lines() == anew.lines() and groups.archived() == anew.archived()
+    groups.show((DONE, finished))
+    assert groups.lines() == [GroupEntry(Group.FINISHED, 2), finished, DONE]

@@ -16,8 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import ExportOptions, targets_for
 from cfbatch_gui.ui.result_view import RowChoice
-from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog
-from cfbatch_gui.ui.results.export_plan import paths_for
+from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog, paths_for
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver

@@ -77,9 +77,9 @@ async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
         mapping = draft.drafts.state(draft.job_id()).mapping
         assert mapping is not None
         query = mapping.roles.index(Role.QUERY)
-        draft.choices.choose_role(query, Role.KEEP)
+        draft.files.choose_role(query, Role.KEEP)
         await person.until(lambda: seen[-1:] == ["Draft"])
-        draft.choices.choose_role(query, Role.QUERY)
+        draft.files.choose_role(query, Role.QUERY)
         await person.until(lambda: seen[-1:] == ["Ready to send"])
         await person.click("Send 1 batch")
         await person.until(lambda: seen[-1:] == ["Finished"])

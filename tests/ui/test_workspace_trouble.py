@@ -18,10 +18,11 @@ from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.core.endpoints.conftest import service
 from tests.screen.disks import fill_up, free_up, small_disk
-from tests.screen.past import Clock, MemoryKeyring, draft
+from tests.screen.past import Clock, draft
 from tests.screen.stage import Stage, opened
 from tests.support import faults
 from tests.support.faulty_service import FaultyService, ThreadedService
+from tests.support.keyrings import MemoryKeyring
 
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -65,7 +66,7 @@ async def test_a_refused_token_stops_says_so_and_leads_to_the_connection(
         await person.until_sees("Cloudflare refused the API token. Sending has stopped; nothing was lost.", "Paused")
         assert stage.job(NAME).batches[0].state is BatchState.PLANNED
         await person.click("Open connection")
-        await person.until_sees("API token", "A token is saved")
+        await person.until_sees("API token", "Saved in this computer’s keyring")
         faulty.follow()
         await person.click("Replace the token…")
         await person.type("API token", OTHER_TOKEN)

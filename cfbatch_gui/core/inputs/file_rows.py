@@ -7,6 +7,7 @@ from itertools import islice
 from cfbatch_gui.core.inputs.input_values import Block, FileFormat, Row, Source, single_rows
 from cfbatch_gui.core.inputs.readers.collection import JudgementLine, read_collection_judgements
 from cfbatch_gui.core.inputs.readers.formats import format_of
+from cfbatch_gui.core.system.threads import check_stopped
 
 _LOOKED_THROUGH = 20_000  # rows
 _ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
@@ -17,11 +18,20 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
 
     Raises InputError.
     """
-    return single_rows(format_of(source).read(source, progress))
+    return single_rows(format_of(source).read(source, _looking(progress)))
 
 
 def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
-    return _in_blocks(format_of(source).read(source, progress))
+    return _in_blocks(format_of(source).read(source, _looking(progress)))
+
+
+def _looking(progress: Callable[[int], None] | None) -> Callable[[int], None]:
+    def report(position: int) -> None:
+        check_stopped()
+        if progress is not None:
+            progress(position)
+
+    return report
 
 
 def read_judgements(source: Source) -> Iterator[JudgementLine]:

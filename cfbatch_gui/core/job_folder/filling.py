@@ -51,6 +51,16 @@ _MOST_COMPARED = 900  # texts in one query to the database
 _ITEMS_OF_TEXTS = """
 INSERT INTO items(item_no, text_no, position) SELECT text_no, text_no, 1 FROM texts WHERE text_no > ? AND text_no <= ?
 """
+_SHARED_ITEMS = """
+INSERT INTO items(item_no, query_no, text_no, position)
+SELECT (query_no - 1) * (SELECT count(*) FROM texts) + text_no, query_no, text_no, text_no FROM queries CROSS JOIN texts
+"""
+_AS_OF_FIRST_QUERY = (
+    "INSERT INTO repeats SELECT (query_no - 1) * ?1 + item_no, (query_no - 1) * ?1 + first"
+    " FROM queries CROSS JOIN repeats WHERE query_no > 1",
+    "INSERT INTO parts(item_no, part, start, stop) SELECT (query_no - 1) * ?1 + item_no, part, start, stop"
+    " FROM queries CROSS JOIN parts WHERE query_no > 1",
+)
 
 
 class Fingerprints:
@@ -111,9 +121,7 @@ class Loading:
         self._doubtful_row = 0  # of the first file, the last one that is sent all the same
         self._is_in_blocks = False
         self._same_texts, self._same_ids = Fingerprints(), Fingerprints()
-        self._shared: list[int] = []  # numbers of the texts that every query gets
-        self._shared_spans: dict[int, tuple[tuple[int, int], ...]] = {}
-        self._hashes: dict[int, int] = {}  # of shared texts, by their number
+        self._shared = 0  # texts that every query gets, numbered from 1
         self._uncounted: list[str] = []
         self._uncounted_characters = 0
         # What a template makes, or a part of a text, is no cell; with queries the rows are stored as they stand.
@@ -143,9 +151,15 @@ class Loading:
     def queries(self) -> int:
         return len(self._query_numbers)
 
-    def store_repeats(self, database: sqlite3.Connection) -> int:
-        """When all is written: write which texts come again; how many ids an earlier item has too."""
+    def finish(self, database: sqlite3.Connection) -> int:
+        """When all is written: pair queries with shared texts, and write which texts come again. Returns how many ids
+        an earlier item has too.
+        """
+        if self._shared:
+            database.execute(_SHARED_ITEMS)
         store_repeats(database, self._same_texts)
+        for statement in _AS_OF_FIRST_QUERY if self._shared else ():
+            database.execute(statement, (self._shared,))
         return self._same_ids.count_repeated()
 
     def keep_row(self, file: int, row: Row) -> None:
@@ -209,8 +223,7 @@ class Loading:
         elif kind is Query:
             self._add_query(item)  # type: ignore[arg-type]
         elif kind is Context:
-            self._shared.append(self._add_text(item, file=2))  # type: ignore[arg-type]
-            self._hashes[self._texts] = hash(item.text)  # type: ignore[union-attr]
+            self._add_shared(item)  # type: ignore[arg-type]
         else:
             self._add_problem(item)  # type: ignore[arg-type]
 
@@ -262,20 +275,23 @@ class Loading:
             self._new_queries.add(number, query.id, query.text, query.row)
         elif self._layout is Layout.SHARED:
             return  # the same query twice would pair it with every context twice
-        for text_no in self._shared:
-            self._add_pair(number, text_no, self._hashes[text_no], None)
-            if len(self._new_items) >= MOST_ROWS:
-                self.write()
+        self.items += self._shared
         for context in query.contexts:
-            self._add_pair(number, self._add_text(context, file=1), hash(context.text), context)
+            self._contexts_of[number] += 1
+            text_no, text_hash = self._add_text(context, file=1), hash((number, context.text))
+            self._add_item(number, text_no, self._contexts_of[number], text_hash, context)
+            self._add_parts(self.items, context.text)
 
-    def _add_pair(self, query_no: int, text_no: int, text_hash: int, context: Context | None) -> None:
-        self._contexts_of[query_no] += 1
-        self._add_item(query_no, text_no, self._contexts_of[query_no], hash((query_no, text_hash)), context)
-        spans = self._spans(context.text) if context else self._shared_spans.get(text_no, _WHOLE)
-        if len(spans) > 1:
-            for part, (start, stop) in enumerate(spans, 1):
-                self._new_parts.add(self.items, part, start, stop)
+    def _add_shared(self, context: Context) -> None:
+        """Its number is that of the item that the first query makes of it."""
+        self._shared = self._add_text(context, file=2)
+        self._same_texts.add(hash(context.text))
+        self._add_parts(self._shared, context.text)
+
+    def _add_parts(self, item: int, text: str) -> None:
+        spans = self._spans(text)
+        for part, (start, stop) in enumerate(spans if len(spans) > 1 else (), 1):
+            self._new_parts.add(item, part, start, stop)
 
     def _add_text(self, text: Text | Context, *, file: int) -> int:
         self._texts += 1
@@ -284,8 +300,6 @@ class Loading:
         self._uncounted_characters += len(text.text)
         if self._uncounted_characters >= _COUNTED_CHARACTERS:
             self.write_all()
-        if file == 2 and self._split and len(spans := self._spans(text.text)) > 1:
-            self._shared_spans[self._texts] = spans
         return self._texts
 
     def _add_item(
@@ -309,6 +323,11 @@ _FAST = (
 _PAIRS = "SELECT query_id, text_id FROM items JOIN queries USING(query_no) JOIN texts USING(text_no)"
 
 Progress = Callable[[int], None]
+Counts = Callable[[int, int], object]  # queries, and texts or pairs of query and context
+
+
+def no_counts(queries: int, texts: int) -> None:
+    """Where nobody is told before all is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,11 +346,13 @@ def fill(
     second: Source | None = None,
     *,
     progress: Progress | None = None,
+    on_counts: Counts = no_counts,
     check: Callable[[], object] = lambda: None,
     facts: dict[str, object] | None = None,
 ) -> Filled:
-    """Read the whole file into a new `data.db`, which replaces an old one only when whole; `facts` go there too. Raises
-    InputError, DiskFull, and what `progress` or `check` (called when all is read) raise.
+    """Read the whole file into a new `data.db`, which replaces an old one only when whole; `facts` go there too.
+    `on_counts` is called when all is read, before texts are paired, and `check` in the end. Raises InputError,
+    DiskFull, and what these raise.
     """
     folder.create()
     fresh = folder.path / "data.new.db"
@@ -346,6 +367,7 @@ def fill(
                         loading = Loading(writes, LengthWriter(writes), mapping)
                         _read(loading, source, mapping, second, progress)
                         loading.write_all()
+                    on_counts(loading.queries, loading.items)
                     filled = _finish(database, loading, source, mapping, second)
                     for name, value in (facts or {}).items():
                         schema.put_metadata_value(database, name, value)
@@ -373,7 +395,7 @@ def _read(loading: Loading, source: Source, mapping: Mapping, second: Source | N
 def _finish(
     database: sqlite3.Connection, loading: Loading, source: Source, mapping: Mapping, second: Source | None
 ) -> Filled:
-    repeated_ids = loading.store_repeats(database)
+    repeated_ids = loading.finish(database)
     filled = Filled(loading.rows, loading.queries, loading.items, loading.problems, repeated_ids)
     # Candidates are pairs like any others once their texts are found.
     is_pairs = mapping.layout is Layout.CANDIDATES

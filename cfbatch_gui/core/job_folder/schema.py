@@ -21,6 +21,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import database_address
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
+from cfbatch_gui.core.system.threads import check_stopped, current_stop
 
 VERSION = 1  # of the tables. Data of another version is refused; `_check_version` is where the first migration goes
 ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
@@ -62,9 +63,10 @@ CREATE TABLE requests(
     position INTEGER NOT NULL,                    -- index in requests[], from 0
     state TEXT NOT NULL DEFAULT 'waiting',        -- waiting, done, failed
     error TEXT NOT NULL DEFAULT '');
--- Texts of a request that follow one another in `texts`, of vectors that were planned as a trial: items have no place.
+-- Items of a request that follow one another, of what was planned as a trial: those have no place of their own.
 CREATE TABLE runs(
-    request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_text INTEGER NOT NULL, texts INTEGER NOT NULL,
+    request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_item INTEGER NOT NULL, items INTEGER NOT NULL,
+    part INTEGER NOT NULL,                        -- of the item, 0 for whole ones
     PRIMARY KEY(request_no, position)) WITHOUT ROWID;
 CREATE TABLE problems(
     problem_no INTEGER PRIMARY KEY, file INTEGER NOT NULL, row INTEGER NOT NULL,
@@ -110,6 +112,7 @@ _PAGE, _LARGE_PAGE = 4_096, 32_768  # bytes
 TEXT, ID, LABEL = 0, 1, 2
 ROW_FORM = "row_form"
 
+_LOOKED_AT = 100_000  # steps of a statement after each of which it is asked whether it is to end; about a millisecond
 _STEP = 100_000_000  # nanoseconds; the steps are up to 10 ms, and 2 s with FAT, on which nobody keeps jobs
 _new = count()
 _decode = msgspec.json.Decoder(list[str | int]).decode
@@ -158,10 +161,13 @@ def opened(
                 # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
                 database.execute("PRAGMA query_only = ON")
             database.create_function("row_cells", 4, row_cells, deterministic=True)
+            # Also where another thread runs the statements: what it is to look at is that of this work.
+            database.set_progress_handler(current_stop(), _LOOKED_AT)
             yield database
         finally:
             database.close()
     except sqlite3.DatabaseError as error:
+        check_stopped()
         raise translated(error, path) from error
     except UnicodeDecodeError as error:  # SQLite's messages quote what is damaged
         raise DataError(message("This job's data is damaged."), detail=f"{path.name}: {error}") from error
@@ -301,6 +307,7 @@ class WriteQueue:
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> None:
         """Run a statement when its turn has come; `values` belong to it from now on."""
+        check_stopped()
         if self._error is not None:
             raise self._error
         self._waiting.put((statement, values))

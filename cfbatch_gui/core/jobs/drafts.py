@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
-from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
-from cfbatch_gui.core.job_folder.filling import Progress, fill
+from cfbatch_gui.core.job_folder.filling import Counts, Progress, fill, no_counts
 from cfbatch_gui.core.job_folder.folder import DRAFT, JOB, JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import forget_plan, listed_metadata
@@ -74,6 +74,7 @@ class Drafts:
         second: Source | None = None,
         *,
         progress: Progress | None = None,
+        on_counts: Counts = no_counts,
     ) -> Job:
         """Read the whole file into the draft. Raises InputError, DiskFull, UsageError for a job that was sent."""
         self._draft(job_id)
@@ -87,11 +88,9 @@ class Drafts:
         )
         facts: dict[str, object] = {DRAFT: msgspec.to_builtins(draft)}
         # Reading takes its time: what was sent meanwhile keeps the data that its answers are matched by.
-        filled = fill(
-            folder, source, mapping, second, progress=progress, check=lambda: self._draft(job_id), facts=facts
-        )
-        tick = (lambda: progress(source.size)) if progress and is_read_by_bytes(source) else (lambda: None)
-        sha256 = "" if source.path.is_dir() else sha256_of(source.path, tick)
+        check = partial(self._draft, job_id)
+        filled = fill(folder, source, mapping, second, progress=progress, on_counts=on_counts, check=check, facts=facts)
+        sha256 = "" if source.path.is_dir() else sha256_of(source.path)
 
         def filled_with(job: Job) -> Job:
             return replace(
@@ -227,31 +226,10 @@ class Drafts:
             flush_to_disk(ours.data)
             counts = _trim(ours, old.kind, first)
             flush_folder(ours.path)
-        return self._ledger.put(
-            replace(
-                old,
-                id=job.id,
-                name=name,
-                created_at=job.created_at,
-                is_sent=False,
-                reused=0,
-                reused_lost=0,
-                attached=False,
-                taken_over=False,
-                account_problem="",
-                account_cleared_at=0.0,
-                sent_at=0.0,
-                finished_at=0.0,
-                paused_because="",
-                archived=False,
-                deleted_at=0.0,
-                rows_in=counts[0],
-                queries=counts[1],
-                texts=counts[2],
-                problems=counts[3],
-                batches=(),
-            )
-        )
+        rows, queries, texts, problems = counts
+        job = replace(job, options=old.options, tags=old.tags, source_sha256=old.source_sha256)
+        job = replace(job, source_name=old.source_name, source_path=old.source_path)
+        return self._ledger.put(replace(job, rows_in=rows, queries=queries, texts=texts, problems=problems))
 
     def _draft(self, job_id: str) -> Job:
         return _unsent(self._ledger.job(job_id))

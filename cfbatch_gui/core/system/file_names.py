@@ -10,7 +10,7 @@ import unicodedata
 from pathlib import Path
 from typing import Final
 
-from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.messages import message
 
 LONGEST_STEM: Final = 80  # characters; Windows counts 260 with the folders
@@ -32,6 +32,18 @@ def file_name(name: str) -> str:
     if not stem or not re.fullmatch(r"\w{1,10}", suffix):
         return file_stem(name)
     return f"{file_stem(stem, '_')}{dot}{suffix}"
+
+
+def check_utf8(*names: str) -> None:
+    """Raise UsageError for a name that is not UTF-8, which neither JSON nor a database can hold."""
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            shown = name.encode(errors="backslashreplace").decode()
+            raise UsageError(
+                message("“{name}” is not UTF-8. Give it a name that is, and try again. Nothing was sent.", name=shown)
+            ) from error
 
 
 _SCHEME = "file:"

@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError, UserError
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.threads import check_stopped
 
 OWN_FILE: Final = 0o600
 OWN_FOLDER: Final = 0o700
@@ -270,17 +271,14 @@ def append_line_durably(path: Path, line: bytes) -> None:
             _flush_folder(path.parent)
 
 
-def sha256_of(path: Path, tick: Callable[[], None] = lambda: None) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError.
-
-    `tick` is called after each megabyte and may raise to stop the reading.
-    """
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError."""
     digest = hashlib.sha256()
     try:
         with path.open("rb", buffering=0) as stream:
             while data := stream.read(_HASHED_AT_ONCE):
                 digest.update(data)
-                tick()
+                check_stopped()
         return digest.hexdigest()
     except OSError as error:
         raise InputError(

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 
@@ -74,13 +75,19 @@ class _LogFile(RotatingFileHandler):
     def doRollover(self) -> None:
         """Begin a new file, unless Windows refuses as another process writes it, too."""
         if self.stream:
-            self.stream.close()
+            with suppress(OSError):
+                self.stream.close()
             self.stream = None  # as logging itself does; the next record opens it
         try:
             self._rename(self.baseFilename, self.baseFilename)
         except OSError:
             return
         super().doRollover()
+
+    def close(self) -> None:
+        """Without an error: on a full disk what is not written yet goes, and others have said why."""
+        with suppress(OSError):
+            super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Ignore errors of writing the log: logging would print a traceback to stderr."""

@@ -13,6 +13,7 @@ from cfbatch_gui.core.errors import (
     ConnectionProblem,
     NotConnected,
     QueueNotSupported,
+    ReplyError,
     ServiceBusy,
     ServiceRefused,
     TokenRefused,
@@ -23,6 +24,7 @@ from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM, AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
+from cfbatch_gui.core.workers_ai.model_listing import is_marked_for_batches, read_entries
 from cfbatch_gui.core.workers_ai.refusals import without_going_on
 
 TITLES: Final = (
@@ -88,16 +90,6 @@ class CheckResult:
     ok: bool | None
     sentence: str
     is_needed: bool = True
-
-
-class _Property(msgspec.Struct):
-    property_id: str = ""
-    value: object = None
-
-
-class _Model(msgspec.Struct):
-    name: str = ""
-    properties: list[_Property] = []
 
 
 _status_decoder: Final = msgspec.json.Decoder(_Status)
@@ -262,14 +254,13 @@ def _failed_at(
 def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
     title = TITLES[_BATCHES]
     try:
-        models = msgspec.json.decode(result, type=list[_Model])
-    except msgspec.DecodeError:
+        entries = read_entries(result)
+    except ReplyError:
         return CheckResult(title, None, message("The list of models could not be read; sending will show."))
-    found = next((each for each in models if each.name == model), None)
+    found = next((each for each in entries if each.name == model), None)
     if found is None:
         return CheckResult(title, False, message("{model} is not in the account's list of models.", model=model))
-    marks = {each.property_id: str(each.value).lower() for each in found.properties}
-    if marks.get("async_queue") == "true":
+    if is_marked_for_batches(found):
         return CheckResult(title, True, "")
     # The catalogue has at times not marked bge-m3 for batches, while the pages about batches still used it.
     return CheckResult(

@@ -5,7 +5,7 @@ Source: https://developers.cloudflare.com/api/resources/ai/subresources/models/m
 
 import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -54,37 +54,40 @@ class _Named(msgspec.Struct):
 
 class _Property(msgspec.Struct):
     property_id: str = ""
-    value: msgspec.Raw = msgspec.Raw(b"null")
+    value: object = None
 
 
-class _Model(msgspec.Struct):
+class Entry(msgspec.Struct):
+    """A model as the service lists it."""
+
     name: str = ""
     task: _Named | None = None
     properties: list[_Property] = []
 
-
-class _Price(msgspec.Struct):
-    unit: str = ""
-    price: float | str = 0.0
+    @property
+    def facts(self) -> dict[str, object]:
+        return {each.property_id: each.value for each in self.properties}
 
 
 _schema_decoder: Final = msgspec.json.Decoder(dict[str, object])
-_models_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_model_decoder: Final = msgspec.json.Decoder(_Model)
-_prices_decoder: Final = msgspec.json.Decoder(list[_Price])
-_text_decoder: Final = msgspec.json.Decoder(str | int | float | bool)
+_list_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_entry_decoder: Final = msgspec.json.Decoder(Entry)
 
 
-def read_models(result: msgspec.Raw) -> tuple[tuple[ModelMetadata, ...], int]:
-    """The embedding models of a page, and the number of its entries. Raises ReplyError when `result` is no list."""
-    entries = decode(_models_decoder, result, "models")
+def read_entries(result: msgspec.Raw) -> list[Entry]:
+    """All entries of a page; one that cannot be read has no name. Raises ReplyError when `result` is no list."""
     found = []
-    for entry in entries:
-        with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            model = _model_decoder.decode(entry)
-            if model.name and model.task is not None and model.task.name.casefold() == _TASK:
-                found.append(_metadata(model))
-    return tuple(found), len(entries)
+    for raw in decode(_list_decoder, result, "models"):
+        try:
+            found.append(_entry_decoder.decode(raw))
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            found.append(Entry())
+    return found
+
+
+def read_models(entries: Iterable[Entry]) -> tuple[ModelMetadata, ...]:
+    """The embedding models among them."""
+    return tuple(_metadata(each) for each in entries if each.name and each.task and each.task.name.casefold() == _TASK)
 
 
 def read_most_texts(result: msgspec.Raw) -> int:
@@ -125,9 +128,9 @@ class ModelLists:
         """
         models: dict[str, ModelMetadata] = {}
         for page in range(1, _MOST_PAGES + 1):
-            found, count = read_models((await client.find_models("", page=page)).result)
-            models |= {model.name: model for model in found}
-            if count < PER_PAGE:
+            entries = read_entries((await client.find_models("", page=page)).result)
+            models |= {model.name: model for model in read_models(entries)}
+            if len(entries) < PER_PAGE:
                 break
         for name in models:
             if not find_model(name).is_listed:
@@ -156,51 +159,41 @@ class ModelLists:
             _log.warning("The list of models could not be kept.")
 
 
-def _metadata(model: _Model) -> ModelMetadata:
-    known = find_model(model.name)
-    properties = {each.property_id: each.value for each in model.properties}
-    window = int(_number(properties, "context_window"))
-    per_text = int(_number(properties, "max_input_tokens"))
-    dollars = _dollars(properties)
+def _metadata(model: Entry) -> ModelMetadata:
+    known, facts = find_model(model.name), model.facts
+    window, per_text = int(_number(facts, "context_window")), int(_number(facts, "max_input_tokens"))
+    dollars = _dollars(facts)
     neurons = dollars / DOLLARS_PER_NEURON
     if known.is_listed and neurons and abs(neurons / known.neurons_per_million - 1) < _ROUNDING:
         neurons = known.neurons_per_million
     return replace(
         known,
-        dimension=int(_number(properties, "output_dimensions")) or known.dimension,
+        dimension=int(_number(facts, "output_dimensions")) or known.dimension,
         max_tokens=per_text or (known.max_tokens if known.is_listed else window or known.max_tokens),
         padded_tokens=known.padded_tokens if known.is_listed else window or known.padded_tokens,
         neurons_per_million=neurons or known.neurons_per_million,
         dollars_per_million=dollars or known.dollars_per_million,
-        batch=_text(properties, "async_queue").lower() == "true",
-        retired_on=_text(properties, "planned_deprecation_date")[:10],
+        batch=is_marked_for_batches(model),
+        retired_on=str(facts.get("planned_deprecation_date") or "")[:10],
         is_listed=True,
     )
 
 
-def _text(properties: dict[str, msgspec.Raw], name: str) -> str:
-    try:
-        return str(_text_decoder.decode(properties[name]))
-    except (KeyError, ValueError):
-        return ""
+def is_marked_for_batches(model: Entry) -> bool:
+    return str(model.facts.get("async_queue")).lower() == "true"
 
 
-def _number(properties: dict[str, msgspec.Raw], name: str) -> float:
+def _number(facts: dict[str, object], name: str) -> float:
     try:
-        number = float(_text(properties, name).replace(",", ""))
+        number = float(str(facts.get(name)).replace(",", ""))
     except ValueError:
         return 0.0
     return number if math.isfinite(number) and 0 < number < 1e9 else 0.0
 
 
-def _dollars(properties: dict[str, msgspec.Raw]) -> float:
-    try:
-        prices = _prices_decoder.decode(properties["price"])
-    except (KeyError, ValueError):
-        return 0.0
-    for each in prices:
-        if "input tokens" in each.unit.lower():
-            with suppress(ValueError):
-                dollars = float(each.price)
-                return dollars if math.isfinite(dollars) and dollars > 0 else 0.0
+def _dollars(facts: dict[str, object]) -> float:
+    listed = facts.get("price")
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, dict) and "input tokens" in str(each.get("unit")).lower():
+            return _number(each, "price")
     return 0.0

@@ -69,19 +69,10 @@ class EmbedRequest:
 Request: TypeAlias = RankRequest | EmbedRequest
 
 
-class _Context(msgspec.Struct, gc=False):
-    text: str
-
-
-class _RankElement(msgspec.Struct, omit_defaults=True):
-    contexts: list[_Context]
+class _Element(msgspec.Struct, omit_defaults=True):
+    contexts: tuple[dict[str, str], ...] | msgspec.Raw | None = None
+    text: str | tuple[str, ...] | msgspec.Raw | None = None
     query: str | None = None
-    truncate_inputs: bool | None = None
-    external_reference: str = ""
-
-
-class _EmbedElement(msgspec.Struct, omit_defaults=True):
-    text: str | tuple[str, ...]
     truncate_inputs: bool | None = None
     pooling: str = ""
     external_reference: str = ""
@@ -96,23 +87,12 @@ _encoder = msgspec.json.Encoder()
 
 def encode_request(request: Request) -> bytes:
     """One element of `requests[]`, or a whole synchronous body; ValueError for a lone surrogate."""
+    element = _Element(truncate_inputs=request.truncate_inputs, external_reference=request.reference)
     if isinstance(request, RankRequest):
-        return _encoder.encode(
-            _RankElement(
-                [_Context(text) for text in request.contexts],
-                request.query,
-                request.truncate_inputs,
-                request.reference,
-            )
-        )
-    return _encoder.encode(
-        _EmbedElement(
-            request.texts if request.as_array else request.texts[0],
-            request.truncate_inputs,
-            request.pooling,
-            request.reference,
-        )
-    )
+        element.query, element.contexts = request.query, tuple({"text": text} for text in request.contexts)
+    else:
+        element.pooling, element.text = request.pooling, request.texts if request.as_array else request.texts[0]
+    return _encoder.encode(element)
 
 
 def encode_batch(elements: Iterable[bytes]) -> bytes:
@@ -122,30 +102,12 @@ def encode_batch(elements: Iterable[bytes]) -> bytes:
 
 def batch_size(sizes: Iterable[int]) -> int:
     """The length of `encode_batch` of elements of these lengths."""
-    total = len(_OPENING) + len(_CLOSING)
-    count = 0
-    for size in sizes:
-        total += size
-        count += 1
-    return total + max(0, count - 1)
+    each_with_comma = [size + 1 for size in sizes]
+    return len(_OPENING) + len(_CLOSING) + max(0, sum(each_with_comma) - 1)
 
 
 def encode_poll(request_id: str) -> bytes:
     return _encoder.encode(_Poll(request_id))
-
-
-class _RawRankElement(msgspec.Struct, omit_defaults=True):
-    contexts: msgspec.Raw
-    query: str
-    truncate_inputs: bool | None = None
-    external_reference: str = ""
-
-
-class _RawEmbedElement(msgspec.Struct, omit_defaults=True):
-    text: msgspec.Raw
-    truncate_inputs: bool | None = None
-    pooling: str = ""
-    external_reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +124,17 @@ class Frame:
 
 def ranking_frame(query: str, reference: str, truncate_inputs: bool | None) -> Frame:
     """The frame of a RankRequest with a query."""
-    whole = _encoder.encode(_RawRankElement(msgspec.Raw(b'[{"text":}]'), query, truncate_inputs, reference))
+    contexts = msgspec.Raw(b'[{"text":}]')
+    whole = _encoder.encode(
+        _Element(contexts=contexts, query=query, truncate_inputs=truncate_inputs, external_reference=reference)
+    )
     return Frame(_RANK_START, b'},{"text":', whole[len(_RANK_START) :])
 
 
 def embedding_frame(reference: str, truncate_inputs: bool | None, pooling: str) -> Frame:
     """The frame of an EmbedRequest with an array of texts."""
-    whole = _encoder.encode(_RawEmbedElement(msgspec.Raw(b"[]"), truncate_inputs, pooling, reference))
+    text = msgspec.Raw(b"[]")
+    whole = _encoder.encode(
+        _Element(text=text, truncate_inputs=truncate_inputs, pooling=pooling, external_reference=reference)
+    )
     return Frame(_EMBED_START, b",", whole[len(_EMBED_START) :])

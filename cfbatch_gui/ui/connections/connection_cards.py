@@ -1,18 +1,20 @@
-"""The cards of connections: the first Cloudflare account; another account, a Worker or an AI Gateway."""
+"""The cards of connections: what is entered at the left, and what a test of it has found at the right."""
 
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QValidator, QWheelEvent
-from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
+from PySide6.QtCore import QLocale, Qt, QTime, Signal
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QSizePolicy, QSpinBox, QWidget
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_form, check_secret
-from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, titles_of
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pasted
+from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, CheckResult, has_failed, has_passed, titles_of
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, gateway, worker
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_fields import (
@@ -20,20 +22,78 @@ from cfbatch_gui.ui.connections.connection_fields import (
     GATEWAY_PAGE,
     TOKEN_PAGE,
     AccountField,
-    AccountState,
     FieldBlock,
+    SecretState,
     TokenBlock,
-    gateway_token_words,
-    token_words,
-    worker_secret_words,
 )
-from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.display import tr
-from cfbatch_gui.ui.theme import SMALL, TINY, scaled
-from cfbatch_gui.ui.widgets import CheckBox, Flow, IconLine, Label, LinkButton, NoticeBar, boxed, column
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.widgets import (
+    Button,
+    Card,
+    CheckBox,
+    Flow,
+    IconLabel,
+    IconLine,
+    Label,
+    LinkButton,
+    MoreButton,
+    NoticeBar,
+    PrimaryButton,
+    Role,
+    StateLabel,
+    boxed,
+    column,
+    line,
+    row,
+)
 
-_MOST_DAYS = 365
+_LINE = 20  # pixels: the height of the choice beside it
+_ICON = 18
+_LEAST_FIELDS, _LEAST_CHECKS = 340, 240  # pixels; with less the test is below the fields
 _INDENT = 24  # pixels to the text of a check box
+_MOST_DAYS = 365
+_LONGEST = 4_000  # characters; enough for a whole curl line
+_SOME_ACCOUNT = "0" * 32  # a stand-in while only the form of another field is checked
+_ICONS = {"cloudflare": "cloud", "worker": "layers", "gateway": "link"}
+_FIELDS = {"cloudflare": ("account_id",), "worker": ("url",), "gateway": ("account_id", "gateway")}
+
+
+class ConnectionCard(Card):
+    def __init__(self, icon: str) -> None:
+        super().__init__()
+        self._title = Label("", "part")
+        self._sentence = Label("", "quiet", wrap=True)
+        self.state = StateLabel()
+        self.state.hide()
+        self.mark = StateLabel()
+        self.mark.hide()
+        self.choice = QRadioButton(self.tr("Use for new jobs"))
+        self.more = MoreButton("")
+        self.more.setStyleSheet(f"min-height: {_LINE}px; max-height: {_LINE}px")
+        self.more.hide()
+        head = boxed(Flow(self._title, self.state, self.mark, gap=MEDIUM))
+        texts = column(head, self._sentence, gap=TINY)
+        right = column(row(self.choice, self.more, gap=TINY), None)
+        line = row(column(IconLabel(icon, "accent", 24), None), texts, right, gap=MEDIUM)
+        line.setStretch(1, 1)
+        self.body.addLayout(line)
+
+    def set_words(self, title: str, sentence: str, choice_name: str) -> None:
+        self._title.setText(title)
+        self._sentence.setText(sentence)
+        self.choice.setAccessibleName(choice_name)
+        more = self.tr("More about {name}").format(name=title)
+        self.more.setAccessibleName(more)
+        self.more.setToolTip(display.plain_tip(more))
+
+    def title(self) -> str:
+        return self._title.text()
+
+    def set_choice_possible(self, why_not: str) -> None:
+        self.choice.setEnabled(not why_not)
+        self.choice.setToolTip(why_not)
+        self.choice.setAccessibleDescription(why_not)
 
 
 class CollectBlock(QWidget):
@@ -51,22 +111,21 @@ class CollectBlock(QWidget):
             "Your account asks for the answers and keeps them until they are fetched, so this computer may be off. The"
             " Worker needs its collecting room and storage (R2)."
         )
-        self.days = _Days(self.tr("Days that answers stay in your account once they are here"))
+        self.days = _Days()
+        self.days.setRange(0, _MOST_DAYS)
         self.days.setValue(record.keep_days)
-        self.jobs_link = LinkButton(self.tr("In your account…"), "inbox")
+        self.days.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
+        label = Label(self.tr("Days that answers stay in your account once they are here"))
+        label.setBuddy(self.days)
+        self.days.setAccessibleName(label.text())
+        self.jobs_link = LinkButton(self.tr("In your account…"), "inbox", self.jobs_wanted.emit)
         self.jobs_link.setAccessibleDescription(self.tr("Lists the jobs in this account"))
-        self._keeping = boxed(Flow(Label(self.tr("Once they are here, keep them there for")), self.days))
-        below = column(
-            Label(about, "small", wrap=True),
-            self._keeping,
-            boxed(Flow(self.jobs_link)),
-            gap=SMALL,
-            margins=(scaled(_INDENT), 0, 0, 0),
-        )
+        self._keeping = boxed(Flow(label, self.days))
+        below = column(Label(about, "small", wrap=True), self._keeping, boxed(Flow(self.jobs_link)))
+        below.setContentsMargins(scaled(_INDENT), 0, 0, 0)
         self.setLayout(column(self.switch, boxed(below), gap=TINY))
         self.switch.toggled.connect(self._changed)
         self.days.valueChanged.connect(self._changed)
-        self.jobs_link.clicked.connect(self.jobs_wanted)
         self._show()
 
     def show_record(self, record: SavedConnection) -> None:
@@ -77,344 +136,505 @@ class CollectBlock(QWidget):
             self.days.setValue(record.keep_days)
         self._show()
 
-    def collects(self) -> bool:
-        return self.switch.isChecked()
-
-    def keep_days(self) -> int:
-        return self.days.value()
-
-    def has_news(self) -> bool:
-        return (self.collects(), self.keep_days()) != (self._saved.collects, self._saved.keep_days)
-
-    def set_possible(self, possible: bool) -> None:
-        self.switch.setEnabled(possible)
-        self.days.setEnabled(possible)
-
     def _changed(self, _value: object) -> None:
         self._show()
         self.changed.emit()
 
     def _show(self) -> None:
-        self._keeping.setVisible(self.collects())
+        self._keeping.setVisible(self.switch.isChecked())
         self.jobs_link.setVisible(bool(self._saved.id) and self._saved.collects)
 
 
 class _Days(QSpinBox):
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.setRange(0, _MOST_DAYS)
-        self.setAccessibleName(name)
-        self.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
-
-    def textFromValue(self, days: int) -> str:
-        return display.plural(days, "{n} day", "{n} days")
-
-    def valueFromText(self, text: str) -> int:
-        return int(_digits(text) or 0)
-
-    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        digits = _digits(text)
-        if len(digits) > len(str(_MOST_DAYS)):
-            return QValidator.State.Invalid, text, position
-        is_known = bool(digits) and int(digits) <= _MOST_DAYS
-        return (QValidator.State.Acceptable if is_known else QValidator.State.Intermediate), text, position
-
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # a page that scrolls under the mouse must not change it
 
 
-def _digits(text: str) -> str:
-    return "".join(sign for sign in text if sign.isascii() and sign.isdigit())
-
-
-_ICONS = {"cloudflare": "cloud", "worker": "layers", "gateway": "link"}
-_LONGEST = 4_000  # characters; enough for a whole curl line
-_SOME_ACCOUNT = "0" * 32  # a stand-in while only the form of another field is checked
-
-
 @dataclass(frozen=True, slots=True)
 class CardState:
-    """What is known of a saved connection; `token` and `gateway_token` say where its secrets are kept."""
+    """What is known of a saved connection beside its record.
+
+    Of the first account alone: `problem` is a sentence, "" when all is well, `service` the address that the environment
+    sets instead of Cloudflare's, and with `account_is_fixed` the account is set there, too.
+    """
 
     is_ready: bool = False
-    token: AccountState = AccountState()  # noqa: RUF009 - frozen
-    gateway_token: AccountState = AccountState()  # noqa: RUF009
+    token: SecretState = SecretState()  # noqa: RUF009 - frozen
+    gateway_token: SecretState = SecretState()  # noqa: RUF009
+    problem: str = ""
+    service: str = ""
+    account_is_fixed: bool = False
 
 
-class SavedCard(TestedCard):
-    """Shows a `SavedConnection`, whose id is "" until it was saved, and a `CardState`."""
+class SavedCard(ConnectionCard):
+    """Shows a `SavedConnection`, whose id is "" until it was saved, and a `CardState`.
 
-    secret_remove_pressed = Signal(bool)  # True for the gateway's own token
-    guide_pressed = Signal()
-    account_pressed = Signal()  # for the list of what is in the user's account
-    take_down_pressed = Signal()  # of the Worker in the account
+    `wanted` brings what the user wants to be done: "save" (only while `problems` finds none), "test", "check",
+    "remove", "rename", "unlock" (the keyring), "remove token", "remove gateway token", "guide", "account", "take down".
+    `page_wanted` carries an address of the dashboard, `pasted` a `Pasted` with more than the field that it was pasted
+    into can hold.
+    """
+
+    wanted = Signal(str)
+    page_wanted = Signal(str)
+    pasted = Signal(object)
 
     def __init__(self, record: SavedConnection) -> None:
-        super().__init__(_ICONS[record.kind], titles_of(ConnectionKind(record.kind)), optional_title=COLLECTING_TITLE)
-        self.record = record
-        self._privacy = IconLine(_privacy(record.kind), "info")
-        self._state = CardState()
-        self.account = AccountField()
-        self.url = self._text_field(self.tr("Address"), "https://batch.example.workers.dev")
-        self.gateway = self._text_field(self.tr("Gateway ID"), self.tr("Its name in the dashboard"))
+        super().__init__(_ICONS[record.kind])
+        self.record, self._state = record, CardState()
+        self._is_worker, self._is_gateway = record.kind == "worker", record.kind == "gateway"
+        self._is_working = self._had_focus = False
+        self._results: tuple[CheckResult, ...] = ()
+        self._before: dict[QLineEdit, str] = {}
+        self._problem = NoticeBar("", "attention")
+        self._problem.hide()
+        self._make_fields()
+        self.found = IconLine("", "circle-check", icon_role="done", wrap=True)
+        self.found.hide()
+        self.save_button = PrimaryButton(self.tr("Save and test"), "check", self._try_to_save)
+        self.test_button = Button(self.tr("Test"), "refresh-cw", lambda: self.wanted.emit("test"))
+        self.check_button = LinkButton(self.tr("Check the service…"), "search", lambda: self.wanted.emit("check"))
+        self._doing = IconLine("", "loader", "quiet", icon_role="accent", wrap=False)
+        self.checks = CheckList(titles_of(ConnectionKind(record.kind)), COLLECTING_TITLE)
+        self._privacy, self._service = IconLine(_privacy(record.kind), "info"), IconLine("", "info", wrap=True)
+        self._service.hide()
+        self._lay_out()
+        self._add_menu()
+        self.show_record(record)
+        self.show_state(self._state)
+        self.set_working("")
+
+    # Making
+
+    def _make_fields(self) -> None:
+        record = self.record
+        self.account, self.url, self.gateway = AccountField(), QLineEdit(), QLineEdit()
+        self.guide = LinkButton(self.tr("Save the Worker…"), "save", lambda: self.wanted.emit("guide"))
+        self._inputs: dict[str, QLineEdit] = {"account_id": self.account, "url": self.url, "gateway": self.gateway}
+        self.url.setPlaceholderText("https://batch.example.workers.dev")
+        self.gateway.setPlaceholderText(self.tr("Its name in the dashboard"))
+        for field in (self.url, self.gateway):
+            field.setMaxLength(_LONGEST)
+        make = {
+            "account_id": lambda: (self.tr("Account ID"), self._link(self.tr("Find my account ID"), ACCOUNT_PAGE)),
+            "url": lambda: (self.tr("Address"), self.guide),
+            "gateway": lambda: (self.tr("Gateway ID"), self._link(self.tr("Find my gateway"), GATEWAY_PAGE)),
+        }
+        self.blocks = {name: FieldBlock(*make[name](), self._inputs[name]) for name in _FIELDS[record.kind]}
+        if self._is_worker:
+            placeholder = self.tr("The Worker’s SHARED_SECRET")
+            self.token_block = TokenBlock(self.tr("Secret"), self.tr("the secret"), placeholder, check=check_secret)
+        else:
+            link = self._link(self.tr("Create a token"), TOKEN_PAGE)
+            self.token_block = TokenBlock(self.tr("API token"), self.tr("the token"), self.tr("Paste the token"), link)
+        self.gateway_block = TokenBlock(
+            self.tr("Gateway token, if it asks for one"),
+            self.tr("the gateway token"),
+            self.tr("Only for an authenticated gateway"),
+            check=check_secret,
+        )
+        self._secrets = (self.token_block, self.gateway_block) if self._is_gateway else (self.token_block,)
         self.by_header = CheckBox(self.tr("Use Cloudflare’s address with a header"))
         self.by_header.setChecked(record.by_header)
         self.paid_plan = CheckBox(self.tr("It is on the Workers Paid plan"))
         self.paid_plan.setChecked(record.paid_plan)
         self.collect = CollectBlock(record)
-        self.guide = LinkButton(self.tr("Save the Worker…"), "save", self.guide_pressed.emit)
-        is_worker = record.kind == "worker"
-        secret_link = self._no_link() if is_worker else self.link(self.tr("Create a token"), TOKEN_PAGE)
-        self.token_block = TokenBlock(
-            secret_link,
-            worker_secret_words() if is_worker else token_words(),
-            check_secret if is_worker else check_form,
-        )
-        self.gateway_block = TokenBlock(self._no_link(), gateway_token_words(), check_secret)
-        self.blocks: dict[QLineEdit, FieldBlock] = {}
-        self._lay_out()
-        self._connect()
-        self.show_record(record)
-        self.show_state(self._state)
-        self.set_working("")
+        for name in self.blocks:
+            self._hint_for(name)
+            field = self._inputs[name]
+            field.textEdited.connect(lambda _, name=name: self._hint_for(name))
+            self._watch(field)
+        for block, what in zip(self._secrets, ("remove token", "remove gateway token"), strict=False):
+            block.unlock_pressed.connect(lambda: self.wanted.emit("unlock"))
+            block.remove_pressed.connect(lambda what=what: self.wanted.emit(what))
+            block.edited.connect(self.update_buttons)
+            self._watch(block.field)
+        for box in (self.by_header, self.paid_plan):
+            box.toggled.connect(self.update_buttons)
+        self.collect.changed.connect(self.update_buttons)
+        self.collect.changed.connect(lambda: self.checks.show_optional(self.collect.switch.isChecked()))
+        self.collect.jobs_wanted.connect(lambda: self.wanted.emit("account"))
 
-    def fields(self) -> tuple[QLineEdit, ...]:
-        return {
-            "worker": (self.url,),
-            "gateway": (self.account, self.gateway),
-            "cloudflare": (self.account,),
-        }[self.record.kind]
+    def _lay_out(self) -> None:
+        fields: list[QWidget] = [*self.blocks.values(), *self._secrets]
+        if self._is_gateway:
+            fields.append(self.by_header)
+        if self._is_worker:
+            fields += [
+                boxed(column(self.paid_plan, Label(_plan_sentence(), "small", wrap=True), gap=TINY)),
+                self.collect,
+            ]
+        buttons = Flow(self.save_button, self.test_button, self.check_button, self._doing, gap=MEDIUM)
+        left = boxed(column(*fields, self.found, column(boxed(buttons), margins=(0, TINY, 0, 0)), None, gap=MEDIUM))
+        columns = Flow(left, self.checks, gap=WIDE)
+        for part, least in ((left, _LEAST_FIELDS), (self.checks, _LEAST_CHECKS)):
+            part.setMinimumWidth(scaled(least))
+            part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            columns.setAlignment(part, Qt.AlignmentFlag.AlignTop)
+        self.body.addWidget(self._problem)
+        self.body.addSpacing(SMALL)
+        self.body.addWidget(boxed(columns))
+        self.body.addSpacing(LARGE - SMALL)
+        self.body.addWidget(line())
+        self.body.addSpacing(TINY)
+        self.body.addWidget(self._privacy)
+        self.body.addWidget(self._service)
+
+    def _add_menu(self) -> None:
+        def add(text: str, icon: str, what: str) -> Any:
+            return self.more.add(text, lambda: self.wanted.emit(what), icon)
+
+        self._account = add(self.tr("In your account…"), "inbox", "account")
+        add(self.tr("Rename…"), "pencil", "rename")
+        if self.record.id != CLOUDFLARE:
+            add(self.tr("Remove…"), "trash-2", "remove")
+        if self._is_worker:
+            self.take_down = add(self.tr("Remove from my account…"), "unplug", "take down")
+        self.more.show()
+
+    def _link(self, text: str, address: str) -> LinkButton:
+        link = LinkButton(text, "external-link", lambda: self.page_wanted.emit(address), tip=display.plain_tip(address))
+        link.setAccessibleDescription(self.tr("Opens {address} in the browser").format(address=address))
+        return link
+
+    def _watch(self, field: QLineEdit) -> None:
+        field.returnPressed.connect(lambda: None if self.save_button.isHidden() else self.save_button.click())
+        field.textChanged.connect(lambda text: None if text else self._before.pop(field, None))
+        field.textEdited.connect(lambda text: self._edited(field, text))
+
+    # What is shown
 
     def show_record(self, record: SavedConnection) -> None:
-        before, self.record = self._saved_values(), record
-        for each, value in self._saved_values().items():
-            if each.text().strip() in ("", before[each]):
-                each.setText(value)
+        before, self.record = self.record, record
+        for name in self.blocks:
+            if self._inputs[name].text().strip() in ("", getattr(before, name)):
+                self._inputs[name].setText(getattr(record, name))
         self.set_words(record.name, kind_sentence(record), self.tr("Use {name} for new jobs").format(name=record.name))
         self.collect.show_record(record)
-        self.checks.show_optional(self.collect.collects())
-        if record.kind == "worker":
-            self._account.setVisible(bool(record.id))
-        if record.kind == "gateway":
+        self.checks.show_optional(self.collect.switch.isChecked())
+        self._account.setVisible(self._is_worker and bool(record.id))
+        if self._is_gateway:
             self.mark.set_state(self.tr("Batches unconfirmed by Cloudflare"), "triangle-alert", "attention")
             self.mark.show()
         self.update_buttons()
 
     def show_state(self, state: CardState) -> None:
         self._state = state
+        if state.account_is_fixed:
+            self.account.setText(self.record.account_id)
+        self.account.setReadOnly(state.account_is_fixed)
+        if "account_id" in self.blocks:
+            self._hint_for("account_id")
+        self._problem.set_text(said(state.problem), "attention")
+        self._problem.setVisible(bool(state.problem))
+        words = self.tr("Requests go to {address}, as {variable} says.")
+        self._service.set_line(words.format(address=state.service, variable=BASE_URL_VARIABLE))
+        self._service.setVisible(bool(state.service))
+        self._privacy.setVisible(not state.service)
+        if self.record.id == CLOUDFLARE:
+            self.more.setVisible(bool(self.record.account_id) and not state.account_is_fixed)
         self.token_block.show_state(state.token)
         self.gateway_block.show_state(state.gateway_token)
-        self.show_tested()
-        self.set_choice_possible("" if self.is_ready() else self.tr("Save and test it first."))
+        self._show_tested()
+        self.set_choice_possible("" if state.is_ready else self.tr("Save and test it first."))
         self.update_buttons()
-
-    def typed(self) -> SavedConnection:
-        record = replace(self.record, by_header=self.by_header.isChecked(), paid_plan=self.paid_plan.isChecked())
-        if record.kind == "worker":
-            collect = self.collect
-            return replace(record, url=self.url.text(), collects=collect.collects(), keep_days=collect.keep_days())
-        if record.kind == "gateway":
-            record = replace(record, gateway=self.gateway.text())
-        return replace(record, account_id=self.account.text())
 
     def is_ready(self) -> bool:
         return self._state.is_ready
 
-    def has_news(self) -> bool:
-        saved = self._saved_values()
-        secrets = self._secret_blocks()
-        optional = self.record.kind == "worker"
-        return (
-            not self.record.id
-            or any(each.text().strip() != saved[each] for each in self.fields())
-            or self.by_header.isChecked() != self.record.by_header
-            or self.paid_plan.isChecked() != self.record.paid_plan
-            or self.collect.has_news()
-            or any(
-                bool(block.field.text()) if optional or block is self.gateway_block else block.takes_text()
-                for block in secrets
-            )
+    def typed(self) -> SavedConnection:
+        texts: dict[str, Any] = {name: self._inputs[name].text().strip() for name in self.blocks}
+        return replace(
+            self.record,
+            by_header=self.by_header.isChecked(),
+            paid_plan=self.paid_plan.isChecked(),
+            collects=self.collect.switch.isChecked(),
+            keep_days=self.collect.days.value(),
+            **texts,
         )
 
-    def set_fields_possible(self, possible: bool) -> None:
-        for each in (*self.fields(), self.by_header, self.paid_plan):
-            each.setEnabled(possible)
-        self.collect.set_possible(possible)
-        for block in self._secret_blocks():
-            block.set_possible(possible)
+    def has_news(self) -> bool:
+        return (
+            not self.record.id
+            or self.typed() != self.record
+            or bool(self.gateway_block.field.text())
+            or (bool(self.token_block.field.text()) if self._is_worker else self.token_block.takes_text())
+        )
+
+    def first_field(self) -> QLineEdit:
+        return self._inputs[_FIELDS[self.record.kind][0]]
 
     def problems(self) -> list[tuple[QWidget, str]]:
         found: list[tuple[QWidget, str]] = []
-        for each in self.fields():
-            if sentence := self._problem_of(each):
-                self.blocks[each].set_problem(sentence)
-                found.append((each, sentence))
-        for block in self._secret_blocks():
-            is_needed = block is self.token_block and self.record.kind != "worker"
-            if block.takes_text() and (is_needed or block.field.text()) and (sentence := block.field.problem()):
+        for name, block in self.blocks.items():
+            if not self._state.account_is_fixed and (sentence := self._problem_of(name)):
                 block.set_problem(sentence)
-                found.append((block.field, sentence))
+                found.append((self._inputs[name], sentence))
+        for secret in self._secrets:
+            is_needed = secret is self.token_block and not self._is_worker
+            if secret.takes_text() and (is_needed or secret.field.text()) and (sentence := secret.field.problem()):
+                secret.set_problem(sentence)
+                found.append((secret.field, sentence))
         return found
 
-    def fill(self, pasted: Pasted) -> list[str]:
-        names = []
-        if self.record.kind == "worker" and pasted.worker_url:
-            self.url.setText(pasted.worker_url)
-            names.append(self.tr("the Worker’s address"))
-        if self.account in self.fields() and pasted.account_id:
-            self.account.setText(pasted.account_id)
-            names.append(self.tr("the account ID"))
-        if self.record.kind == "gateway" and pasted.gateway:
-            self.gateway.setText(pasted.gateway)
-            names.append(self.tr("the gateway"))
-        if pasted.token and not self._state.token.token_is_fixed:
-            self.token_block.put(pasted.token)
-            names.append(self.tr("a secret") if self.record.kind == "worker" else self.tr("an API token"))
-        for each in self.fields():
-            self._hint_for(each)
-        return names
-
     def forget_typed(self) -> None:
-        for block in self._secret_blocks():
-            block.forget_typed()
+        """Also of the fields: the record holds the cleaned form of what was pasted into them."""
+        for secret in self._secrets:
+            secret.forget_typed()
+        for name in self.blocks:
+            self._inputs[name].clear()
 
-    def _text_field(self, name: str, hint: str) -> QLineEdit:
-        made = QLineEdit()
-        made.setMaxLength(_LONGEST)
-        made.setAccessibleName(name)
-        made.setPlaceholderText(hint)
-        return made
+    def update_buttons(self) -> None:
+        is_fixed = self._state.account_is_fixed and self._state.token.is_fixed
+        saving = not is_fixed and (self.has_news() or not self.is_ready())
+        self.save_button.setVisible(saving)
+        self.test_button.setVisible(not saving)
+        self.test_button.setText(self.tr("Test again") if self._results else self.tr("Test"))
+        busy = self.tr("Wait until this is done.") if self._is_working else ""
+        self.save_button.set_possible(busy)
+        self.check_button.setVisible(not saving and not self._is_working)
+        self.test_button.set_possible(busy or ("" if self.is_ready() else self.tr("There is nothing to test yet.")))
 
-    def _no_link(self) -> LinkButton:
-        link = LinkButton()
-        link.hide()
-        return link
+    def set_working(self, doing: str) -> None:
+        focused = QApplication.focusWidget()
+        if doing and not self._is_working:
+            self._had_focus = focused is not None and self.isAncestorOf(focused)
+        self._is_working = bool(doing)
+        self._doing.set_line(doing)
+        self._doing.setVisible(bool(doing))
+        for part in (*self._inputs.values(), self.by_header, self.paid_plan, self.collect.switch, self.collect.days):
+            part.setEnabled(not doing)
+        for secret in self._secrets:
+            secret.set_possible(not doing)
+        self.update_buttons()
+        if not doing and self._had_focus:  # Qt moved it when its widget was disabled
+            button = self.test_button if self.save_button.isHidden() else self.save_button
+            button.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
+            self._had_focus = False
 
-    def _secret_blocks(self) -> tuple[TokenBlock, ...]:
-        return (self.token_block, self.gateway_block) if self.record.kind == "gateway" else (self.token_block,)
+    def doing(self) -> str:
+        return self._doing.text()
 
-    def _saved_values(self) -> dict[QLineEdit, str]:
-        record = self.record
-        values = {self.account: record.account_id, self.url: record.url, self.gateway: record.gateway}
-        return {each: values[each] for each in self.fields()}
+    # The test
 
-    def _lay_out(self) -> None:
-        self.account.setAccessibleName(self.tr("Account ID"))
-        links = {
-            self.account: self.link(self.tr("Find my account ID"), ACCOUNT_PAGE),
-            self.url: self.guide,
-            self.gateway: self.link(self.tr("Find my gateway"), GATEWAY_PAGE),
-        }
-        for each in self.fields():
-            self.blocks[each] = FieldBlock(each.accessibleName(), links[each], each)
-            self.blocks[each].label.setBuddy(each)
-            self._hint_for(each)
-        parts: list[QWidget] = [*self.blocks.values(), *self._secret_blocks()]
-        if self.record.kind == "gateway":
-            parts.append(self.by_header)
-        if self.record.kind == "worker":
-            parts.append(boxed(column(self.paid_plan, Label(_plan_sentence(), "small", wrap=True), gap=TINY)))
-            parts.append(self.collect)
-        self.lay_out(parts, (self._privacy,))
+    async def show_test(self, test: Awaitable[tuple[CheckResult, ...]]) -> None:
+        self.set_working(self.tr("Asking the service…"))
+        self.checks.show_running()
+        results: tuple[CheckResult, ...] = ()
+        try:
+            results = await test
+        finally:
+            self.show_results(results)
 
-    def _connect(self) -> None:
-        for block in (self.token_block, self.gateway_block):
-            block.unlock_pressed.connect(self.unlock_pressed)
-        self._account = self.more.add(self.tr("In your account…"), self.account_pressed.emit, "inbox")
-        self._account.setVisible(False)
-        self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
-        self._remove = self.more.add(self.tr("Remove…"), self.remove_pressed.emit, "trash-2")
-        if self.record.kind == "worker":
-            self.take_down = self.more.add(self.tr("Remove from my account…"), self.take_down_pressed.emit, "unplug")
-        self.more.show()
-        for each in self.fields():
-            each.textEdited.connect(lambda _, each=each: self._field_edited(each))
-            self.watch(each)
-        for box in (self.by_header, self.paid_plan):
-            box.toggled.connect(self.update_buttons)
-        self.collect.changed.connect(self.update_buttons)
-        self.collect.changed.connect(lambda: self.checks.show_optional(self.collect.collects()))
-        self.collect.jobs_wanted.connect(self.account_pressed)
-        for block in self._secret_blocks():
-            self.watch(block.field)
-            block.edited.connect(self.update_buttons)
-        self.token_block.remove_pressed.connect(lambda: self.secret_remove_pressed.emit(False))
-        self.gateway_block.remove_pressed.connect(lambda: self.secret_remove_pressed.emit(True))
-
-    def _field_edited(self, edited: QLineEdit) -> None:
-        self._hint_for(edited)
+    def show_results(self, results: Sequence[CheckResult]) -> None:
+        self._results = tuple(results)
+        if results:
+            self.checks.show_results(results)
+        else:
+            self.checks.reset()
+        self._show_tested()
         self.update_buttons()
 
-    def _hint_for(self, each: QLineEdit) -> None:
-        hints = {
-            self.account: self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard."),
-            self.url: self.tr("It ends in workers.dev, or is a domain of your own."),
-            self.gateway: self.tr("Or paste the gateway’s whole address."),
-        }
-        self.blocks[each].set_hint(hints[each])
+    def has_failed(self) -> bool:
+        return has_failed(self._results)
 
-    def _problem_of(self, each: QLineEdit) -> str:
-        if each is self.account:
-            return self.account.problem()
+    def has_passed(self) -> bool:
+        """Whether there was a test in which everything worked; what is asked last stays open for a gateway."""
+        return has_passed(self._results)
+
+    def _show_tested(self) -> None:
+        if not self.is_ready():
+            self.state.set_state(self.tr("Not connected yet"), "circle-dashed", "quiet")
+        elif not self._results:
+            self.state.set_state(self.tr("Set up, not tested yet"), "circle-dot", "quiet")
+        elif self.has_failed():
+            self.state.set_state(self.tr("The test failed"), "circle-x", "error")
+        elif not self.has_passed():
+            self.state.set_state(self.tr("The test was cut short"), "triangle-alert", "attention")
+        else:
+            self.state.set_state(self.tr("Connected"), "circle-check", "done")
+        self.state.show()
+
+    # What is entered
+
+    def take(self, pasted: Pasted) -> bool:
+        """Fill the fields with what is for them; whether there was anything."""
+        names = []
+        for name, value, words in (
+            ("url", pasted.worker_url, self.tr("the Worker’s address")),
+            ("account_id", pasted.account_id, self.tr("the account ID")),
+            ("gateway", pasted.gateway, self.tr("the gateway")),
+        ):
+            if name in self.blocks and value:
+                self._inputs[name].setText(value)
+                names.append(words)
+        if pasted.token and not self._state.token.is_fixed:
+            self.token_block.put(pasted.token)
+            names.append(self.tr("a secret") if self._is_worker else self.tr("an API token"))
+        for name in self.blocks:
+            self._hint_for(name)
+        if pasted.problem:
+            self.found.set_line(said(pasted.problem), "circle-x", "error")
+        elif names:
+            words = self.tr("Found in what you pasted: {things}.").format(things=display.listed(names))
+            self.found.set_line(words, "circle-check", "done")
+        self.found.setVisible(bool(pasted.problem or names))
+        self.update_buttons()
+        return bool(names)
+
+    def _edited(self, field: QLineEdit, text: str) -> None:
+        before = self._before.get(field, "")
+        self.found.hide()
+        is_more = any(sign in text.strip() for sign in (" ", "\n", "=", "://"))
+        is_typed = abs(len(text) - len(before)) <= 1
+        found = read_pasted(text) if is_more and not is_typed else Pasted()
+        if not found.is_empty:
+            field.setText("" if before in text else before)  # the page fills in what fits this field
+            self.pasted.emit(found)
+        self._before[field] = field.text()
+        self.update_buttons()
+
+    def _try_to_save(self) -> None:
+        found = self.problems()
+        if found:
+            found[0][0].setFocus()
+        else:
+            self.wanted.emit("save")
+
+    def _hint_for(self, name: str) -> None:
+        hints = {
+            "account_id": self.tr("Paste the ID, or the address of any page of your Cloudflare dashboard."),
+            "url": self.tr("It ends in workers.dev, or is a domain of your own."),
+            "gateway": self.tr("Or paste the gateway’s whole address."),
+        }
+        fixed = self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
+        self.blocks[name].set_hint(fixed if self._state.account_is_fixed else hints[name])
+
+    def _problem_of(self, name: str) -> str:
+        text = self._inputs[name].text()
         try:
-            if each is self.url:
-                if not each.text().strip():
+            if name == "account_id":
+                return self.account.problem()
+            if name == "url":
+                if not text.strip():
                     return self.tr("Enter the Worker’s address.")
-                worker(each.text(), connection_id="new", title="new")
+                worker(text, connection_id="new", title="new")
             else:
-                if not each.text().strip():
+                if not text.strip():
                     return self.tr("Enter the gateway’s ID.")
-                gateway(_SOME_ACCOUNT, each.text(), connection_id="new", title="new")
+                gateway(_SOME_ACCOUNT, text, connection_id="new", title="new")
         except NotConnected as error:
             return said(error.message)
         return ""
 
 
-class CloudflareCard(SavedCard):
-    """The first account, which is always there; the environment may set its ID, its token, or both."""
+class CheckList(Card):
+    """The one of `optional_title` is shown where it was asked for, or where there is a result."""
 
-    def __init__(self) -> None:
-        self._known = AccountState()
-        self._problem = NoticeBar("", "attention")
-        self._service = IconLine("", "info", wrap=True)
-        super().__init__(SavedConnection(CLOUDFLARE, tr("Cloudflare"), "cloudflare"))
-        self.account_block = self.blocks[self.account]
-        self._remove.setVisible(False)
-        self.body.insertWidget(1, self._problem)
-        self.body.addWidget(self._service)
-        self.show_account(self._known, self.record.name)
+    def __init__(self, titles: Sequence[str], optional_title: str) -> None:
+        super().__init__(inset=True)
+        self.rows = tuple(CheckRow(said(title)) for title in titles)
+        self.optional = CheckRow(said(optional_title))
+        self.optional.hide()
+        self.outcome = StateLabel()
+        self._foot = Label("", "small", wrap=True)
+        self.body.setSpacing(MEDIUM)
+        self.body.addLayout(row(Label(self.tr("Test"), "strong"), None, self.outcome, gap=SMALL))
+        for each in (*self.rows, self.optional):
+            self.body.addWidget(each)
+        self.body.addStretch(1)
+        self.body.addWidget(self._foot)
+        self.setAccessibleName(self.tr("Test of the connection"))
+        self._wants_optional = self._has_optional_result = self._is_tested = False
+        self.reset()
 
-    def fields(self) -> tuple[QLineEdit, ...]:
-        return () if self._known.account_is_fixed else super().fields()
+    def show_optional(self, shown: bool) -> None:
+        self._wants_optional = shown
+        self._show_optional()
 
-    def show_account(self, state: AccountState, name: str) -> None:
-        """`name` is that of the connection."""
-        self.show_record(replace(self.record, name=name, account_id=state.account))
-        self._known = state
-        if state.account_is_fixed:
-            self.account.setText(state.account)
-        self.account.setReadOnly(state.account_is_fixed)
-        self._hint_for(self.account)
-        self._problem.set_text(said(state.problem), "attention")
-        self._problem.setVisible(bool(state.problem))
-        self._service.set_line(
-            self.tr("Requests go to {address}, as {variable} says.").format(
-                address=state.service, variable=BASE_URL_VARIABLE
-            )
-        )
-        self._service.setVisible(bool(state.service))
-        self._privacy.setVisible(not state.service)
-        self.more.setVisible(bool(state.account) and not state.account_is_fixed)
-        self.show_state(CardState(state.is_ready, state))
+    def _show_optional(self) -> None:
+        is_shown = self._wants_optional or self._has_optional_result
+        self.optional.setVisible(is_shown)
+        if not self._is_tested:
+            words = self.tr("Four questions, free of charge. No text of yours is sent.")
+            more = self.tr("Five questions, free of charge. No text of yours is sent.")
+            self._foot.setText(more if is_shown else words)
 
-    def can_save(self) -> bool:
-        return not self._known.is_fixed
+    def reset(self) -> None:
+        self._is_tested = self._has_optional_result = False
+        for each in (*self.rows, self.optional):
+            each.show_state(self.tr("Not tested yet"), "circle-dashed")
+        self.outcome.set_state("", "circle-dashed")
+        self.outcome.hide()
+        self._show_optional()
 
-    def _hint_for(self, each: QLineEdit) -> None:
-        super()._hint_for(each)
-        if self._known.account_is_fixed:
-            hint = self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
-            self.blocks[each].set_hint(hint)
+    def show_running(self) -> None:
+        for each in (*self.rows, self.optional):
+            each.show_state(self.tr("Asking…"), "loader", "accent")
+        self.outcome.hide()
+
+    def show_results(self, results: Sequence[CheckResult]) -> None:
+        asked = True
+        first, more = results[: len(self.rows)], results[len(self.rows) :]
+        for each, result in zip(self.rows, first, strict=True):
+            each.show_result(result, asked=asked)
+            asked = asked and result.ok is True
+        for result in more or [CheckResult("", None, "")]:
+            self.optional.show_result(result, asked=bool(more))
+        self._is_tested, self._has_optional_result = True, bool(more)
+        self._show_optional()
+        if has_failed(results):
+            self.outcome.set_state(self.tr("Failed"), "circle-x", "error")
+        elif all(result.ok for result in results):
+            self.outcome.set_state(self.tr("Everything works"), "circle-check", "done")
+        elif any(result.ok is False for result in results):
+            self.outcome.set_state(self.tr("Does not collect"), "triangle-alert", "attention")
+        else:
+            self.outcome.set_state(self.tr("Not certain"), "triangle-alert", "attention")
+        self.outcome.show()
+        now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
+        self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
+
+    def foot(self) -> str:
+        return self._foot.text()
+
+
+class CheckRow(QWidget):
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+        self._icon = IconLabel("circle-dashed", "quiet", _ICON)
+        self._word = Label("", "quiet")
+        self._reason = Label("", "small", wrap=True)
+        self._below = boxed(row(self._reason, margins=(_ICON + SMALL, 0, 0, 0)))
+        self.setLayout(column(row(self._icon, Label(title), None, self._word), self._below, gap=2))
+        self.show_state(self.tr("Not tested yet"), "circle-dashed")
+
+    def show_result(self, result: CheckResult, *, asked: bool) -> None:
+        """Show a result. Without one, `asked` distinguishes an uncertain answer from a check that was not made."""
+        failed: tuple[str, Role] = ("circle-x", "error") if result.is_needed else ("triangle-alert", "attention")
+        open_: tuple[str, Role] = ("triangle-alert", "attention") if asked else ("circle-dashed", "quiet")
+        if result.ok:
+            self.show_state(self.tr("Yes"), "circle-check", "done", result.sentence)
+        elif result.ok is False:
+            self.show_state(self.tr("No"), *failed, result.sentence)
+        else:
+            self.show_state(self.tr("Not certain") if asked else self.tr("Not asked"), *open_, result.sentence)
+
+    def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
+        self._icon.set_icon(icon, role)
+        self._word.setText(word)
+        self._word.set_role(role)
+        self._reason.setText(said(reason))
+        self._reason.set_role("small" if role == "quiet" else "body")
+        self._below.setVisible(bool(reason))
+        self.setAccessibleName(": ".join(part for part in (self._title, word, reason) if part))
+
+    def state(self) -> str:
+        return self._word.text()
+
+    def reason(self) -> str:
+        return self._reason.text()
 
 
 def kind_sentence(record: SavedConnection) -> str:

@@ -183,24 +183,18 @@ class AccountDialog(TallDialog):
         self._page = ""  # of the dashboard, where what stopped the work is put right
         self.account = AccountField()
         self.account.setText(program.address_book.account_id)
-        self.account.setAccessibleName(self.tr("Account ID"))
         self.account_block = FieldBlock(
             self.tr("Account ID"),
             self._link(self.tr("Find my account ID"), lambda: ACCOUNT_PAGE),
             self.account,
         )
-        self.account_block.label.setBuddy(self.account)
-        self.token = TokenField()
-        self.token.setAccessibleName(self.tr("One-time API token"))
+        self.token = TokenField(self.tr("the token"), self.tr("Paste the token"))
         self.token_block = FieldBlock(
             self.tr("One-time API token"), self._link(self.tr("Make the token"), self._token_page), self.token
         )
-        self.token_block.label.setBuddy(self.token)
         self.worker = QLineEdit(names_of().worker)
         self.worker.setMaxLength(_LONGEST_NAME)
-        self.worker.setAccessibleName(self.tr("Name of the Worker"))
-        self.worker_block = FieldBlock(self.tr("Name of the Worker"), self._no_link(), self.worker)
-        self.worker_block.label.setBuddy(self.worker)
+        self.worker_block = FieldBlock(self.tr("Name of the Worker"), None, self.worker)
         self.calls = CallList()
         self.problem = IconLine("", "circle-x", "body", icon_role="error")
         self.details = Label("", "small", wrap=True)
@@ -406,11 +400,6 @@ class AccountDialog(TallDialog):
     def _link(self, text: str, address: Callable[[], str]) -> LinkButton:
         link = LinkButton(text, "external-link", on_click=lambda: self.page_wanted.emit(address()))
         link.setAccessibleDescription(self.tr("Opens the dashboard in the browser"))
-        return link
-
-    def _no_link(self) -> LinkButton:
-        link = LinkButton()
-        link.hide()
         return link
 
 

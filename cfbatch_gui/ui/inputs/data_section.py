@@ -1,24 +1,33 @@
-"""The first two parts of a draft: what to do, and with which data."""
+"""The first two parts of a draft: what to do, and with which data: each file, how it is read, and its first rows."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
-from cfbatch_gui.core.inputs.layouts import describe, with_template
+from cfbatch_gui.core.inputs.encodings import shown_name
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Shape, Split
+from cfbatch_gui.core.inputs.layouts import describe, read_template, with_template
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.ui.display import plural
+from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_actions import RecipesButton
-from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
-from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
+from cfbatch_gui.ui.inputs.draft_files import DraftFiles
+from cfbatch_gui.ui.inputs.draft_reading import MOST_PREVIEWED, PREVIEW_ROWS, DraftState, OpenFile
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
-from cfbatch_gui.ui.inputs.file_part import FilePart
-from cfbatch_gui.ui.inputs.input_labels import kind_words, layout_words
+from cfbatch_gui.ui.inputs.input_labels import (
+    format_words,
+    header_words,
+    kind_words,
+    layout_words,
+    roles_for,
+    separator_words,
+)
 from cfbatch_gui.ui.inputs.intake import DropPlace, Intake
+from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.inputs.text_editors import (
     DEFAULT_SPLIT,
     CandidateChoice,
@@ -29,10 +38,13 @@ from cfbatch_gui.ui.inputs.text_editors import (
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,
+    Card,
     ChoiceCard,
+    ElidedLabel,
     Flow,
     IconButton,
     IconLabel,
+    IconLine,
     Label,
     LinkButton,
     NoticeBar,
@@ -41,19 +53,198 @@ from cfbatch_gui.ui.widgets import (
     ThinProgress,
     add_action,
     boxed,
+    column,
     row,
 )
 
 
+class FilePart(QWidget):
+    """`join_wanted` carries the index of a column to be joined with others."""
+
+    join_wanted = Signal(int)
+
+    def __init__(self, files: DraftFiles, *, is_second: bool = False) -> None:
+        super().__init__()
+        self._files, self._is_second = files, is_second
+        self._file: OpenFile | None = None
+        self.name = ElidedLabel("", "strong")
+        self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.facts = Label("", "quiet")
+        self.encoding = LinkButton(tip=self.tr("Read it in another encoding"))
+        self.encoding.clicked.connect(lambda: files.ask_encoding(second=is_second))
+        self.guess = Label("", "quiet")
+        self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
+        self.header = LinkButton(tip=self.tr("Choose whether the first row names the columns"))
+        self.header_guess = Label("", "quiet")
+        self.change_header = LinkButton(self.tr("Change"), on_click=self._change_header)
+        self.sheet = LinkButton(tip=self.tr("Choose another sheet"))
+        self.remove = LinkButton(self.tr("Remove"))
+        self.remove.clicked.connect(files.remove_second)
+        self.more = LinkButton(self.tr("Show more rows"), on_click=lambda: files.show_more(second=is_second))
+        self._menus: dict[LinkButton, Callable[[], QMenu]] = {
+            self.separator: self._separator_menu,
+            self.header: self._header_menu,
+            self.sheet: self._sheet_menu,
+        }
+        self._links: list[tuple[QWidget, LinkButton]] = []
+        parts: list[QWidget] = [IconLabel("file-text", "text", 16), self.name, self.facts]
+        for link in (self.encoding, self.separator, self.header, self.change_header, self.sheet, self.remove):
+            guess = {self.encoding: self.guess, self.change_header: self.header_guess}.get(link)
+            linked = boxed(row(Label("·", "quiet"), *((guess,) if guess else ()), link, gap=SMALL))
+            self._links.append((linked, link))
+            parts.append(linked)
+            if link in self._menus:
+                link.clicked.connect(lambda _checked=False, link=link: self.open_menu(link))
+        self.table = PreviewTable()
+        header = self.table.roles
+        header.role_chosen.connect(lambda column, role: files.choose_role(column, role, second=is_second))
+        header.join_wanted.connect(self.join_wanted)
+        self.frame = Card((self.table, 1), inset=True, margins=(MEDIUM, 6, MEDIUM, 6))
+        self.notice = IconLine("", "info")
+        self.notice.hide()
+        self.below = column()  # between the line and the preview
+        layout = column(row((boxed(Flow(*parts)), 1), self.more), self.notice, self.below, (self.frame, 1))
+        layout.addStretch(0)  # for a missing file, which has no preview
+        self.setLayout(layout)
+
+    def show_file(self, file: OpenFile, mapping: Mapping, *, rows: int) -> None:
+        """`rows` is how many it has, -1 while that is not known."""
+        self._file = file
+        source = file.source
+        self.name.setText(source.path.name)
+        self.name.updateGeometry()
+        columns = plural(len(source.columns), "{n} column", "{n} columns")
+        counted = plural(rows, "{n} row", "{n} rows")
+        known = ("" if rows < 0 else counted, columns, format_words(source))
+        self.facts.setText(" · ".join(filter(None, known)))
+        self.notice.set_line(" ".join(map(said, source.notices)))
+        self.notice.setVisible(bool(source.notices))
+        self._show_more(len(file.sample), rows)
+        self._show_encoding(shown_name(source.encoding), is_guess=source.is_encoding_guessed)
+        self.separator.setText(separator_words(source))
+        self.header.setText(header_words(source))
+        self.header_guess.setText(header_words(source))
+        other = (
+            self.tr("Take the first row as data") if source.has_header else self.tr("Take the first row as a header")
+        )
+        self.change_header.setToolTip(other)
+        self.change_header.setAccessibleName(other)
+        self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
+        is_table = source.format == FileFormat.DELIMITED or bool(source.sheets) or source.shape is Shape.ARRAYS
+        has_choice = is_table or source.format == FileFormat.LINES
+        shown = {
+            self.encoding: bool(source.encoding),
+            self.separator: bool(separator_words(source)),
+            self.header: has_choice and source.is_header_sure,
+            self.change_header: has_choice and not source.is_header_sure,
+            self.sheet: len(source.sheets) > 1,
+            self.remove: self._is_second,
+        }
+        for linked, link in self._links:
+            linked.setVisible(shown[link])
+        roles: tuple[Role, ...] = mapping.second_roles if self._is_second else mapping.roles
+        self.table.show_file(file, roles, roles_for(mapping, second=self._is_second), self._joined(file, mapping))
+        self.table.show()
+
+    def _show_encoding(self, words: str, *, is_guess: bool) -> None:
+        self.guess.setText(self.tr("{encoding}, our guess ·").format(encoding=words))
+        self.guess.setVisible(is_guess)
+        self.encoding.setText(self.tr("Change") if is_guess else words)
+
+    def _show_more(self, shown: int, rows: int) -> None:
+        self.more.setVisible(rows > shown or (rows < 0 and shown % PREVIEW_ROWS == 0 and shown > 0))
+        first = self.tr("The first {n} rows are shown.").format(n=number(shown))
+        self.more.set_possible("" if shown < MOST_PREVIEWED else first)
+        if shown < MOST_PREVIEWED:
+            self.more.setToolTip(first)
+
+    def _joined(self, file: OpenFile, mapping: Mapping) -> frozenset[int]:
+        has_texts = bool(mapping.second_roles) is self._is_second
+        found = read_template(mapping.template, file.source.columns) if mapping.template and has_texts else ""
+        return frozenset() if isinstance(found, str) else found.columns
+
+    def show_name_only(self, name: str, facts: str) -> None:
+        self._file = None
+        self.name.setText(name)
+        self.name.updateGeometry()
+        self.facts.setText(facts)
+        self.notice.hide()
+        self.more.hide()
+        for linked, _ in self._links:
+            linked.hide()
+
+    def show_above_table(self, bar: QWidget) -> None:
+        self.frame.body.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
+        self.frame.body.setSpacing(0)
+        self.frame.body.insertWidget(0, bar)
+
+    def open_menu(self, link: LinkButton) -> QMenu:
+        menu = self._menus[link]()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(link.mapToGlobal(QPoint(0, link.height() + 2)))
+        return menu
+
+    def _read(self, **changes: object) -> Callable[[], None]:
+        def change() -> None:
+            if self._file is not None:
+                options = replace(self._file.options, **changes)  # type: ignore[arg-type]  # the names of its fields
+                self._files.reread(options, second=self._is_second)
+
+        return change
+
+    def _separator_menu(self) -> QMenu:
+        menu = QMenu(self)
+        source = self._file.source if self._file else None
+        now = source.separator if source else ""
+        for sign, title in (
+            (",", self.tr("Comma  ,")),
+            (";", self.tr("Semicolon  ;")),
+            ("\t", self.tr("Tab")),
+            ("|", self.tr("Bar  |")),
+        ):
+            add_action(menu, title, self._read(separator=sign, has_header=None, unit=None), checked=sign == now)
+        if source is not None and source.path.suffix.lower() not in (".csv", ".tsv"):
+            menu.addSeparator()
+            for unit, title in (
+                (FileFormat.LINES, self.tr("One text per line")),
+                (FileFormat.PARAGRAPHS, self.tr("One text per paragraph")),
+                (FileFormat.WHOLE, self.tr("The whole file is one text")),
+            ):
+                read = self._read(separator=None, has_header=None, unit=unit)
+                add_action(menu, title, read, checked=source.format == unit)
+        return menu
+
+    def _header_menu(self) -> QMenu:
+        menu = QMenu(self)
+        now = bool(self._file and self._file.source.has_header)
+        for value in (True, False):
+            title = self.tr("The first row is a header") if value else self.tr("There is no header row")
+            add_action(menu, title, self._read(has_header=value), checked=value is now)
+        return menu
+
+    def _change_header(self) -> None:
+        if self._file is not None:
+            self._read(has_header=not self._file.source.has_header)()
+
+    def _sheet_menu(self) -> QMenu:
+        menu = QMenu(self)
+        if self._file is not None:
+            for sheet in self._file.source.sheets:
+                title = one_line(sheet, 80).replace("&", "&&")
+                change = self._read(sheet=sheet, has_header=None)
+                add_action(menu, title, change, checked=sheet == self._file.source.sheet)
+        return menu
+
+
 class WhatSection(SectionCard):
-    def __init__(self, choices: DraftChoices) -> None:
+    def __init__(self, files: DraftFiles) -> None:
         super().__init__(self.tr("What do you want to do?"))
         self.rank = ChoiceCard(
             "list-ordered", kind_words(Kind.RANK), self.tr("Best matches first, with a score for each")
         )
         self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), self.tr("For search, clustering and maps"))
-        self.rank.chosen.connect(lambda: choices.choose_kind(Kind.RANK))
-        self.embed.chosen.connect(lambda: choices.choose_kind(Kind.EMBED))
+        self.rank.chosen.connect(lambda: files.choose_kind(Kind.RANK))
+        self.embed.chosen.connect(lambda: files.choose_kind(Kind.EMBED))
         self.content.addLayout(row((self.rank, 1), (self.embed, 1), gap=MEDIUM))  # equally wide, whatever they say
 
     def show_state(self, state: DraftState) -> None:
@@ -66,10 +257,10 @@ class WhatSection(SectionCard):
 class DataSection(SectionCard):
     """What the user does changes the `DraftState`, which comes back by `show_state`."""
 
-    def __init__(self, recipes: RecipesButton, choices: DraftChoices, files: DraftFiles, intake: Intake) -> None:
+    def __init__(self, recipes: RecipesButton, files: DraftFiles, intake: Intake) -> None:
         super().__init__(self.tr("Your data"))
         self._state = DraftState()
-        self.recipes, self._choices, self._files, self._intake = recipes, choices, files, intake
+        self.recipes, self._files, self._intake = recipes, files, intake
         self.open_button = Button(self.tr("Open another…"), "folder-open", intake.choose_file)
         self.folder_button = IconButton("folder", self.tr("Open a folder"), intake.choose_folder)
         self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), intake.paste)
@@ -81,7 +272,7 @@ class DataSection(SectionCard):
         self.encoding.refused.connect(files.drop_question)
         self.missing = NoticeBar("", "attention")
         self.missing.add_link(self.tr("Choose the file"), intake.choose_file)
-        self.first, self.second = FilePart(files, choices), FilePart(files, choices, is_second=True)
+        self.first, self.second = FilePart(files), FilePart(files, is_second=True)
         for part in (self.first, self.second):
             part.join_wanted.connect(self._begin_template)
         self.progress = ThinProgress()
@@ -109,7 +300,7 @@ class DataSection(SectionCard):
 
     def _make_editors(self) -> None:
         tip = self.tr("Look at the file as if it were the first of its kind")
-        self.undo = LinkButton(self.tr("Undo"), "", self._choices.suggest_again, tip=tip)
+        self.undo = LinkButton(self.tr("Undo"), "", self._files.suggest_again, tip=tip)
         known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")
         self.known = boxed(row(IconLabel("bookmark", "quiet", 16), known, self.undo, None, gap=SMALL))
         self.template = TemplateEditor()
@@ -211,11 +402,11 @@ class DataSection(SectionCard):
 
     def _choose_template(self, template: str) -> None:
         if (mapping := self._state.mapping) is not None:
-            self._choices.choose_mapping(with_template(mapping, template))
+            self._files.choose_mapping(with_template(mapping, template))
 
     def _choose_split(self, split: Split | None) -> None:
         if self._state.mapping is not None:
-            self._choices.choose_mapping(replace(self._state.mapping, split=split))
+            self._files.choose_mapping(replace(self._state.mapping, split=split))
 
     def open_layout_menu(self) -> QMenu:
         menu = QMenu(self)
@@ -223,7 +414,7 @@ class DataSection(SectionCard):
         mapping, file = state.mapping, state.file
         if mapping is not None and file is not None:
             for layout in self._layouts():
-                choose = partial(self._choices.choose_layout, layout)
+                choose = partial(self._files.choose_layout, layout)
                 add_action(menu, layout_words(layout), choose, checked=layout is mapping.layout)
             menu.addSeparator()
             if len(file.source.columns) > 1:

@@ -25,8 +25,8 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.budget import may_cost
 from cfbatch_gui.ui.display import one_line, plural
 from cfbatch_gui.ui.inputs.check_section import FIRST
-from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
-from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.inputs.draft_files import DraftFiles
+from cfbatch_gui.ui.inputs.draft_reading import DraftStates
 from cfbatch_gui.ui.inputs.encoding_question import choose_reading
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.widgets import MenuButton, add_action
@@ -154,11 +154,11 @@ class RecipesButton(MenuButton):
     """A menu of the saved recipes, for the draft that is shown."""
 
     def __init__(
-        self, program: Program, drafts: DraftStates, choices: DraftChoices, notices: Notices, page: QWidget
+        self, program: Program, drafts: DraftStates, files: DraftFiles, notices: Notices, page: QWidget
     ) -> None:
         super().__init__(self.tr("Recipes"), "bookmark")
         self.setToolTip(self.tr("Keep how this file is read, and use it again"))
-        self._program, self._drafts, self._choices = program, drafts, choices
+        self._program, self._drafts, self._files = program, drafts, files
         self._notices, self._tasks, self._page = notices, drafts.tasks, page
         self.menu().setToolTipsVisible(True)
         self.menu().aboutToShow.connect(self._fill)
@@ -167,7 +167,7 @@ class RecipesButton(MenuButton):
         menu, recipes = self.menu(), self._program.recipes.recipes()
         menu.clear()
         for recipe in recipes:
-            action = self.add(_shown(recipe.name), partial(self._choices.use_recipe, recipe))
+            action = self.add(_shown(recipe.name), partial(self._files.use_recipe, recipe))
             if why_not := self._why_not(recipe):
                 action.setEnabled(False)
                 action.setToolTip(why_not)

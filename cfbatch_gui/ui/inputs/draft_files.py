@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
@@ -14,10 +14,10 @@ from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted, recipe_o
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of
-from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftSettings
-from cfbatch_gui.ui.inputs.draft_state import (
+from cfbatch_gui.ui.inputs.draft_reading import (
     DEFAULT_OPTIONS,
     MOST_PREVIEWED,
+    DraftReading,
     DraftState,
     DraftStates,
     EncodingQuestion,
@@ -26,26 +26,145 @@ from cfbatch_gui.ui.inputs.draft_state import (
 )
 from cfbatch_gui.ui.inputs.input_labels import name_of_file, new_job_name
 
+# The functions below read and write files, and are for threads.
 
-class DraftChoices(QObject):
-    """Changes a draft's mapping, reads its data again, and remembers the mapping for files of the same kind."""
 
-    def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading, settings: DraftSettings) -> None:
-        super().__init__(drafts)
-        self._program, self._drafts, self._reading, self._settings = program, drafts, reading, settings
+def guess_for_two(file: OpenFile, second: OpenFile) -> Mapping:
+    return suggest_mapping(file.source, Kind.RANK, file.sample, second.source, second.sample)
+
+
+def read_as_remembered(
+    book: RecipeBook, opened: OpenFile, kind: Kind | None, second: OpenFile | None = None
+) -> tuple[OpenFile, Mapping] | None:
+    """Read and map a file as the last one of its kind; None when nothing fitting is remembered."""
+    recipe = book.remembered(opened.seen_as, second.seen_as if second else None)
+    if recipe is None or kind not in (None, recipe.mapping.kind):
+        return None
+    return read_by_recipe(recipe, opened, second)
+
+
+def read_by_recipe(recipe: Recipe, opened: OpenFile, second: OpenFile | None) -> tuple[OpenFile, Mapping] | None:
+    """Read and map a file by a recipe, but in the encoding it was opened with; None when the recipe does not fit."""
+    options = recipe.options.encoded_as(opened.options)
+    if options != replace(opened.options, sends_doubtful=False):  # read alike, the same rows are doubtful
+        try:
+            opened = replace(open_file(opened.path, options), seen_as=opened.seen_as)
+        except UserError:
+            return None
+    mapping = fitted(recipe, opened.source.columns, second.source.columns if second else ())
+    if isinstance(mapping, str) or check_mapping(mapping, opened.source, second.source if second else None):
+        return None
+    return opened, mapping
+
+
+def remember_choice(book: RecipeBook, state: DraftState) -> None:
+    """A choice equal to the suggestion is removed."""
+    file, second, mapping = state.file, state.second, state.mapping
+    if file is None or mapping is None or state.incomplete:
+        return
+    own = guess_for_two(file, second) if second else file.guess(None)
+    options = file.options
+    if options.candidates is not None and options.candidates.pool is CandidatePool.CORPUS:
+        options = replace(options, candidates=None)  # the next corpus may be a thousand times as large
+    recipe = recipe_of("", file.source, mapping, options, second.source if second else None)
+    is_own = mapping == own and recipe.options == DEFAULT_OPTIONS
+    book.remember(file.seen_as, second.seen_as if second else None, None if is_own else recipe)
+
+
+def forget_choice(book: RecipeBook, state: DraftState) -> None:
+    if state.file is not None:
+        book.remember(state.file.seen_as, state.second.seen_as if state.second else None, None)
+
+
+class DraftFiles:
+    """The files of drafts and what their columns are for, remembered for files of the same kind.
+
+    A file that cannot be opened leaves the draft as it was.
+    """
+
+    def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading) -> None:
+        self._program, self._drafts, self._reading = program, drafts, reading
         self._rememberings = 0
+
+    def begin(self, job_id: str) -> None:
+        """Hold a draft that is shown; the first time, the file it was made from is opened again."""
+        if job_id not in self._drafts:
+            self._drafts.add(job_id, DraftState(opening=self._drafts.job(job_id).source_name))
+            self._drafts.tasks.start(f"open {job_id}", self._reopen(job_id))
+
+    def open(self, job_id: str, path: Path, second: Path | None = None) -> asyncio.Future[None]:
+        """What is returned is done when the files are recognised or cannot be."""
+        return self._open(job_id, path, DEFAULT_OPTIONS, is_second=False, second_path=second)
+
+    def open_second(self, job_id: str, path: Path) -> None:
+        self._open(job_id, path, DEFAULT_OPTIONS, is_second=True)
+
+    def open_queries(self, job_id: str, path: Path) -> None:
+        if (texts := self._file(job_id, second=False)) is not None:
+            second = texts.path, texts.options
+            self._drafts.change(job_id, opening=path.name)
+            self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, DEFAULT_OPTIONS, False, second))
+
+    def reread(self, options: ReadOptions, *, second: bool = False) -> None:
+        """Other rows may be doubtful then, about which nobody has decided: they are left out."""
+        if (file := self._file(self._drafts.current, second=second)) is not None:
+            self._open(self._drafts.current, file.path, replace(options, sends_doubtful=False), is_second=second)
+
+    def choose_doubtful(self, sends: bool) -> None:
+        job_id, state = self._drafts.shown()
+        if state.file is None:
+            self._drafts.on_error(UsageError(_tr("Choose the file again first: its rows have to be read for that.")))
+            return
+        file = state.file.with_doubtful(sent=sends)
+        second = state.second.with_doubtful(sent=sends) if state.second else None
+        self._reading.start(job_id, replace(state, file=file, second=second, is_read=False))
+
+    def choose_candidates(self, rule: CandidateRule) -> None:
+        job_id, state = self._drafts.shown()
+        if (file := state.file) is not None and rule != file.source.candidates:
+            self._open(job_id, file.path, replace(file.options, candidates=rule), is_second=False)
+
+    def remove_second(self) -> None:
+        job_id, state = self._drafts.shown()
+        if state.file is not None:
+            fresh = replace(state, second=None, mapping=state.file.as_ranking)
+            self._reading.start(job_id, replace(fresh, is_read=False))
+
+    def ask_encoding(self, *, second: bool = False) -> None:
+        job_id = self._drafts.current
+        if (file := self._file(job_id, second=second)) is not None:
+            self._drafts.change(job_id, question=EncodingQuestion(file, second))
+
+    def answer_encoding(self, codec: str) -> None:
+        job_id, state = self._drafts.shown()
+        if (question := state.question) is not None:
+            self.use_encoding(job_id, codec, second=question.is_second)
+
+    def use_encoding(self, job_id: str, codec: str, *, second: bool = False) -> None:
+        if (file := self._file(job_id, second=second)) is not None:
+            self._open(job_id, file.path, file.options.in_encoding(codec), is_second=second)
+
+    def drop_question(self) -> None:
+        self._drafts.change(self._drafts.current, question=None)
+
+    def show_more(self, *, second: bool = False) -> None:
+        job_id = self._drafts.current
+        if (file := self._file(job_id, second=second)) is not None:
+            self._drafts.tasks.start(f"more {job_id}", self._show_more(job_id, file))
+
+    # Roles, layouts, recipes
 
     def choose_kind(self, kind: Kind) -> None:
         job_id, state = self._drafts.shown()
         if state.kind is kind:
             return
         if state.missing:
-            error = UsageError(self.tr("Choose the file again first: its columns are needed for that."))
+            error = UsageError(_tr("Choose the file again first: its columns are needed for that."))
             self._drafts.on_error(error)
             self._drafts.changed.emit(job_id)
         elif state.file is None:
             self._drafts.set(job_id, replace(state, kind=kind, is_chosen=True))
-            self._settings.change(job_id, kind=kind)
+            self._reading.change(job_id, kind=kind)
         else:
             fresh = replace(state, kind=kind, is_chosen=True, second=None, mapping=state.file.guess(kind))
             self._choose(job_id, replace(fresh, is_read=False))
@@ -101,7 +220,7 @@ class DraftChoices(QObject):
         else:  # the columns may fit although the mapping is incomplete; the page then says what is missing
             fit = fitted(recipe, file.source.columns, second.source.columns if second else ())
             if isinstance(fit, str):
-                raise UsageError(self.tr("The recipe does not fit this file. {why}").format(why=fit))
+                raise UsageError(_tr("The recipe does not fit this file. {why}").format(why=fit))
             mapping = fit
         fresh = replace(self._drafts.state(job_id), kind=mapping.kind, file=file, mapping=mapping, is_read=False)
         self._choose(job_id, fresh)
@@ -115,137 +234,7 @@ class DraftChoices(QObject):
         state = replace(self._drafts.state(job_id), kind=mapping.kind, file=file, mapping=mapping)
         self._reading.start(job_id, replace(state, as_before=False, is_read=False))
 
-
-# The functions below read and write files, and are for threads.
-
-
-def guess_for_two(file: OpenFile, second: OpenFile) -> Mapping:
-    return suggest_mapping(file.source, Kind.RANK, file.sample, second.source, second.sample)
-
-
-def read_as_remembered(
-    book: RecipeBook, opened: OpenFile, kind: Kind | None, second: OpenFile | None = None
-) -> tuple[OpenFile, Mapping] | None:
-    """Read and map a file as the last one of its kind; None when nothing fitting is remembered."""
-    recipe = book.remembered(opened.seen_as, second.seen_as if second else None)
-    if recipe is None or kind not in (None, recipe.mapping.kind):
-        return None
-    return read_by_recipe(recipe, opened, second)
-
-
-def read_by_recipe(recipe: Recipe, opened: OpenFile, second: OpenFile | None) -> tuple[OpenFile, Mapping] | None:
-    """Read and map a file by a recipe, but in the encoding it was opened with; None when the recipe does not fit."""
-    options = recipe.options.encoded_as(opened.options)
-    if options != replace(opened.options, sends_doubtful=False):  # read alike, the same rows are doubtful
-        try:
-            opened = replace(open_file(opened.path, options), seen_as=opened.seen_as)
-        except UserError:
-            return None
-    mapping = fitted(recipe, opened.source.columns, second.source.columns if second else ())
-    if isinstance(mapping, str) or check_mapping(mapping, opened.source, second.source if second else None):
-        return None
-    return opened, mapping
-
-
-def remember_choice(book: RecipeBook, state: DraftState) -> None:
-    """A choice equal to the suggestion is removed."""
-    file, second, mapping = state.file, state.second, state.mapping
-    if file is None or mapping is None or state.incomplete:
-        return
-    own = guess_for_two(file, second) if second else file.guess(None)
-    options = file.options
-    if options.candidates is not None and options.candidates.pool is CandidatePool.CORPUS:
-        options = replace(options, candidates=None)  # the next corpus may be a thousand times as large
-    recipe = recipe_of("", file.source, mapping, options, second.source if second else None)
-    is_own = mapping == own and recipe.options == DEFAULT_OPTIONS
-    book.remember(file.seen_as, second.seen_as if second else None, None if is_own else recipe)
-
-
-def forget_choice(book: RecipeBook, state: DraftState) -> None:
-    if state.file is not None:
-        book.remember(state.file.seen_as, state.second.seen_as if state.second else None, None)
-
-
-class DraftFiles:
-    """Opens files for drafts. A file that cannot be opened leaves the draft as it was."""
-
-    def __init__(
-        self,
-        program: Program,
-        drafts: DraftStates,
-        reading: DraftReading,
-        settings: DraftSettings,
-        choices: DraftChoices,
-    ) -> None:
-        self._program, self._drafts, self._reading = program, drafts, reading
-        self._settings, self._choices = settings, choices
-
-    def begin(self, job_id: str) -> None:
-        """Hold a draft that is shown; the first time, the file it was made from is opened again."""
-        if job_id not in self._drafts:
-            self._drafts.add(job_id, DraftState(opening=self._drafts.job(job_id).source_name))
-            self._drafts.tasks.start(f"open {job_id}", self._reopen(job_id))
-
-    def open(self, job_id: str, path: Path, second: Path | None = None) -> asyncio.Future[None]:
-        """What is returned is done when the files are recognised or cannot be."""
-        return self._open(job_id, path, DEFAULT_OPTIONS, is_second=False, second_path=second)
-
-    def open_second(self, job_id: str, path: Path) -> None:
-        self._open(job_id, path, DEFAULT_OPTIONS, is_second=True)
-
-    def open_queries(self, job_id: str, path: Path) -> None:
-        if (texts := self._file(job_id, second=False)) is not None:
-            second = texts.path, texts.options
-            self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=path.name))
-            self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, DEFAULT_OPTIONS, False, second))
-
-    def reread(self, options: ReadOptions, *, second: bool = False) -> None:
-        """Other rows may be doubtful then, about which nobody has decided: they are left out."""
-        if (file := self._file(self._drafts.current, second=second)) is not None:
-            self._open(self._drafts.current, file.path, replace(options, sends_doubtful=False), is_second=second)
-
-    def choose_doubtful(self, sends: bool) -> None:
-        job_id, state = self._drafts.shown()
-        if state.file is None:
-            self._drafts.on_error(UsageError(_tr("Choose the file again first: its rows have to be read for that.")))
-            return
-        file = state.file.with_doubtful(sent=sends)
-        second = state.second.with_doubtful(sent=sends) if state.second else None
-        self._reading.start(job_id, replace(state, file=file, second=second, is_read=False))
-
-    def choose_candidates(self, rule: CandidateRule) -> None:
-        job_id, state = self._drafts.shown()
-        if (file := state.file) is not None and rule != file.source.candidates:
-            self._open(job_id, file.path, replace(file.options, candidates=rule), is_second=False)
-
-    def remove_second(self) -> None:
-        job_id, state = self._drafts.shown()
-        if state.file is not None:
-            fresh = replace(state, second=None, mapping=state.file.as_ranking)
-            self._reading.start(job_id, replace(fresh, is_read=False))
-
-    def ask_encoding(self, *, second: bool = False) -> None:
-        job_id, state = self._drafts.shown()
-        if (file := self._file(job_id, second=second)) is not None:
-            self._drafts.set(job_id, replace(state, question=EncodingQuestion(file, second)))
-
-    def answer_encoding(self, codec: str) -> None:
-        job_id, state = self._drafts.shown()
-        if (question := state.question) is not None:
-            self.use_encoding(job_id, codec, second=question.is_second)
-
-    def use_encoding(self, job_id: str, codec: str, *, second: bool = False) -> None:
-        if (file := self._file(job_id, second=second)) is not None:
-            self._open(job_id, file.path, file.options.in_encoding(codec), is_second=second)
-
-    def drop_question(self) -> None:
-        job_id, state = self._drafts.shown()
-        self._drafts.set(job_id, replace(state, question=None))
-
-    def show_more(self, *, second: bool = False) -> None:
-        job_id = self._drafts.current
-        if (file := self._file(job_id, second=second)) is not None:
-            self._drafts.tasks.start(f"more {job_id}", self._show_more(job_id, file))
+    # Opening
 
     async def peek(self, path: Path, options: ReadOptions) -> OpenFile:
         """Rows that tell encodings apart come first. Raises InputError."""
@@ -260,7 +249,7 @@ class DraftFiles:
         self, job_id: str, path: Path, options: ReadOptions, *, is_second: bool, second_path: Path | None = None
     ) -> asyncio.Future[None]:
         second = (second_path, DEFAULT_OPTIONS) if second_path else None
-        self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=path.name))
+        self._drafts.change(job_id, opening=path.name)
         return self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, options, is_second, second))
 
     async def _open_one(
@@ -269,7 +258,7 @@ class DraftFiles:
         try:
             opened = await asyncio.to_thread(open_file, path, options)
         except UserError:
-            self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=""))
+            self._drafts.change(job_id, opening="")
             raise
         if is_second:
             await self._take_second(job_id, opened)
@@ -297,14 +286,14 @@ class DraftFiles:
         fresh = fresh if is_same else replace(fresh, offers=())
         self._reading.start(job_id, replace(fresh, question=None, missing="", is_read=False))
         if is_same and before.file is not None and before.file.options != opened.options:
-            self._choices.remember(job_id)
+            self.remember(job_id)
         if not is_same:
             self._name_after(job_id, opened.path, before.file.path if before.file is not None else None)
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
         given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}
         if self._drafts.job(job_id).name in given:
-            self._settings.rename(job_id, name_of_file(path.stem))
+            self._reading.rename(job_id, name_of_file(path.stem))
 
     async def _take_second(self, job_id: str, opened: OpenFile) -> None:
         first = self._drafts.state(job_id).file
@@ -338,7 +327,7 @@ class DraftFiles:
         draft = await asyncio.to_thread(folder.draft)
         job = self._drafts.job(job_id)
         if draft is None:
-            self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=""))
+            self._drafts.change(job_id, opening="")
             return
         state = DraftState(kind=draft.mapping.kind, mapping=draft.mapping)
         try:

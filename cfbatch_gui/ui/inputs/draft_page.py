@@ -19,10 +19,9 @@ from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
-from cfbatch_gui.ui.inputs.draft_files import DraftChoices, DraftFiles
-from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftSettings
-from cfbatch_gui.ui.inputs.draft_state import DraftStates
-from cfbatch_gui.ui.inputs.intake import DropTarget, DropVeil, Intake
+from cfbatch_gui.ui.inputs.draft_files import DraftFiles
+from cfbatch_gui.ui.inputs.draft_reading import DraftOffers, DraftReading, DraftStates
+from cfbatch_gui.ui.inputs.intake import DropTarget, Intake
 from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.text_editors import whole_reading
 from cfbatch_gui.ui.inputs.version_section import DraftVersions, VersionSection
@@ -31,6 +30,7 @@ from cfbatch_gui.ui.notices import Notices, PageUndo
 from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
+from cfbatch_gui.ui.widgets.bars import DropOverlay
 
 
 class DraftPage(QWidget):
@@ -49,10 +49,8 @@ class DraftPage(QWidget):
         self.tasks = drafts.tasks
         reading = self.reading = DraftReading(program, drafts)
         self.offers = DraftOffers(program, drafts)
-        self.settings = DraftSettings(program, drafts, reading)
-        self.choices = DraftChoices(program, drafts, reading, self.settings)
-        self.files = DraftFiles(program, drafts, reading, self.settings, self.choices)
-        self.versions = DraftVersions(program, drafts, reading, self.settings)
+        self.files = DraftFiles(program, drafts, reading)
+        self.versions = DraftVersions(program, drafts, reading)
         self.versions.changed.connect(self._state_changed)
         drafts.changed.connect(self._state_changed)
         drafts.job_changed.connect(self._state_changed)
@@ -61,7 +59,7 @@ class DraftPage(QWidget):
         acts = self.acts = DraftActions(program, drafts, self.files, notices, self)
         self.sent, self.copy_made = acts.sent, acts.copy_made
         undo = self.tr("Undo reading the file like the one before")
-        self._undo = PageUndo(self, notices.undos, undo, self.choices.suggest_again)
+        self._undo = PageUndo(self, notices.undos, undo, self.files.suggest_again)
         self.intake = Intake(program, drafts, self.files, notices, self)
         self.header = PageHeader(renamable=True)
         self.header.set_facts(self.tr("nothing is sent before you say so"))
@@ -72,7 +70,7 @@ class DraftPage(QWidget):
         self.header.more.add(self.tr("Delete"), lambda: actions.delete(self.job_id()), "trash-2")
         self.header.more.show()
         self._make_sections()
-        self._veil = DropVeil(self)
+        self._veil = DropOverlay(self.area, self.tr("Drop it to use it as the data of this job"))
         DropTarget(self, self.intake, self._show_target)
         self._add_shortcuts()
 
@@ -82,9 +80,9 @@ class DraftPage(QWidget):
         self.area = scrolled(boxed(self._parts))
         page = column(self.header, self.area, line(), gap=0)
         self.setLayout(page)
-        recipes = RecipesButton(self._program, self.drafts, self.choices, self._notices, self)
-        self.what = WhatSection(self.choices)
-        self.data = DataSection(recipes, self.choices, self.files, self.intake)
+        recipes = RecipesButton(self._program, self.drafts, self.files, self._notices, self)
+        self.what = WhatSection(self.files)
+        self.data = DataSection(recipes, self.files, self.intake)
         self.version, self.check = VersionSection(self.versions), CheckSection(self._program)
         self.header.also_offer(self.check.send_button, self.check.try_button)
         self._connect_sections()
@@ -160,7 +158,7 @@ class DraftPage(QWidget):
         options.model_chosen.connect(self._choose_model)
         options.connection_chosen.connect(self._choose_connection)
         options.budget.budget_chosen.connect(lambda budget: self.tasks.start("budget", self._save_budget(budget)))
-        options.options_chosen.connect(lambda chosen: self.settings.change(self.job_id(), options=chosen))
+        options.options_chosen.connect(lambda chosen: self.reading.change(self.job_id(), options=chosen))
 
     def _add_shortcuts(self) -> None:
         for keys, act in (
@@ -172,10 +170,10 @@ class DraftPage(QWidget):
 
     def _choose_model(self, name: str) -> None:
         options = self.drafts.job(self.job_id()).options
-        self.settings.change(self.job_id(), model=name, options=replace(options, pooling=""))
+        self.reading.change(self.job_id(), model=name, options=replace(options, pooling=""))
 
     def _choose_connection(self, connection_id: str) -> None:
-        self.settings.change(self.job_id(), connection=connection_id)
+        self.reading.change(self.job_id(), connection=connection_id)
         self._ask_for_models(connection_id)
 
     def _ask_for_models(self, connection_id: str = "") -> None:
@@ -186,13 +184,13 @@ class DraftPage(QWidget):
 
     def _truncate(self, truncate: bool) -> None:
         options = self.drafts.job(self.job_id()).options
-        self.settings.change(self.job_id(), options=replace(options, truncate_inputs=truncate))
+        self.reading.change(self.job_id(), options=replace(options, truncate_inputs=truncate))
 
     def _split(self) -> None:
         state, job = self.drafts.state(self.job_id()), self.drafts.job(self.job_id())
         if state.mapping is not None:
             facts = self._program.connections.models(job.connection).find(job.model)
-            self.choices.choose_mapping(replace(state.mapping, split=whole_reading(facts)))
+            self.files.choose_mapping(replace(state.mapping, split=whole_reading(facts)))
 
     async def _save_budget(self, budget: Budget) -> None:
         await self._program.keep_settings(budget=budget)
@@ -205,7 +203,7 @@ class DraftPage(QWidget):
             self._choose_model(DEFAULT_MODEL)
         elif cure in (Cure.RUN_SYNCHRONOUSLY, Cure.USE_QUEUE):
             options = self.drafts.job(self.job_id()).options
-            self.settings.change(self.job_id(), options=replace(options, at_once=cure is Cure.RUN_SYNCHRONOUSLY))
+            self.reading.change(self.job_id(), options=replace(options, at_once=cure is Cure.RUN_SYNCHRONOUSLY))
         else:
             self.reading.retry(self.job_id())
 
@@ -293,7 +291,7 @@ class DraftPage(QWidget):
     def _show_target(self, shown: bool) -> None:
         self.data.drop.set_target(shown)
         if shown and not self.data.drop.isVisible():
-            self._veil.cover(self.area.geometry())
+            self._veil.cover()
         else:
             self._veil.hide()
 

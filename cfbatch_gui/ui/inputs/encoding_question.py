@@ -12,7 +12,7 @@ from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, Reading
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.dialogs import finished
-from cfbatch_gui.ui.inputs.draft_state import EncodingQuestion, OpenFile
+from cfbatch_gui.ui.inputs.draft_reading import EncodingQuestion, OpenFile
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import InputError
@@ -17,10 +17,11 @@ from cfbatch_gui.core.system.paths import resource
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, theme
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
-from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.inputs.draft_reading import DraftStates
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import RADIUS_CARD, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, PrimaryButton, column, row
+from cfbatch_gui.ui.widgets.bars import local_files, take_copy
 
 NOTHING_TO_PASTE = "There is no text on the clipboard. Copy cells or lines first."
 _SAMPLE = 64 * 1024  # characters
@@ -115,8 +116,7 @@ class DropTarget(QObject):
         match event.type():
             case QEvent.Type.DragEnter if isinstance(event, QDragEnterEvent):
                 if local_files(event.mimeData()) or event.mimeData().hasText():
-                    event.setDropAction(Qt.DropAction.CopyAction)
-                    event.accept()
+                    take_copy(event)
                     self._show_target(True)
                 return True
             case QEvent.Type.DragLeave:
@@ -130,8 +130,7 @@ class DropTarget(QObject):
 
     def _drop(self, event: QDropEvent) -> None:
         self._show_target(False)
-        event.setDropAction(Qt.DropAction.CopyAction)  # after a move the source may delete what was dragged
-        event.accept()
+        take_copy(event)
         if paths := local_files(event.mimeData()):
             self._intake.open_paths(paths)
         else:
@@ -150,24 +149,14 @@ class DropPlace(QWidget):
             wrap=True,
         )
         self._formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open")
-        self.paste_button = Button(self.tr("Paste"), "clipboard-paste")
-        self.folder_link = LinkButton(self.tr("Open a folder"))
-        self.folder_link.clicked.connect(intake.choose_folder)
-        self.example_link = LinkButton(self.tr("Use the example"))
-        self.open_button.clicked.connect(intake.choose_file)
-        self.paste_button.clicked.connect(intake.paste)
-        self.example_link.clicked.connect(intake.use_example)
-        center = Qt.AlignmentFlag.AlignHCenter
-        layout = column(None, gap=SMALL, margins=(WIDE, WIDE, WIDE, WIDE))
-        for widget in (self._icon, self._title):
-            layout.addWidget(widget, 0, center)
-        layout.addWidget(self._formats)
-        layout.addSpacing(SMALL)
-        layout.addLayout(row(None, self.open_button, self.paste_button, None))
-        layout.addLayout(row(None, self.folder_link, Label("·", "quiet"), self.example_link, None))
-        layout.addStretch(1)
-        self.setLayout(layout)
+        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", intake.choose_file)
+        self.paste_button = Button(self.tr("Paste"), "clipboard-paste", intake.paste)
+        self.folder_link = LinkButton(self.tr("Open a folder"), on_click=intake.choose_folder)
+        self.example_link = LinkButton(self.tr("Use the example"), on_click=intake.use_example)
+        head = (row(None, self._icon, None), row(None, self._title, None), self._formats, SMALL)
+        buttons = row(None, self.open_button, self.paste_button, None)
+        links = row(None, self.folder_link, Label("·", "quiet"), self.example_link, None)
+        self.setLayout(column(None, *head, buttons, links, None, margins=(WIDE,) * 4))
         self.setMinimumHeight(236)
         self.show_opening("")
 
@@ -186,40 +175,13 @@ class DropPlace(QWidget):
         quiet = theme.mixed(theme.colour("quiet"), theme.colour("card"), 0.45)
         pen = QPen(theme.colour("accent"), 1.5) if self._is_target else QPen(quiet, 1)
         back = theme.colour("selection" if self._is_target else "inset")
-        _paint_dashed(self, pen, back, 0.5)
-
-
-class DropVeil(QWidget):
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.hide()
-
-    def cover(self, box: QRect) -> None:
-        self.setGeometry(box.adjusted(SMALL, SMALL, -SMALL, -SMALL))
-        self.raise_()
-        self.show()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        back = theme.colour("selection")
-        back.setAlphaF(0.9)
-        painter = _paint_dashed(self, QPen(theme.colour("accent"), 1.5), back, 1)
-        painter.setPen(theme.colour("text"))
-        painter.drawText(
-            self.rect(), Qt.AlignmentFlag.AlignCenter, self.tr("Drop it to use it as the data of this job")
-        )
-
-
-def _paint_dashed(widget: QWidget, pen: QPen, back: QColor, margin: float) -> QPainter:
-    painter = QPainter(widget)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    pen.setStyle(Qt.PenStyle.CustomDashLine)
-    pen.setDashPattern([5, 4])
-    painter.setPen(pen)
-    painter.setBrush(back)
-    box = QRectF(widget.rect()).adjusted(margin, margin, -margin, -margin)
-    painter.drawRoundedRect(box, RADIUS_CARD, RADIUS_CARD)
-    return painter
+        pen.setStyle(Qt.PenStyle.CustomDashLine)
+        pen.setDashPattern([5, 4])
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen)
+        painter.setBrush(back)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
 
 def save_pasted(text: str, folder: Path) -> Path:
@@ -244,7 +206,3 @@ def clipboard_content() -> list[Path] | str:
     clipboard = QGuiApplication.clipboard()
     mime: QMimeData | None = clipboard.mimeData()  # None for an empty one on some platforms
     return (local_files(mime) if mime is not None else []) or clipboard.text()
-
-
-def local_files(mime: QMimeData) -> list[Path]:
-    return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]

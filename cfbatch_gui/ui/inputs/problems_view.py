@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import (
     QFont,
     QFontDatabase,
@@ -29,7 +29,7 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
-from cfbatch_gui.ui.tables.table_rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, Index, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import (
@@ -122,9 +122,7 @@ class RowPanel(QWidget):
 class RawDelegate(CellDelegate):
     """Paints rows as they stand in the file, with a sign for each line end and each tab."""
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         fixed = QStyleOptionViewItem(option)
         fixed.font = fixed_font(option.font)
         super().paint(painter, fixed, index)

@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, with_kno
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.ui.display import number, one_line, plural, prices
-from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
+from cfbatch_gui.ui.inputs.draft_reading import DraftState, OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, reuse_sentence
@@ -24,10 +24,9 @@ from cfbatch_gui.core.versions import (
     new_words,
 )
 from cfbatch_gui.ui.display import number, one_line, plural
-from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftSettings
-from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.inputs.draft_reading import DraftReading, DraftStates
 from cfbatch_gui.ui.tables.cells import CellDelegate
-from cfbatch_gui.ui.tables.table_rows import Column, PagedRows
+from cfbatch_gui.ui.tables.table_rows import Column, Index, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed
@@ -82,7 +81,7 @@ def unread_rows(count: int) -> list[ComparedRow]:
 
 
 class NewWordsDelegate(CellDelegate):
-    def marks(self, index: QModelIndex | QPersistentModelIndex, shown: str) -> list[tuple[int, int]]:
+    def marks(self, index: Index, shown: str) -> list[tuple[int, int]]:
         model = index.model()
         if not isinstance(model, PagedRows) or model.columns[index.column()].name != "text":
             return []
@@ -251,9 +250,9 @@ class DraftVersions(QObject):
 
     changed = Signal(str)
 
-    def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading, settings: DraftSettings) -> None:
+    def __init__(self, program: Program, drafts: DraftStates, reading: DraftReading) -> None:
         super().__init__(drafts)
-        self._program, self._drafts, self._reading, self._settings = program, drafts, reading, settings
+        self._program, self._drafts, self._reading = program, drafts, reading
         self._known: dict[str, tuple[Preflight, DraftVersion | None]] = {}
 
     def version(self, job_id: str) -> DraftVersion | None:
@@ -275,7 +274,7 @@ class DraftVersions(QObject):
     def choose_reuse(self, reuse: bool) -> None:
         job_id = self._drafts.current
         options = self._drafts.job(job_id).options
-        self._settings.change(job_id, options=replace(options, reuse=reuse))
+        self._reading.change(job_id, options=replace(options, reuse=reuse))
 
     def compare_with(self, other: str) -> None:
         job_id = self._drafts.current

@@ -46,8 +46,6 @@ class Library(QFrame):
     job_actions: JobActions  # given to it by the window
     opened = Signal(str)
     new_job = Signal()
-    connection_opened = Signal()
-    notices_wanted = Signal()
     unlock_wanted = Signal()  # of the keyring
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
@@ -68,25 +66,13 @@ class Library(QFrame):
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._nothing.setContentsMargins(MEDIUM, SMALL, MEDIUM, 0)
         self._nothing.hide()
-        self.find_field.searched.connect(self._show_nothing)
         self.archive_button = QuietButton("", "archive", self.toggle_archive)
         self._archive_line = boxed(row(self.archive_button, None, margins=(MEDIUM, 2, MEDIUM, 2)))
         self._archive_line.hide()
         self.foot = ConnectionFoot()
-        self.foot.opened.connect(self.connection_opened)
-        self.foot.bell.clicked.connect(self.notices_wanted)
         self.foot.unlock.clicked.connect(self.unlock_wanted)
-        self.setLayout(
-            column(
-                column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4)),
-                self._nothing,
-                self.list,
-                self._archive_line,
-                self.foot,
-                gap=0,
-                margins=(0, 0, 0, 0),
-            )
-        )
+        above = column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4))
+        self.setLayout(column(above, self._nothing, self.list, self._archive_line, self.foot, gap=0))
         self._ages = QTimer(self)
         self._ages.timeout.connect(self.list.viewport().update)
         self._ages.start(_AGES_EVERY)
@@ -155,9 +141,6 @@ class Library(QFrame):
         self.open_job(self._opened_id)
         self._show_archive_line()
 
-    def show_connection(self, name: str, detail: str, state: ConnectionState) -> None:
-        self.foot.show_connection(name, detail, state)
-
     def rename(self) -> None:
         index = self.rows.index_of(self._opened_id)
         if index.isValid():
@@ -179,8 +162,6 @@ class Library(QFrame):
         self.rows.find(text)
         self.list.scrollToTop()
         self.open_job(self._opened_id)
-
-    def _show_nothing(self, text: str) -> None:
         self._nothing.setVisible(bool(text.strip()) and not self.rows.entries())
 
     def _show_archive_line(self) -> None:
@@ -235,11 +216,8 @@ class ConnectionFoot(Clickable):
         self._gear = IconButton("settings", self.tr("Settings"), self.opened.emit)
         self.clicked.connect(self.opened)
         texts = column(self._name, self._detail, row(self.unlock, None), gap=0)
-        layout = row(self._icon, gap=7, margins=(MEDIUM - 1, SMALL, 5, MEDIUM - 1))
-        layout.addLayout(texts, 1)
-        layout.addWidget(self.bell)
-        layout.addWidget(self._gear)
-        self.setLayout(layout)
+        margins = (MEDIUM - 1, SMALL, 5, MEDIUM - 1)
+        self.setLayout(row(self._icon, (texts, 1), self.bell, self._gear, gap=7, margins=margins))
         self.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
 
     def detail(self) -> str:

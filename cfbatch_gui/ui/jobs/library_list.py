@@ -1,6 +1,5 @@
 """The list of jobs in the sidebar, in groups."""
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -73,47 +72,37 @@ def group_of(job: Job) -> Group:
     return Group.FINISHED if state is JobState.DONE else Group.WORKING
 
 
-def arrange(jobs: Iterable[Job], find: str = "") -> list[Entry]:
-    groups, wanted = JobGroups(), find.strip().casefold()
-    groups.show(tuple(job for job in jobs if any(wanted in word.casefold() for word in (job.name, *job.tags))))
-    return groups.lines() + (groups.archive() if wanted else [])
-
-
 class JobGroups:
+    """The jobs in their groups, the latest first. What the place of a job goes by is computed once."""
+
     def __init__(self) -> None:
-        self._jobs: Sequence[Job] = ()
-        self._identities: set[int] = set()
-        self._members: dict[Group, list[Job]] = {group: [] for group in Group}  # the latest job last
+        self._places: dict[int, tuple[Job, Group, tuple[float, float, str]]] = {}
+        self._members: dict[Group, list[Job]] = {group: [] for group in Group}
 
-    def show(self, jobs: Sequence[Job]) -> None:
-        identities = set(map(id, jobs))
-        came = [job for job in jobs if id(job) not in self._identities]
-        for job in self._jobs:
-            if id(job) not in identities:
-                members = self._members[group_of(job)]
-                del members[bisect_left(members, _order(job), key=_order)]
-        if len(came) * 10 > len(jobs):
-            for job in came:
-                self._members[group_of(job)].append(job)
-            for members in self._members.values():
-                members.sort(key=_order)
-        else:
-            for job in came:
-                insort(self._members[group_of(job)], job, key=_order)
-        self._jobs, self._identities = jobs, identities
+    def show(self, jobs: Iterable[Job]) -> None:
+        known = self._places
+        self._places = {id(job): known.get(id(job)) or (job, group_of(job), _order(job)) for job in jobs}
+        self._members = {group: [] for group in Group}
+        for job, group, _ in sorted(self._places.values(), key=lambda place: place[2], reverse=True):
+            self._members[group].append(job)
 
-    def lines(self) -> list[Entry]:
-        return [line for group in Group if group is not Group.ARCHIVED for line in self._lines(group)]
-
-    def archive(self) -> list[Entry]:
-        return self._lines(Group.ARCHIVED)
+    def lines(self, *, archived: bool = False) -> list[Entry]:
+        """Those of the archive, or of all else."""
+        lines: list[Entry] = []
+        for group, members in self._members.items():
+            if members and (group is Group.ARCHIVED) is archived:
+                lines += [GroupEntry(group, len(members)), *members]
+        return lines
 
     def archived(self) -> int:
         return len(self._members[Group.ARCHIVED])
 
-    def _lines(self, group: Group) -> list[Entry]:
-        members = self._members[group]
-        return [GroupEntry(group, len(members)), *reversed(members)] if members else []
+
+def found(jobs: Iterable[Job], text: str) -> list[Entry]:
+    """The lines of the jobs whose name or tags have this text, the archive last."""
+    groups, wanted = JobGroups(), text.strip().casefold()
+    groups.show(job for job in jobs if any(wanted in word.casefold() for word in (job.name, *job.tags)))
+    return groups.lines() + groups.lines(archived=True)
 
 
 def _order(job: Job) -> tuple[float, float, str]:
@@ -240,9 +229,9 @@ class LibraryRows(QAbstractListModel):
         The model has as many lines as before, and its last one also if that has moved down; `from_the_top` LINES.
         """
         if self._find.strip():
-            self._all = arrange(self._jobs, self._find)
+            self._all = found(self._jobs, self._find)
         else:
-            self._all = self._groups.archive() if self._shows_archive else self._groups.lines()
+            self._all = self._groups.lines(archived=self._shows_archive)
         old = self._entries
         lines = LINES
         if old and not from_the_top:

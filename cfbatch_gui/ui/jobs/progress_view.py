@@ -326,8 +326,7 @@ class ProgressView(QWidget):
         self.table = BatchTable(clock=program.clock, memory=memory)
         self._make_widgets()
         self._lay_out()
-        self._seconds = QTimer(self)
-        self._seconds.setInterval(_SECOND)
+        self._seconds = QTimer(self, interval=_SECOND)
         self._seconds.timeout.connect(self._tick)
 
     def show_job(self, job: Job, planned: Planned) -> None:

@@ -1,20 +1,5 @@
 """Plots over arrays: charts with axes and layers, bars of differences, and a map of up to a million dots."""
 
-from cfbatch_gui.ui.plots.chart import Chart, DifferenceChart
+from cfbatch_gui.ui.plots.chart import Bars, Chart, DifferenceChart, Dots, Line, Mark, Steps
 from cfbatch_gui.ui.plots.dot_map import DotMap
-from cfbatch_gui.ui.plots.layers import Bars, Dots, Line, Mark, Steps
 from cfbatch_gui.ui.plots.plot import PictureButtons, Plot, PlotData
-
-__all__ = [
-    "Bars",
-    "Chart",
-    "DifferenceChart",
-    "DotMap",
-    "Dots",
-    "Line",
-    "Mark",
-    "PictureButtons",
-    "Plot",
-    "PlotData",
-    "Steps",
-]

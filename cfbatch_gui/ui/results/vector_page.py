@@ -1,7 +1,6 @@
 """What the pages about vectors share: reading them, the progress of work, the line at the foot, rows and columns."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, Vector
 from cfbatch_gui.core.results.nearest import Neighbour
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.unit_vectors import Progress
+from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.display import score_text, tr
 from cfbatch_gui.ui.notices import Notices
@@ -100,24 +100,18 @@ class VectorPage(ResultsPage[VectorsRead]):
 
     async def worked_out(self, sentence: str, function: Callable[[Progress], T]) -> T:
         """Run `function` in a thread, its progress below; a cancel stops it when it reports progress next."""
-        stop, loop = threading.Event(), asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
 
         def tell(share: float) -> None:
-            if stop.is_set():
-                raise _StoppedError
-            loop.call_soon_threadsafe(show, share)
-
-        def show(share: float) -> None:
-            if not stop.is_set():
-                self._progress.set_parts(round(share * 1000), 1000)
+            check_stopped()
+            loop.call_soon_threadsafe(self._progress.set_parts, round(share * 1000), 1000)
 
         self.foot.set_line(sentence, "hourglass")
         self._progress.set_parts(0, 1000)
         self._progress.setVisible(True)
         try:
-            return await asyncio.to_thread(function, tell)
+            return await in_thread(function, tell)
         finally:
-            stop.set()
             self._progress.setVisible(False)
 
     def show_foot(self, *sentences: str, without_direction: int = 0) -> None:
@@ -171,10 +165,6 @@ class VectorPage(ResultsPage[VectorsRead]):
             self.arrived(is_first=is_first)
         else:
             self.show_sentence(nothing_yet(job))
-
-
-class _StoppedError(Exception):
-    """Raised in the thread of work that was cancelled."""
 
 
 def _read(folder: JobFolder, failed: dict[int, str]) -> VectorsRead:

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import (
     QEvent,
-    QModelIndex,
-    QPersistentModelIndex,
     QPoint,
     QPointF,
     QRect,
@@ -25,7 +23,7 @@ from PySide6.QtWidgets import (
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.display import score_text
-from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE
+from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE, Index
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets.bars import paint_bar
 from cfbatch_gui.ui.widgets.text_panel import mark_format, marked_spans
@@ -55,9 +53,7 @@ class CellDelegate(QStyledItemDelegate):
     sought = ""
     sample = _WIDEST_SCORE  # of the figures beside a bar
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         box: QRect = option.rect
         state: QStyle.StateFlag = option.state
         painter.save()
@@ -102,7 +98,7 @@ class CellDelegate(QStyledItemDelegate):
             spans = marked_spans(shown, self.sought)
         self._paint_marked(painter, inner, flags, shown, spans)
 
-    def marks(self, index: QModelIndex | QPersistentModelIndex, shown: str) -> list[tuple[int, int]]:
+    def marks(self, index: Index, shown: str) -> list[tuple[int, int]]:
         """Start and length, in UTF-16 code units, of what is marked in the painted line of a cell."""
         return []
 
@@ -146,7 +142,7 @@ class CellDelegate(QStyledItemDelegate):
             track = place.of(QRect(left, top, inner.right() - left, _BAR_HEIGHT))
             paint_bar(painter, QRectF(track), share, direction=place.direction)
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)
         return QSize(min(hint.width() + 2 * CELL_MARGIN, scaled(600)), scaled(ROW_HEIGHT))
 
@@ -155,7 +151,7 @@ class CellDelegate(QStyledItemDelegate):
         event: QHelpEvent,
         view: QAbstractItemView,
         option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
+        index: Index,
     ) -> bool:
         if event.type() != QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)

@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QAccessible, QDrag, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QDrag,
+    QDropEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -19,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.ui import icons, theme
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
@@ -68,6 +78,50 @@ class FileDrag(QObject):
         drag.setMimeData(content)
         drag.setPixmap(icons.icon("file-text").pixmap(_ICON, _ICON))
         drag.exec(Qt.DropAction.CopyAction)  # a nested loop, in which tasks go on: this is an event, and no coroutine
+
+
+def local_files(mime: QMimeData) -> list[Path]:
+    return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
+
+
+def take_copy(event: QDropEvent) -> None:
+    """Accept a drop as a copy: after a move the source may delete what was dragged."""
+    event.setDropAction(Qt.DropAction.CopyAction)
+    event.accept()
+
+
+class DropOverlay(QWidget):
+    """Covers a page while something is dragged over it, and says what dropping it does."""
+
+    def __init__(self, over: QWidget, text: str) -> None:
+        super().__init__(over)
+        self._over, self._text = over, text
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+        over.installEventFilter(self)
+
+    def cover(self) -> None:
+        self.setGeometry(self._over.rect())
+        self.raise_()
+        self.show()
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self.setGeometry(self._over.rect())
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        back = theme.colour("selection")
+        back.setAlpha(235)
+        painter.setPen(theme.colour("accent"))
+        painter.setBrush(back)
+        painter.drawRoundedRect(self.rect().adjusted(SMALL, SMALL, -SMALL, -SMALL), RADIUS_CARD, RADIUS_CARD)
+        middle = self.rect().center()
+        icons.paint_icon(painter, QRect(middle.x() - 14, middle.y() - 40, 28, 28), "file-up", "accent")
+        painter.setPen(theme.colour("text"))
+        painter.drawText(self.rect().adjusted(0, 24, 0, 24), Qt.AlignmentFlag.AlignCenter, self._text)
 
 
 Level = Literal["info", "attention", "error", "done"]

@@ -4,19 +4,16 @@ import asyncio
 import html
 import logging
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.display import tr
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce
 from cfbatch_gui.ui.state_names import job_words
@@ -147,30 +144,30 @@ def _connected() -> tuple[Any, list[str]]:
 _TOGETHER = 700  # milliseconds; jobs that end within this time are announced in one notice
 
 
-@dataclass(frozen=True, slots=True)
-class Announcement:
-    """A job that is to be announced; without `is_finished` it needs the user."""
+class Announcements(QObject):
+    """What happens to jobs, for a screen reader and on the desktop: on Linux over the session bus, else by the tray.
 
-    job_id: str
-    name: str
-    is_finished: bool
+    `opened` brings the id of a job whose notice on the desktop was clicked.
+    """
 
+    opened = Signal(str)
 
-class SystemNotices(QObject):
-    """On Linux over the session bus, else by the tray; without either nothing is shown."""
-
-    opened = Signal(str)  # the id of the job of a notice that was clicked
-
-    def __init__(self, icon: QIcon, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._icon = icon
+    def __init__(self, program: Program, window: MainWindow) -> None:
+        super().__init__(window)
+        self._program, self._window = program, window
+        self._states: dict[str, JobState] = {}
+        self._with_account: set[str] = set()  # jobs that need this computer no more until they are fetched
         self._bus: NotificationBus | None = None
         self._tray: QSystemTrayIcon | None = None
         self._last = ""
-        self._waiting: list[Announcement] = []
-        self._together = QTimer(self, singleShot=True)
-        self._together.setInterval(_TOGETHER)
+        self._waiting: dict[str, Job] = {}  # to be told together, the newest state of each job alone
+        self._together = QTimer(self, singleShot=True, interval=_TOGETHER)
         self._together.timeout.connect(self._show)
+
+    def begin(self, jobs: Iterable[Job]) -> None:
+        known = tuple(jobs)
+        self._states = {job.id: job.state for job in known}
+        self._with_account = {job.id for job in known if account_progress(job).lid_may_close}
 
     async def connect_to_desktop(self) -> None:
         if sys.platform not in ("win32", "darwin"):
@@ -181,13 +178,8 @@ class SystemNotices(QObject):
                 self._bus = bus
                 return
         if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
-            self._tray = QSystemTrayIcon(self._icon, self)
+            self._tray = QSystemTrayIcon(QApplication.windowIcon(), self)
             self._tray.messageClicked.connect(lambda: self.opened.emit(self._last))
-
-    def announce(self, announcement: Announcement) -> None:
-        """Show this soon, together with others that come in the meantime; the newest of each job alone."""
-        self._waiting = [each for each in self._waiting if each.job_id != announcement.job_id] + [announcement]
-        self._together.start()
 
     def close(self) -> None:
         if self._together.isActive():
@@ -196,52 +188,6 @@ class SystemNotices(QObject):
         if self._bus is not None:
             self._bus.close()
             self._bus = None
-
-    def _show(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        if not waiting:
-            return
-        first = next((each for each in waiting if not each.is_finished), waiting[0])
-        text = self._words(waiting)
-        self._last = first.job_id
-        if self._bus is not None and self._bus.show(first.job_id, self.tr("CF Batch"), text, action=self.tr("Open")):
-            return
-        if self._tray is not None:
-            self._tray.show()
-            self._tray.showMessage(self.tr("CF Batch"), text, self._icon)
-
-    def _words(self, waiting: list[Announcement]) -> str:
-        if len(waiting) == 1:
-            pattern = self.tr("“{name}” is finished.") if waiting[0].is_finished else self.tr("“{name}” needs you.")
-            return pattern.format(name=waiting[0].name)
-        done = sum(each.is_finished for each in waiting)
-        if done == len(waiting):
-            return self.tr("{n} jobs are finished.").format(n=done)
-        if not done:
-            return self.tr("{n} jobs need you.").format(n=len(waiting))
-        return self.tr("{done} finished, {others} need you.").format(done=done, others=len(waiting) - done)
-
-
-class Announcements:
-    """`opened` is called with the id of a job whose notice on the desktop was clicked."""
-
-    def __init__(self, program: Program, window: MainWindow, opened: Callable[[str], object]) -> None:
-        self._program, self._window = program, window
-        self._states: dict[str, JobState] = {}
-        self._with_account: set[str] = set()  # jobs that need this computer no more until they are fetched
-        self._system = SystemNotices(QApplication.windowIcon(), window)
-        self._system.opened.connect(opened)
-
-    def begin(self, jobs: Iterable[Job]) -> None:
-        known = tuple(jobs)
-        self._states = {job.id: job.state for job in known}
-        self._with_account = {job.id for job in known if account_progress(job).lid_may_close}
-
-    async def connect_to_desktop(self) -> None:
-        await self._system.connect_to_desktop()
-
-    def close(self) -> None:
-        self._system.close()
 
     def job_changed(self, job: Job) -> None:
         """Tell what changed, unless it is being looked at or is the user's own doing."""
@@ -257,11 +203,37 @@ class Announcements:
             self._with_account.discard(job.id)
         elif job.id not in self._with_account:
             self._with_account.add(job.id)
-            words = tr("{name}: with your account. You can close this computer.")
+            words = self.tr("{name}: with your account. You can close this computer.")
             announce(self._window, words.format(name=job.name))
 
     def _tell_desktop(self, job: Job) -> None:
         is_looked_at = self._window.isActiveWindow() and self._window.library.opened_job() == job.id
         is_by_user = job.state is JobState.PAUSED and job.paused_because in STOPPED
         if self._program.settings.system_notices and not is_looked_at and not is_by_user:
-            self._system.announce(Announcement(job.id, job.name, job.state is JobState.DONE))
+            self._waiting.pop(job.id, None)
+            self._waiting[job.id] = job
+            self._together.start()
+
+    def _show(self) -> None:
+        waiting, self._waiting = list(self._waiting.values()), {}
+        if not waiting:
+            return
+        first = next((job for job in waiting if job.state is not JobState.DONE), waiting[0])
+        text = self._words(waiting)
+        self._last = first.id
+        if self._bus is not None and self._bus.show(first.id, self.tr("CF Batch"), text, action=self.tr("Open")):
+            return
+        if self._tray is not None:
+            self._tray.show()
+            self._tray.showMessage(self.tr("CF Batch"), text, QApplication.windowIcon())
+
+    def _words(self, waiting: list[Job]) -> str:
+        done = sum(job.state is JobState.DONE for job in waiting)
+        if len(waiting) == 1:
+            pattern = self.tr("“{name}” is finished.") if done else self.tr("“{name}” needs you.")
+            return pattern.format(name=waiting[0].name)
+        if done == len(waiting):
+            return self.tr("{n} jobs are finished.").format(n=done)
+        if not done:
+            return self.tr("{n} jobs need you.").format(n=len(waiting))
+        return self.tr("{done} finished, {others} need you.").format(done=done, others=len(waiting) - done)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import platform
 import signal
 import sys
 import threading
@@ -14,7 +13,6 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-import PySide6
 from PySide6.QtCore import (
     QLibraryInfo,
     QLocale,
@@ -25,7 +23,6 @@ from PySide6.QtCore import (
     QTranslator,
     Signal,
     qInstallMessageHandler,
-    qVersion,
 )
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -43,6 +40,7 @@ from cfbatch_gui.core.system.paths import Paths, resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.display import tr
+from cfbatch_gui.ui.help import about_versions
 from cfbatch_gui.ui.notices import install_roles
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
@@ -173,10 +171,7 @@ class CrashHandler(QObject):
         self.crashed.emit(self._details(error, where))
 
     def _details(self, error: BaseException, where: str) -> str:
-        head = (
-            f"CF Batch {self._version} · Python {platform.python_version()} · Qt {qVersion()}"
-            f" · PySide {PySide6.__version__} · {platform.platform()}"
-        )
+        head = about_versions(self._version)
         # Users copy the details to send them to others.
         return redacted("\n".join(filter(None, (head, where, "".join(traceback.format_exception(error))))))
 
@@ -412,8 +407,7 @@ def say_failed_start(error: BaseException) -> int:
 
 
 async def _show(words: str, error: BaseException) -> None:
-    head = f"CF Batch {__version__} · Python {platform.python_version()} · Qt {qVersion()} · {platform.platform()}"
-    details = redacted("\n".join((head, *traceback.format_exception(error))))
+    details = redacted("\n".join((about_versions(__version__), *traceback.format_exception(error))))
     box = QMessageBox(QMessageBox.Icon.Critical, "CF Batch", words)
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setInformativeText(redacted("".join(traceback.format_exception_only(error)).strip()))

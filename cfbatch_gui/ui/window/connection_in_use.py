@@ -10,6 +10,7 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -31,8 +32,8 @@ class ConnectionInUse(QObject):
         program.credentials.changed = self.changed
         window.library.unlock_wanted.connect(self.unlock)
         window.notices.unlock_wanted.connect(self.unlock)
-        self._locked = QTimer(self)  # whether it was unlocked elsewhere; a paused job may need it, not new ones
-        self._locked.setInterval(_LOOK_AGAIN)
+        # Whether it was unlocked elsewhere; a paused job may need it, not new ones.
+        self._locked = QTimer(self, interval=_LOOK_AGAIN)
         self._locked.timeout.connect(self._look_again)
 
     def show(self) -> None:
@@ -69,41 +70,41 @@ class ConnectionInUse(QObject):
             self._locked.start()
 
     def _show_known(self) -> bool:
-        chosen, library = self._program.settings.connection, self._window.library
+        chosen, foot = self._program.settings.connection, self._window.library.foot
         saved = {each.id for each in self._program.address_book.saved()}
         if chosen == PRACTICE.id or (chosen not in saved and self._program.ledger.jobs()):
-            library.show_connection(self.tr("Practice service"), self.tr("on this computer, free"), "practice")
+            foot.show_connection(self.tr("Practice service"), self.tr("on this computer, free"), "practice")
             return True
         if chosen not in saved:
-            library.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
+            foot.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
             return True
         if self._program.credentials.state is KeyringState.UNKNOWN:
             title = self._program.address_book.title(chosen)
-            library.show_connection(title, self.tr("Checking the keyring…"), "waiting")
+            foot.show_connection(title, self.tr("Checking the keyring…"), "waiting")
         return False
 
     async def _show_chosen(self) -> None:
         if self._show_known():
             return
-        chosen, library = self._program.settings.connection, self._window.library
+        chosen, foot = self._program.settings.connection, self._window.library.foot
         summaries = await self._program.address_book.summaries(chosen)
         used = next(each for each in summaries if each.id == chosen)
         keyring = self._program.credentials.state
         if used.waits_for_keyring and keyring in _WAITING:
-            library.show_connection(used.title, self.tr("Your keyring is locked"), "locked")
+            foot.show_connection(used.title, self.tr("Your keyring is locked"), "locked")
             return
         if used.waits_for_keyring:
             is_broken = keyring is KeyringState.BROKEN
             words = self.tr("Your keyring cannot be used") if is_broken else self.tr("Your keyring does not answer")
-            library.show_connection(used.title, words, "refused")
+            foot.show_connection(used.title, words, "refused")
             return
         has_failed = self.has_failed()
         state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
         budget = self._program.address_book.budget(chosen)
-        left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)
+        left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=CALL_BUDGET)
         ready = left if budget.left < _SCARCE else self.tr("new jobs are sent there")
         known = self.tr("its last test failed") if has_failed else ready
-        library.show_connection(used.title, known if used.is_ready else said(used.sentence), state)
+        foot.show_connection(used.title, known if used.is_ready else said(used.sentence), state)
 
     async def _resume(self) -> None:
         await self._show()

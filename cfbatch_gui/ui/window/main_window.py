@@ -4,29 +4,25 @@ import asyncio
 import time
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QDateTime, QEvent, QLocale, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QDateTime, QLocale, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
     QGuiApplication,
-    QPainter,
     QPaintEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QMainWindow, QStackedWidget, QWidget
 
-from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.icons import paint_icon
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.memory import Memory
 from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SIDEBAR_WIDTH, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, boxed, column, line, row, scrolled, split
-from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, FileDrag
+from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS, DropOverlay, FileDrag, local_files, take_copy
 from cfbatch_gui.ui.window.application import keep_token
 
 
@@ -121,9 +117,9 @@ class MainWindow(QMainWindow):
         sizes = (SIDEBAR_WIDTH, _SIZE[0] - SIDEBAR_WIDTH)
         self._splitter = split(self.library, right, sizes=sizes, stretched=1)
         self.setCentralWidget(self._splitter)
-        self._overlay = _DropOverlay(right, self.tr("Drop it to start a new job"))
-        self.library.connection_opened.connect(self.connection)
-        self.library.notices_wanted.connect(self.show_notices)
+        self._overlay = DropOverlay(right, self.tr("Drop it to start a new job"))
+        self.library.foot.opened.connect(self.connection)
+        self.library.foot.bell.clicked.connect(self.show_notices)
         self.notices.connection_wanted.connect(self.connection)
         self.notices.changed.connect(lambda: self.library.foot.show_unseen(self.notices.unseen()))
         self._restore()
@@ -180,8 +176,8 @@ class MainWindow(QMainWindow):
         self._right.setMinimumWidth(_SMALLEST[0] - least - 1)  # in a small window the sidebar gives way first
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _files(event):
-            _take_copy(event)
+        if local_files(event.mimeData()):
+            take_copy(event)
             self._overlay.cover()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
@@ -189,9 +185,8 @@ class MainWindow(QMainWindow):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self._overlay.hide()
-        files = _files(event)
-        if files:
-            _take_copy(event)
+        if files := local_files(event.mimeData()):
+            take_copy(event)
             self.files_dropped.emit(files)
 
     def _save_layout(self) -> None:
@@ -205,48 +200,6 @@ class MainWindow(QMainWindow):
         if sidebar := self._memory.get("window/sidebar"):
             self._splitter.restoreState(QByteArray.fromBase64(sidebar.encode()))
             self._splitter.setHandleWidth(1)
-
-
-class _DropOverlay(QWidget):
-    def __init__(self, over: QWidget, text: str) -> None:
-        super().__init__(over)
-        self._over, self._text = over, text
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.hide()
-        over.installEventFilter(self)
-
-    def cover(self) -> None:
-        self.setGeometry(self._over.rect())
-        self.raise_()
-        self.show()
-
-    def eventFilter(self, watched: object, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and self.isVisible():
-            self.setGeometry(self._over.rect())
-        return False
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        back = theme.colour("selection")
-        back.setAlpha(235)
-        painter.setPen(theme.colour("accent"))
-        painter.setBrush(back)
-        painter.drawRoundedRect(self.rect().adjusted(SMALL, SMALL, -SMALL, -SMALL), 10, 10)
-        middle = self.rect().center()
-        paint_icon(painter, QRect(middle.x() - 14, middle.y() - 40, 28, 28), "file-up", "accent")
-        painter.setPen(theme.colour("text"))
-        painter.drawText(self.rect().adjusted(0, 24, 0, 24), Qt.AlignmentFlag.AlignCenter, self._text)
-
-
-def _files(event: QDropEvent) -> list[Path]:
-    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-
-
-def _take_copy(event: QDropEvent) -> None:
-    """Accept a drop as a copy: after a move the source may delete what was dragged."""
-    event.setDropAction(Qt.DropAction.CopyAction)
-    event.accept()
 
 
 def _as_text(state: QByteArray) -> str:

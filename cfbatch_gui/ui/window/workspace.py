@@ -49,7 +49,8 @@ class Workspace:
         window = self.window = MainWindow(memory)
         notices = self._notices = window.notices
         tasks = self._tasks = Tasks(window, notices.show_error)
-        self._announcements = Announcements(program, window, self._open_from_desktop)
+        self._announcements = Announcements(program, window)
+        self._announcements.opened.connect(self._open_from_desktop)
         self._accepted: dict[str, int] = {}  # how many batches of a job the service has accepted
         self._is_closing = False
         self._settle = QTimer(window, singleShot=True)

@@ -10,6 +10,7 @@ import pytest
 
 from cfbatch_gui.core.errors import DiskFull
 from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, AccountCollection
+from cfbatch_gui.core.jobs.poll_schedule import Waits
 from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.workers_ai import collector, transport
@@ -219,8 +220,9 @@ async def test_answers_larger_than_the_disk_are_not_begun(scene: Scene) -> None:
     job = await scene.stored()
     program = scene.computer.program
     sizes = [len(await scene.copy(job.id, number)) for number in (1, 2, 3)]
-    free = int(sum(sizes) * 0.75) + 3 * max(sizes) - 1
-    collection = AccountCollection(program.store, clock=program.clock, free_bytes=lambda folder: free)
+    free = int(sum(sizes) * 0.75) + max(sizes) - 1
+    waits = Waits(program.clock, None)
+    collection = AccountCollection(program.store, waits, clock=program.clock, free_bytes=lambda folder: free)
     await collection.look(program.ledger.job(job.id), is_hurried=True)
     with pytest.raises(DiskFull) as caught:
         await collection.fetch(program.ledger.job(job.id), program.ledger.batch(job.id, 1))

@@ -1,7 +1,6 @@
 """Batches are handed over once, and their answers come back from the account as from the service."""
 
 import asyncio
-import gzip
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -13,8 +12,7 @@ import pytest
 from cfbatch_gui.core.errors import Unreachable, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE
-from cfbatch_gui.core.jobs.account.handing_over import order_of
+from cfbatch_gui.core.jobs.account.collection import NO_ROOM_SENTENCE, order_of
 from cfbatch_gui.core.jobs.account.shards import account_progress
 from cfbatch_gui.core.jobs.account.taking_over import AccountJob
 from cfbatch_gui.core.jobs.states import Job, JobState
@@ -60,23 +58,6 @@ async def test_a_job_comes_back_from_the_account_bit_for_bit(
     assert [shard async for shard in computer.collector.shards() if shard.job == collected.id] == []
 
 
-async def test_the_program_may_be_gone_while_the_account_collects(
-    account: Account, new_computer: NewComputer, rankings_file: Path
-) -> None:
-    computer = await new_computer()
-    job = computer.draft(rankings_file, Kind.RANK)
-    with account.clock.held():
-        await computer.program.actions.send(job.id)
-        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
-        await computer.stop()
-    await computer.start()
-    done = await computer.program.runner.wait(job.id)
-    assert done.state is JobState.DONE
-    reply = gzip.decompress(computer.program.folder(job.id).reply(1).read_bytes())
-    assert reply.startswith(b'{"responses"')
-    assert not list((computer.program.folder(job.id).path / "replies").glob("*.part"))
-
-
 async def at_the_service(computer: Computer, path: Path) -> Job:
     """A job that the service has all of, and the account nothing; paused."""
     await computer.change_connection(collects=False)
@@ -86,36 +67,24 @@ async def at_the_service(computer: Computer, path: Path) -> Job:
     return await computer.program.runner.pause(job.id)
 
 
-async def test_a_ledger_that_does_not_know_what_was_handed_over_learns_it(
-    account: Account, new_computer: NewComputer, texts_file: Path
+@pytest.mark.parametrize("is_ours", [True, False])
+async def test_a_name_that_the_account_knows_is_learned_or_left_to_others(
+    account: Account, new_computer: NewComputer, texts_file: Path, is_ours: bool
 ) -> None:
-    """So it is after the ledger was lost, and put together again from the job's folder."""
+    """A ledger that was lost and put together again from the folder does not know what was handed over."""
     computer = await new_computer()
     connection = computer.program.address_book.connection(computer.connection_id)
     with account.clock.held():
         job = await at_the_service(computer, texts_file)
-        await computer.collector.hand_over(job.id, 1, order_of(job, job.batches[1:2], connection), b"a layout")
+        known = job.batches[1]
+        if not is_ours:
+            known = replace(known, request_id="00000000-0000-4000-8000-000000000001")
+        await computer.collector.hand_over(job.id, 1, order_of(job, [known], connection), b"a layout")
         await computer.program.actions.collect_in_account(job.id)
         await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
     done = await computer.program.runner.wait(job.id)
     assert done.state is JobState.DONE
-    assert [batch.shard for batch in done.batches] == [2, 1, 2]
-
-
-async def test_a_name_that_is_taken_by_other_batches_is_left_to_them(
-    account: Account, new_computer: NewComputer, texts_file: Path
-) -> None:
-    computer = await new_computer()
-    connection = computer.program.address_book.connection(computer.connection_id)
-    with account.clock.held():
-        job = await at_the_service(computer, texts_file)
-        other = replace(job.batches[0], request_id="00000000-0000-4000-8000-000000000001")
-        await computer.collector.hand_over(job.id, 1, order_of(job, [other], connection), b"a layout")
-        await computer.program.actions.collect_in_account(job.id)
-        await computer.until(lambda job: account_progress(job).lid_may_close, job.id)
-    done = await computer.program.runner.wait(job.id)
-    assert done.state is JobState.DONE
-    assert [batch.shard for batch in done.batches] == [2, 2, 2]
+    assert [batch.shard for batch in done.batches] == [2, 1 if is_ours else 2, 2]
 
 
 @pytest.fixture
@@ -135,39 +104,29 @@ async def handed_over(account: Account, computer: Computer, path: Path) -> Job:
         return await computer.program.runner.pause(job.id)
 
 
+@pytest.mark.parametrize("patience", [None, 2])
 async def test_an_account_that_cannot_be_reached_is_said_until_it_can(
-    account: Account, new_computer: NewComputer, texts_file: Path, closed_address: str
+    account: Account, new_computer: NewComputer, texts_file: Path, closed_address: str, patience: int | None
 ) -> None:
     computer = await new_computer()
     job = await handed_over(account, computer, texts_file)
     await computer.change_connection(url=closed_address)
     await computer.stop()  # it may have looked at the account before it was paused
-    await computer.start()
+    await computer.start(patience=patience)
     await computer.program.runner.carry_on(job.id)
-    failing = await computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
-    assert failing.state is JobState.WORKING
-    assert not computer.program.runner.account.has_looked(failing)
+    if patience is None:
+        failing = await computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
+        assert failing.state is JobState.WORKING
+        assert not computer.program.runner.account.has_looked(failing)
+    else:
+        assert (await computer.program.runner.wait(job.id)).state is JobState.PAUSED
+        assert isinstance(computer.program.runner.pause_error(job.id), Unreachable)
     await computer.change_connection(url=account.address)
+    if patience is not None:
+        await computer.program.runner.carry_on(job.id)
     done = await computer.program.runner.wait(job.id)
     assert (done.state, done.error, done.account_problem) == (JobState.DONE, "", "")
-
-
-async def test_a_program_at_the_end_of_its_patience_pauses_the_job_when_it_does_not_reach_the_account(
-    account: Account, new_computer: NewComputer, texts_file: Path, closed_address: str
-) -> None:
-    computer = await new_computer()
-    job = await handed_over(account, computer, texts_file)
-    await computer.change_connection(url=closed_address)
-    await computer.stop()
-    await computer.start(patience=2)
-    await computer.program.runner.carry_on(job.id)
-    paused = await computer.program.runner.wait(job.id)
-    assert paused.state is JobState.PAUSED
-    assert isinstance(computer.program.runner.pause_error(job.id), Unreachable)
-    await computer.change_connection(url=account.address)
-    await computer.program.runner.carry_on(job.id)
-    done = await computer.program.runner.wait(job.id)
-    assert (done.state, {batch.shard for batch in done.batches}) == (JobState.DONE, {1})
+    assert {batch.shard for batch in done.batches} == {1}
 
 
 async def test_a_look_that_is_under_way_does_not_undo_what_the_user_decides_meanwhile(scene: Scene) -> None:
@@ -201,27 +160,18 @@ async def computer(new_computer: NewComputer, plain_door: str) -> Computer:
     return made
 
 
-async def test_its_jobs_are_asked_for_directly(computer: Computer, texts_file: Path) -> None:
-    job = computer.draft(texts_file, Kind.EMBED)
-    await computer.program.actions.send(job.id)
-    done = await computer.program.runner.wait(job.id)
-    assert (done.state, done.account_problem) == (JobState.DONE, NO_ROOM_SENTENCE)
-    assert not any(batch.handed_over_at for batch in done.batches)
-
-
-async def test_it_keeps_no_jobs(computer: Computer) -> None:
+async def test_a_worker_without_the_room_asks_directly_and_keeps_no_jobs(computer: Computer, texts_file: Path) -> None:
     jobs, gone = computer.program.account_jobs, AccountJob("abcdefgh", "n", Kind.EMBED, "m", 1, (1,), 0.0, False)
-    for call in (jobs.listed(computer.connection_id), jobs.remove(computer.connection_id, gone)):
+    calls = jobs.listed(computer.connection_id), jobs.remove(computer.connection_id, gone)
+    for call in (*calls, jobs.take_over(computer.connection_id, gone)):
         with pytest.raises(UsageError, match="no collecting room"):
             await call
-    with pytest.raises(UsageError, match="no collecting room"):
-        await jobs.take_over(computer.connection_id, gone)
-    assert computer.program.ledger.jobs() == ()
-
-
-async def test_neither_does_the_practice_service(computer: Computer) -> None:
     with pytest.raises(UsageError, match="not a Worker"):
-        await computer.program.account_jobs.listed(PRACTICE.id)
+        await jobs.listed(PRACTICE.id)
+    assert computer.program.ledger.jobs() == ()
+    done = await sent(computer, texts_file)
+    assert (done.state, done.account_problem) == (JobState.DONE, NO_ROOM_SENTENCE)
+    assert not any(batch.handed_over_at for batch in done.batches)
 
 
 async def test_the_saved_worker_collects_with_the_secret_of_the_guide(

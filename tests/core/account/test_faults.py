@@ -29,6 +29,7 @@ ONCE = {
     "the hand-over arrives and its answer is lost": Rule("hand over", lost_after),
     "a page in place of the hand-over's answer": Rule("hand over", page),
     "the hand-over exceeds its computing time": Rule("hand over", EXCEEDED_CPU, times=2),
+    "this computer is offline for longer than five tries": Rule("hand over", lost_before, times=6),
     "the shard is just being removed": Rule("hand over", refuses(409, 10409)),
     "the status is lost": Rule("status", lost_after, times=2),
     "the status names a batch twice": Rule(
@@ -63,7 +64,7 @@ def without_second(body: bytes) -> bytes:
 
 FOR_GOOD = {
     "the layout is too large for the Worker": Given((Rule("layout", refuses(413, 3006), times=0),), NOT_HANDED_OVER),
-    "the hand-over fails five times": Given((Rule("hand over", lost_after, times=5),), NOT_HANDED_OVER),
+    "the hand-over fails five times": Given((Rule("hand over", refuses(502, 0), times=5),), NOT_HANDED_OVER),
     "the Worker has no collecting room": Given(
         (Rule("layout", NO_ROOM, times=0), Rule("forget", NO_ROOM, times=0)), NO_ROOM_SENTENCE
     ),

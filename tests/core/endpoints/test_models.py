@@ -15,7 +15,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS
 from cfbatch_gui.core.workers_ai.catalogue import price as price_of
-from cfbatch_gui.core.workers_ai.model_listing import read_models
+from cfbatch_gui.core.workers_ai.model_listing import read_entries, read_models
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN, Endpoints
 from tests.support import faults
 from tests.support.faults import Fault
@@ -71,8 +71,9 @@ def reply(models: object) -> Fault:
 
 
 def test_each_fact_is_read_in_whatever_form_it_comes() -> None:
-    models, count = read_models(msgspec.Raw(json.dumps(LIVE).encode()))
-    assert count == 6 and [model.name for model in models] == [MODEL, "@cf/new/embedder", "@cf/odd/embedder"]
+    entries = read_entries(msgspec.Raw(json.dumps(LIVE).encode()))
+    models = read_models(entries)
+    assert len(entries) == 6 and [model.name for model in models] == [MODEL, "@cf/new/embedder", "@cf/odd/embedder"]
     known, new, odd = models
     assert known.can_rank and known.neurons_per_million == 1_075 and known.padded_tokens == 60_000 and known.batch
     assert (new.max_tokens, new.padded_tokens, new.dimension, new.batch) == (4_096, 8_192, 2_560, False)
@@ -125,5 +126,5 @@ def test_no_value_of_a_property_breaks_the_list(value: object) -> None:
         said = json.dumps([entry(MODEL, async_queue=value, price=value, output_dimensions=value)], allow_nan=False)
     except ValueError:
         return
-    ((metadata,), _) = read_models(msgspec.Raw(said.encode()))
+    (metadata,) = read_models(read_entries(msgspec.Raw(said.encode())))
     assert metadata.name == MODEL and metadata.dimension > 0

@@ -1,7 +1,4 @@
-"""Protocol coverage: each of Cloudflare's pages, each form of request and answer, over each kind of connection.
-
-`make test ARGS="tests/core/endpoints --write-docs"` writes docs/protocol-coverage.md anew.
-"""
+"""Each of Cloudflare's pages, each form of request and answer, over each kind of connection."""
 
 import json
 import re
@@ -25,16 +22,6 @@ from tests.parsed_requests import parse_requests
 
 MODEL = "@cf/baai/bge-m3"
 SEEDS = Path(__file__).parents[2] / "data" / "seeds"
-PAGE = Path(__file__).parents[3] / "docs" / "protocol-coverage.md"
-INTRODUCTION = """# Protocol coverage
-
-Every page of Cloudflare's on batches, and every form of request and answer, through every connection, over a socket
-(the practice service also as the program has it, without one). A cell is the name of its test in
-`tests/core/endpoints/test_table.py`, without `test_`. `tests/worker` runs the Worker itself in Cloudflare's own
-runtime, and `tests/core/endpoints/test_sdk.py` lets Cloudflare's Python client talk to the practice service.
-
-`make test ARGS="tests/core/endpoints --write-docs"` writes this page; `make test` fails when it is stale.
-"""
 CONNECTIONS = ("Cloudflare", "Worker", "AI Gateway", "AI Gateway, by header", "Practice")
 STORIES = (
     "This is a story about an orange cloud",
@@ -70,12 +57,6 @@ FORMS = {
 }
 WAYS = ("in a batch", "at once")
 STATES = ("queued", "running", "an unknown id (5504)")
-
-CONNECTION_IDS = ("cf", "worker", "gw", "gwh", "practice")
-PAGE_IDS = ("rest25", "rest26", "binding25", "binding26", "model")
-FORM_IDS = ("scores", "contexts", "one", "several")
-WAY_IDS = ("batch", "now")
-STATE_IDS = ("queued", "running", "gone")
 
 
 def connection_of(endpoints: Endpoints, name: str) -> Connection:
@@ -136,8 +117,8 @@ async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:
     return list(match(finished, requests))
 
 
-@pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)
-@pytest.mark.parametrize("page", PAGES, ids=PAGE_IDS)
+@pytest.mark.parametrize("connection", CONNECTIONS)
+@pytest.mark.parametrize("page", PAGES)
 async def test_page(endpoints: Endpoints, page: str, connection: str) -> None:
     async for client in through(endpoints, connection):
         (result,) = await answered(client, PAGES[page], "at once" if page == "bge-m3" else "in a batch")
@@ -147,9 +128,9 @@ async def test_page(endpoints: Endpoints, page: str, connection: str) -> None:
             assert isinstance(result, Scored) and result.scores.argmax() == 0
 
 
-@pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)
-@pytest.mark.parametrize("way", WAYS, ids=WAY_IDS)
-@pytest.mark.parametrize("form", FORMS, ids=FORM_IDS)
+@pytest.mark.parametrize("connection", CONNECTIONS)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("form", FORMS)
 async def test_form(endpoints: Endpoints, form: str, way: str, connection: str) -> None:
     element = encode_request(parse_requests(json.dumps(FORMS[form]).encode())[0])
     async for client in through(endpoints, connection):
@@ -160,8 +141,8 @@ async def test_form(endpoints: Endpoints, form: str, way: str, connection: str) 
             assert isinstance(result, Embedded) and result.vectors.shape[0] == (1 if form.startswith("one") else 3)
 
 
-@pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)
-@pytest.mark.parametrize("state", STATES, ids=STATE_IDS)
+@pytest.mark.parametrize("connection", CONNECTIONS)
+@pytest.mark.parametrize("state", STATES)
 async def test_state(tmp_path: Path, state: str, connection: str) -> None:
     queued, running = (9e9 if state == each else 0.0 for each in ("queued", "running"))
     behind = service(tmp_path, seconds_queued=queued, seconds_running=running)
@@ -186,30 +167,3 @@ async def test_state(tmp_path: Path, state: str, connection: str) -> None:
 def test_the_bodies_are_the_pages_own(page: str, line: str) -> None:
     found = re.search(r"'(\{.*\})'", (SEEDS / line).read_text("utf-8"), re.DOTALL)
     assert found is not None and json.loads(found[1]) == json.loads(PAGES[page])
-
-
-def table() -> list[str]:
-    rows = [
-        *(("page", title, f"{key}") for title, key in zip(PAGES, PAGE_IDS, strict=True)),
-        *(
-            ("form", f"{title}, {way}", f"{key}-{way_id}")
-            for title, key in zip(FORMS, FORM_IDS, strict=True)
-            for way, way_id in zip(WAYS, WAY_IDS, strict=True)
-        ),
-        *(("state", title, key) for title, key in zip(STATES, STATE_IDS, strict=True)),
-    ]
-    lines = [f"| | {' | '.join(CONNECTIONS)} |", f"|---|{'---|' * len(CONNECTIONS)}"]
-    for test, title, key in rows:
-        cells = " | ".join(f"`{test}[{key}-{connection}]`" for connection in CONNECTION_IDS)
-        lines.append(f"| {title} | {cells} |")
-    return lines
-
-
-def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
-    page = "\n".join([INTRODUCTION, *table(), ""])
-    if request.config.getoption("--write-docs"):
-        PAGE.write_text(page, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == page
-    ran = {item.name.removeprefix("test_") for item in request.session.items}
-    named = set(re.findall(r"`(\w+\[[\w-]+\])`", page))
-    assert len(named) == 5 * (5 + 4 * 2 + 3) and (named <= ran or len(request.session.items) < len(named))

@@ -38,7 +38,7 @@ from tests.bodies import body_of
 from tests.core.faults.conftest import FaultBench, Open, TinyModel, wrong_results
 from tests.support import faults
 from tests.support.faults import Fault
-from tests.support.mutations import OF_BATCHES, mutate, of_another_job
+from tests.support.mutations import of_another_job
 from tests.thorough import tries
 
 MODEL = "@cf/baai/bge-m3"
@@ -48,17 +48,6 @@ ODD_VALUES: list[Any] = [
 ]
 FOREIGN = '{"result":{"request_id":"another","responses":[]},"success":true,"errors":[],"messages":[]}'
 DONE, FAILED = BatchState.DONE, BatchState.FAILED
-
-# Changes after which the results are right all the same, those after which the rest of a batch is, those that can only
-# be made to scores or to vectors, and those that the watcher has to notice. After all others the batch is put aside.
-HARMLESS = {
-    *("ids_missing", "references_null", "result_nested", "results_without_id", "no_usage", "strange_usage"),
-    *("no_envelope", "no_request_id"),
-}
-IN_PART = {"error_string", "error_object", "error_missing"}
-OF_SCORES = {"context_id_twice", "context_id_unknown"}
-OF_VECTORS = {"wrong_dimension", "zero_vector", "wrong_shape", "mixed_pooling"}
-WATCHED = {"not_successful", "unknown_status", "success_as_string", "errors_as_string"}
 
 
 @dataclass(frozen=True)
@@ -205,19 +194,6 @@ def test_a_spoilt_answer_is_put_aside_or_changes_nothing(sent: Sent, folder: Job
 def test_the_true_answer_is_stored_whole(sent: Sent, folder: JobFolder) -> None:
     assert collected(sent, json.dumps(sent.answer).encode(), folder) == ""
     assert states(folder) == {"done"} and wrong_results(folder) == []
-
-
-@pytest.mark.parametrize("how", sorted(OF_BATCHES - WATCHED))
-def test_an_answer_with_one_thing_wrong(sent: Sent, folder: JobFolder, how: str) -> None:
-    frame = {"result": {"request_id": "request", **sent.answer}, "success": True, "errors": [], "messages": []}
-    raw = mutate(json.dumps(frame).encode(), how)
-    reason = collected(sent, raw, folder)
-    assert wrong_results(folder) == [] and folder.read_reply(1) == raw
-    is_untouched = how in (OF_SCORES if sent.kind is Kind.EMBED else OF_VECTORS)
-    if how in HARMLESS | IN_PART or is_untouched:
-        assert reason == "" and states(folder) == ({"done", "failed"} if how in IN_PART else {"done"})
-    else:
-        assert reason.endswith(".") and states(folder) == {"waiting"}
 
 
 def test_the_answer_of_another_job_is_put_aside(sent: Sent, folder: JobFolder) -> None:

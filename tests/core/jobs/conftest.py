@@ -106,7 +106,10 @@ class Bench:
             clock=self.clock,
         )
         self.store.holds_back = self.opened.doubt is not None
-        self.runner = Runner(self.store, clock=self.clock, sleep=self.clock.sleep, patience=3)
+        self.start_runner(patience=3)
+
+    def start_runner(self, *, patience: int | None) -> None:
+        self.runner = Runner(self.store, clock=self.clock, sleep=self.clock.sleep, patience=patience)
         self.actions = JobActions(self.store, self.runner, clock=self.clock, earlier=self.earlier)
 
     def service_of(self, job: Job) -> str:

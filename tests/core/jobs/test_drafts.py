@@ -81,8 +81,10 @@ async def test_the_first_queries_are_tried_on_their_own(bench: Bench, write: Wri
 
 async def test_a_copy_of_a_finished_job_is_a_clean_draft(bench: Bench, write: Write) -> None:
     done = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    bench.ledger.change(done.id, lambda job: replace(job, account_problem="It has stopped.", account_cleared_at=1.0))
     copy = bench.drafts.duplicate(done.id, "again")
     assert copy.state is JobState.DRAFT and copy.batches == () and copy.sent_at == 0
+    assert (copy.account_problem, copy.account_cleared_at) == ("", 0.0)
     assert [score for _, score in scores(bench, copy.id)] == [None] * 3
     assert (await bench.run(copy)).state is JobState.DONE
     assert scores(bench, copy.id) == scores(bench, done.id)

@@ -119,8 +119,34 @@ async def test_an_adopted_answer_that_comes_later_must_prove_whose_it_is(bench: 
     bench.faulty.follow(waiting, faults.mutate(on="poll", times=0, how="references_null"))
     await bench.actions.adopt(job.id, 1, known.request_id)
     done = await bench.runner.wait(job.id)
-    assert done.batches[0].state is BatchState.FAILED and "carries no references" in done.batches[0].error
+    assert done.batches[0].state is BatchState.OUTCOME_UNKNOWN and not done.batches[0].request_id
     assert [score for _, score in scores(bench, job.id)] == [None, None, None]
+
+
+@pytest.mark.parametrize("is_ledger_lost", [False, True])
+async def test_a_wrong_id_is_given_up_when_its_answer_is_refused(
+    bench: Bench, write: Write, is_ledger_lost: bool
+) -> None:
+    """A slip: the id of another batch in doubt, while the service still says "queued"."""
+    job, other = await unknown(bench, write), await unknown(bench, write)
+    right, wrong = (each.request_id for each in accepted(bench.service_folder))
+    bench.faulty.follow(faults.any_reply(on="poll", body='{"result":{"status":"queued"},"success":true,"errors":[]}'))
+    await bench.actions.adopt(job.id, 1, wrong)
+    with pytest.raises(UsageError):
+        await bench.actions.adopt(other.id, 1, wrong)  # for as long as nobody knows better
+    for _ in range(1 + is_ledger_lost):
+        if is_ledger_lost:
+            await bench.stop()
+            bench.paths.ledger.unlink()
+            bench.start()
+            await bench.runner.carry_on(job.id)
+        refused = await bench.runner.wait(job.id)
+        assert refused.state is JobState.OUTCOME_UNKNOWN and not refused.batches[0].request_id
+    for each, request_id in ((job, right), (other, wrong)):
+        await bench.actions.adopt(each.id, 1, request_id)
+        assert (await bench.runner.wait(each.id)).state is JobState.DONE
+        assert scores(bench, each.id)[0][0] == "This is a story about an orange cloud"
+    assert len(bench.faulty.submits) == 2
 
 
 async def test_it_is_sent_again_on_the_users_word(bench: Bench, write: Write) -> None:

@@ -13,7 +13,6 @@ from cfbatch_gui.core.job_folder.checksums import ResultsDamaged
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.job_check import Damage, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.run.attaching import name_texts
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.verifying import check_last_written, complete_results, verify_job
 from cfbatch_gui.core.results.embeddings import Embeddings
@@ -167,11 +166,10 @@ async def test_a_text_that_is_not_what_was_sent_is_named_and_its_results_are_lef
 async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench, write: Write) -> None:
     sent, _ = await done(bench, write, Kind.RANK)
     bench.drafts.delete(sent.id)
-    draft = bench.drafts.create(Kind.RANK, "elsewhere", sent.model, "cloudflare")
-    folder = bench.store.folder(draft.id)
-    name_texts(folder)
-    await bench.actions.attach(draft.id, sent.batches[0].request_id)
-    job = await bench.runner.wait(draft.id)
+    names = {"usual_model": sent.model, "name": "elsewhere"}
+    pasted = sent.batches[0].request_id
+    added = await bench.actions.attach(bench.drafts, "cloudflare", pasted, **names, inputs=None)
+    folder, job = bench.store.folder(added.id), await bench.runner.wait(added.id)
     assert job.state is JobState.DONE and verify_job(folder, job).is_whole
     right = results(folder)
     with folder.open() as database:

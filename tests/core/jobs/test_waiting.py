@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.poll_schedule import LONGEST, age_of, backed_off, interval, sleep_until
+from cfbatch_gui.core.jobs.plan import requests
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, age_of, backed_off, interval, sleep_until
 from cfbatch_gui.core.jobs.states import JobState
 from tests.core.jobs.conftest import Bench, Clock
 from tests.core.jobs.test_runner import CLOUDS
 from tests.support import faults
+from tests.support.faults import Fault
 
 
 @given(st.floats(0, 1e7), st.floats(0.1, 60))
@@ -31,7 +33,37 @@ def test_the_interval_grows_also_behind_a_clock_that_was_set_back(checks: int, f
 
 @given(st.integers(1, 100), st.floats(0.1, 60))
 def test_backing_off_is_bounded(failures: int, first: float) -> None:
-    assert first <= backed_off(failures, first) <= first + LONGEST
+    assert first <= backed_off(failures, first) <= LONGEST_FAULT
+
+
+OUTAGES: dict[str, Fault | None] = {
+    "offline": None,
+    "a fault of the service": faults.refusal(on="poll", times=0, status=503),
+    "a page of something on the way": faults.page(on="poll", times=0, status=502),
+}
+
+
+@pytest.mark.parametrize("outage", OUTAGES.values(), ids=OUTAGES)
+async def test_an_outage_is_waited_out_by_one_for_all_and_over_within_a_minute(
+    bench: Bench, write: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch, outage: Fault | None
+) -> None:
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 2)
+    bench.start_runner(patience=None)
+    job = bench.draft(write("texts.txt", "".join(f"text {n}\n" for n in range(24))), Kind.EMBED)
+    await bench.actions.send(job.id)
+    while not all(batch.request_id for batch in bench.store.job(job.id).batches):
+        await asyncio.sleep(0)
+    began, asked = bench.clock.now, len(bench.faulty.arrivals)
+    bench.faulty.shut() if outage is None else bench.faulty.follow(outage)
+    while bench.clock.now < began + 3_600:
+        await asyncio.sleep(0)
+    during, back = len(bench.faulty.arrivals), bench.clock.now
+    bench.faulty.open() if outage is None else bench.faulty.follow()
+    done = await bench.runner.wait(job.id)
+    assert (done.state, len(done.batches), done.error) == (JobState.DONE, 12, "")
+    assert during - asked < 300, "a dozen batches do not ask a dozen times"
+    assert max(arrival.at for arrival in bench.faulty.arrivals[during:]) <= back + 2 * LONGEST_FAULT
+    assert bench.faulty.arrivals[during].at <= back + LONGEST_FAULT
 
 
 async def test_sleeping_follows_the_wall_clock(clock: Clock) -> None:

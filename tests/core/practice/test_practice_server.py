@@ -27,14 +27,6 @@ ROOT = Path(__file__).parents[3]
 SEEDS = ROOT / "tests" / "data" / "seeds"
 ADDRESS = f"/accounts/{'c' * 32}/ai/run/@cf/baai/bge-m3?queueRequest=true"
 STORIES = {0: "orange cloud", 1: "llama", 2: "hugging emoji"}
-COMMAND = """
-import argparse, sys
-from pathlib import Path
-from cfbatch_gui.cli import practice
-parser = argparse.ArgumentParser()
-practice.add_arguments(parser, parents=[])
-sys.exit(practice.run(parser.parse_args(sys.argv[2:]), Path(sys.argv[1])))
-"""
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 
 
@@ -110,7 +102,18 @@ def test_the_page_of_the_model(server: PracticeServer) -> None:
 @contextmanager
 def command(folder: Path, *options: str, token: str = "") -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", COMMAND, str(folder), "serve", *options],
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-m",
+            "cfbatch_gui.cli.main",
+            "practice",
+            "serve",
+            "--data-dir",
+            str(folder),
+            *options,
+        ],
         cwd=ROOT,
         env={**os.environ, "CFBATCH_PRACTICE_TOKEN": token},
         stdout=subprocess.PIPE,

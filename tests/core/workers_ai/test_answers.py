@@ -48,10 +48,20 @@ def element(index: int, wanted: Expected) -> dict[str, Any]:
     return {"id": index, "result": result, "success": True, "external_reference": wanted.reference}
 
 
-def run(elements: list[Any], expected: list[Expected], dimension: int | None = None) -> list[Matched]:
-    finished = read_answer(json.dumps({"responses": elements}).encode())
+def done(data: bytes) -> Finished:
+    finished = read_answer(data)
     assert isinstance(finished, Finished)
-    return list(match(finished, expected, dimension=dimension))
+    return finished
+
+
+def run(elements: list[Any], expected: list[Expected], dimension: int | None = None, **options: bool) -> list[Matched]:
+    finished = done(json.dumps({"responses": elements}, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return list(match(finished, expected, dimension=dimension, **options))
+
+
+def vectors_of(matched: Matched) -> Any:
+    assert isinstance(matched, Embedded)
+    return matched.vectors
 
 
 def plain(results: list[Matched]) -> list[Any]:
@@ -93,9 +103,6 @@ def test_the_order_of_arrival_means_nothing(expected: list[Expected], random: An
         elif marks == "reference" or (marks == "either" and random.random() < 0.5):
             del one["id"]
     assert plain(run(elements, expected)) == right(expected)
-
-
-# Values that `spoil` puts in place of others.
 
 
 TWO = [Expected("a", "embeddings", 1), Expected("b", "embeddings", 1)]
@@ -183,8 +190,7 @@ def test_the_dimension_of_earlier_batches_binds() -> None:
 
 
 def test_nothing_is_handed_on_when_a_later_element_is_known_to_be_wrong() -> None:
-    finished = read_answer(json.dumps({"responses": two({"id": 0}, {"id": 1, "result": {"data": []}})}).encode())
-    assert isinstance(finished, Finished)
+    finished = done(json.dumps({"responses": two({"id": 0}, {"id": 1, "result": {"data": []}})}).encode())
     with pytest.raises(ReplyError):
         next(match(finished, TWO))
 
@@ -194,8 +200,7 @@ def test_float32_comes_back_bit_for_bit(numbers: list[float]) -> None:
     if not any(numbers):
         return
     [only] = run([{"id": 0, "result": {"data": [numbers]}}], [Expected("", "embeddings", 1)])
-    assert isinstance(only, Embedded)
-    assert only.vectors.tobytes() == np.array([numbers], dtype=np.float32).tobytes()
+    assert vectors_of(only).tobytes() == np.array([numbers], dtype=np.float32).tobytes()
 
 
 VECTORS = [[0.5, -1, 0.25], [0, 1e-05, 3.0]]
@@ -203,14 +208,16 @@ SCORES = [{"id": 1, "score": 0.5}, {"id": 0, "score": 1}]
 FRAME = {"success": True, "errors": [], "messages": []}
 
 
+def framed_as(body: Any, *, framed: bool = True) -> bytes:
+    return json.dumps({"result": body, **FRAME} if framed else body).encode()
+
+
 def answer(body: Any, *, framed: bool = True) -> Answer:
-    return read_answer(json.dumps({"result": body, **FRAME} if framed else body).encode())
+    return read_answer(framed_as(body, framed=framed))
 
 
 def matched(element: Any, kind: Any = "embeddings", key: str = "responses") -> Matched:
-    finished = answer({key: [{"external_reference": "r", **element}]})
-    assert isinstance(finished, Finished)
-    [only] = match(finished, [Expected("r", kind, 2)])
+    [only] = match(done(framed_as({key: [{"external_reference": "r", **element}]})), [Expected("r", kind, 2)])
     return only
 
 
@@ -234,10 +241,8 @@ def test_queued_waiting_and_done_are_told_apart(framed: bool) -> None:
 def test_done_is_a_list_of_elements_whatever_else_is_there(key: str, framed: bool) -> None:
     other = "results" if key == "responses" else "responses"
     body = {key: [{"id": 0, "result": {}}], other: None, "status": "complete", "request_id": "a", "new": {"a": 1}}
-    finished = answer(body, framed=framed)
-    assert isinstance(finished, Finished)
-    assert len(finished.elements) == 1
-    assert isinstance(answer({**body, other: []}, framed=framed), Finished)
+    assert len(done(framed_as(body, framed=framed)).elements) == 1
+    assert len(done(framed_as({**body, other: []}, framed=framed)).elements) == 1
 
 
 @pytest.mark.parametrize(
@@ -251,9 +256,7 @@ def test_done_is_a_list_of_elements_whatever_else_is_there(key: str, framed: boo
     ],
 )
 def test_usage_is_read_leniently(usage: Any, read: Usage | None) -> None:
-    finished = answer({"responses": [], "usage": usage})
-    assert isinstance(finished, Finished)
-    assert finished.usage == read
+    assert done(framed_as({"responses": [], "usage": usage})).usage == read
 
 
 @pytest.mark.parametrize(
@@ -309,11 +312,9 @@ def test_vectors_stand_under_two_keys_and_at_two_depths(result: Any, key: str) -
 
 def test_vectors_may_be_laid_out_over_many_lines() -> None:
     body = {"responses": [{"id": 0, "result": {"data": VECTORS}}]}
-    finished = read_answer(json.dumps(body, indent="\t").replace("\n", "\r\n").encode())
-    assert isinstance(finished, Finished)
+    finished = done(json.dumps(body, indent="\t").replace("\n", "\r\n").encode())
     [only] = match(finished, [Expected("r", "embeddings", 2)])
-    assert isinstance(only, Embedded)
-    assert np.array_equal(only.vectors, np.array(VECTORS, dtype=np.float32))
+    assert np.array_equal(vectors_of(only), np.array(VECTORS, dtype=np.float32))
 
 
 @pytest.mark.parametrize(
@@ -329,19 +330,14 @@ def test_vectors_may_be_laid_out_over_many_lines() -> None:
 )
 def test_a_failed_element_keeps_its_words(element: Any, words: str) -> None:
     data = json.dumps({"responses": [{"id": 0, **element}]}, ensure_ascii=False, separators=(",", ":")).encode()
-    finished = read_answer(data)
-    assert isinstance(finished, Finished)
-    assert list(match(finished, [Expected("r", "embeddings", 2)])) == [Refused(0, words)]
+    assert list(match(done(data), [Expected("r", "embeddings", 2)])) == [Refused(0, words)]
 
 
 def test_a_number_is_the_nearest_float32() -> None:
     written = ["0.1", "16777217", "-0.023254394531250001", "1e-45", "3.4028234e38", "0.73974609375", "-0.0", "1E-3"]
     data = f'{{"responses":[{{"id":0,"result":{{"data":[[{",".join(written)}]]}}}}]}}'.encode()
-    finished = read_answer(data)
-    assert isinstance(finished, Finished)
-    [only] = match(finished, [Expected("", "embeddings", 1)])
-    assert isinstance(only, Embedded)
-    assert only.vectors.tobytes() == np.array([[float(number) for number in written]], dtype=np.float32).tobytes()
+    [only] = match(done(data), [Expected("", "embeddings", 1)])
+    assert vectors_of(only).tobytes() == np.array([[float(number) for number in written]], dtype=np.float32).tobytes()
 
 
 def some(*references: str | None, failed: int | None = None) -> list[Any]:
@@ -369,10 +365,8 @@ OURS = [Expected("a", "scores", 2), Expected("b", "scores", 2)]
     ],
 )
 def test_results_without_the_reference_that_others_have_are_not_taken(elements: list[Any], required: bool) -> None:
-    finished = read_answer(json.dumps({"responses": elements}).encode())
-    assert isinstance(finished, Finished)
-    with pytest.raises(ForeignReply, match="lacks the references"):
-        list(match(finished, OURS, references_required=required))
+    with pytest.raises(ForeignReply):
+        run(elements, OURS, references_required=required)
 
 
 @pytest.mark.parametrize(
@@ -380,9 +374,7 @@ def test_results_without_the_reference_that_others_have_are_not_taken(elements: 
     [(some(None, None), False), (some("a", "b"), True), (some("a", None, failed=1), True)],
 )
 def test_references_are_not_asked_of_a_request_that_failed(elements: list[Any], required: bool) -> None:
-    finished = read_answer(json.dumps({"responses": elements}).encode())
-    assert isinstance(finished, Finished)
-    assert len(list(match(finished, OURS, references_required=required))) == 2
+    assert len(run(elements, OURS, references_required=required)) == 2
 
 
 def test_a_synchronous_answer_never_has_references() -> None:
@@ -402,17 +394,14 @@ def test_the_answer_to_a_batch_is_none_to_a_single_request(name: str) -> None:
 @pytest.mark.parametrize("score", ["1e308", "-1e308", "1000.5", "-1001"])
 def test_a_score_that_no_model_gives_is_refused(score: str) -> None:
     text = f'{{"responses":[{{"id":0,"result":{{"response":[{{"id":0,"score":{score}}}]}}}}]}}'
-    finished = read_answer(text.encode())
-    assert isinstance(finished, Finished)
     with pytest.raises(ReplyError, match="out of bounds"):
-        list(match(finished, [Expected("a", "scores", 1)]))
+        list(match(done(text.encode()), [Expected("a", "scores", 1)]))
 
 
 @pytest.mark.parametrize("usage", ["1e400", '{"total_tokens":1e400}', '"many"', "[1]", '{"total_tokens":"\\ud800"}'])
 def test_a_usage_that_is_none_spoils_no_result(usage: str) -> None:
     text = f'{{"responses":[{{"id":0,"result":{{"response":[{{"id":0,"score":0.5}}]}}}}],"usage":{usage}}}'
-    finished = read_answer(text.encode())
-    assert isinstance(finished, Finished)
+    finished = done(text.encode())
     assert finished.usage is None
     assert len(list(match(finished, [Expected("a", "scores", 1)]))) == 1
 
@@ -421,16 +410,13 @@ def test_a_usage_that_is_none_spoils_no_result(usage: str) -> None:
 def test_half_a_character_in_an_error_spoils_no_result(text: bytes) -> None:
     data = b'{"responses":[{"id":0,"result":{"response":[{"id":0,"score":0.5}]},"success":true},'
     data += b'{"id":1,"success":false,"error":%s}]}' % text
-    finished = read_answer(data)
-    assert isinstance(finished, Finished)
-    scored, refused = match(finished, [Expected("a", "scores", 1), Expected("b", "scores", 1)])
+    scored, refused = match(done(data), [Expected("a", "scores", 1), Expected("b", "scores", 1)])
     assert isinstance(scored, Scored) and isinstance(refused, Refused)
     assert "\ufffd" in refused.error or "\\ufffd" in refused.error  # an error that is an object is shown as JSON
 
 
 def test_a_backslash_before_an_escape_is_no_surrogate() -> None:
-    finished = read_answer(b'{"responses":[{"id":0,"success":false,"error":"C:\\\\ud800 \\ud83d\\ude00"}]}')
-    assert isinstance(finished, Finished)
+    finished = done(b'{"responses":[{"id":0,"success":false,"error":"C:\\\\ud800 \\ud83d\\ude00"}]}')
     (refused,) = match(finished, [Expected("a", "scores", 1)])
     assert isinstance(refused, Refused) and refused.error == "C:\\ud800 😀"
 
@@ -516,9 +502,7 @@ def test_a_queued_answer_gives_its_request_id(page: str, request_id: str) -> Non
 
 @pytest.mark.parametrize("page", ["rest_2025", "rest_2026", "binding_2025", "binding_2026"])
 def test_a_finished_answer_gives_its_scores(page: str) -> None:
-    data = (ANSWERS / f"{page}_done.json").read_bytes()
-    finished = read_answer(data)
-    assert isinstance(finished, Finished)
+    finished = done((ANSWERS / f"{page}_done.json").read_bytes())
     assert finished.usage == Usage(prompt_tokens=12, completion_tokens=0, total_tokens=12)
     [scored] = match(finished, [Expected("reference-1", "scores", 3)])
     assert isinstance(scored, Scored)

@@ -21,7 +21,7 @@ from cfbatch_gui.core.workers_ai.requests import RankRequest, encode_batch, enco
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
 from tests.support import faults
-from tests.support.faulty_service import FaultyService, load_certificate
+from tests.support.faulty_service import FaultyService
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -49,14 +49,6 @@ def client() -> Connect:
         return WorkersAI(cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget())
 
     return connect
-
-
-async def test_nothing_left_when_the_other_end_is_not_trusted(tmp_path: Path, client: Connect) -> None:
-    service = practice_app(tmp_path, seconds_queued=0, seconds_running=0)
-    async with FaultyService(service, tls=load_certificate(CERTIFICATE)) as faulty:
-        with pytest.raises(Unreachable, match="not trusted"):
-            await client(faulty.url).submit(MODEL, BODY)
-        assert faulty.arrivals == []
 
 
 async def test_nothing_left_when_a_proxy_makes_way_to_someone_else(

@@ -25,6 +25,7 @@ from tests.support.faulty_service import FaultyService
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 FAR_AWAY = "https://service.example/client/v4"  # not a name of this computer, so the system's proxy applies
+LONG = ExchangeLimits()
 NAMES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
@@ -82,7 +83,7 @@ async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
     async with (
         service(tmp_path / "service", server_side()) as faulty,
-        connected(faulty.url, limits=ExchangeLimits()) as client,
+        connected(faulty.url, limits=LONG) as client,
     ):
         queued = await client.submit(MODEL, BODY)
         await client.ask(MODEL, queued.request_id)
@@ -95,7 +96,7 @@ async def test_no_keys_of_the_session_with_a_proxy_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None
 ) -> None:
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
-    async with Proxy(server_side()) as proxy, connected(FAR_AWAY, limits=ExchangeLimits()) as client:
+    async with Proxy(server_side()) as proxy, connected(FAR_AWAY, limits=LONG) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
@@ -104,7 +105,7 @@ async def test_no_keys_of_the_session_with_a_proxy_are_written(
 
 
 async def test_the_certificate_of_a_proxy_is_checked_as_the_services_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy(server_side()) as proxy, connected(FAR_AWAY, limits=ExchangeLimits()) as client:
+    async with Proxy(server_side()) as proxy, connected(FAR_AWAY, limits=LONG) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
@@ -124,7 +125,7 @@ def old_tls() -> ssl.SSLContext:
 async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
     async with (
         service(tmp_path / "service", old_tls()) as faulty,
-        connected(faulty.url, limits=ExchangeLimits()) as client,
+        connected(faulty.url, limits=LONG) as client,
     ):
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
@@ -148,7 +149,7 @@ async def test_a_proxy_hears_where_to_and_no_token(
 ) -> None:
     """The canary is in the proxy's password here, which may be sent to the proxy only."""
     caplog.set_level("DEBUG")
-    async with Proxy() as proxy, connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24), ExchangeLimits()) as client:
+    async with Proxy() as proxy, connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24), LONG) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"http://user:{CORE}@127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable) as caught:
             await client.submit(MODEL, BODY)
@@ -168,11 +169,10 @@ async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", address)
-    async with connected(FAR_AWAY, limits=ExchangeLimits()) as client:
-        for call in (client.submit(MODEL, BODY), client.ask(MODEL, "x")):
-            with pytest.raises(Unreachable, match="proxy cannot be read") as caught:
-                await call
-            assert not holds_token(everything_told(caught.value))
+    async with connected(FAR_AWAY, limits=LONG) as client:
+        with pytest.raises(Unreachable, match="proxy cannot be read") as caught:
+            await client.submit(MODEL, BODY)
+    assert not holds_token(everything_told(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ async def test_a_failure_of_any_class_before_the_first_byte_is_not_sent(monkeypa
         raise RuntimeError(TOKEN)
 
     monkeypatch.setattr("cfbatch_gui.core.workers_ai.transport.system_certificates", fail)
-    async with connected(FAR_AWAY, limits=ExchangeLimits()) as client:
+    async with connected(FAR_AWAY, limits=LONG) as client:
         with pytest.raises(Unreachable) as caught:
             await client.submit(MODEL, BODY)
     assert not holds_token(everything_told(caught.value))
@@ -225,7 +225,7 @@ async def test_a_failure_of_any_class_before_the_first_byte_is_not_sent(monkeypa
 async def test_other_proxies_of_the_environment_are_not_used(
     monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], url: str
 ) -> None:
-    async with Proxy() as proxy, connected(url, limits=ExchangeLimits()) as client:
+    async with Proxy() as proxy, connected(url, limits=LONG) as client:
         for name in names:
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
             monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
@@ -235,7 +235,7 @@ async def test_other_proxies_of_the_environment_are_not_used(
 
 
 async def test_the_proxy_for_all_schemes_is_used_where_https_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy() as general, Proxy() as own, connected(FAR_AWAY, limits=ExchangeLimits()) as client:
+    async with Proxy() as general, Proxy() as own, connected(FAR_AWAY, limits=LONG) as client:
         monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{general.port}")
         with pytest.raises(Unreachable, match="proxy"):
             await client.ask(MODEL, "x")
@@ -252,17 +252,16 @@ async def test_a_proxy_that_does_not_speak_http_is_refused_aloud(
     monkeypatch: pytest.MonkeyPatch, name: str, scheme: str
 ) -> None:
     """It is neither used nor passed by: whoever sets one may not wish a connection without it."""
-    async with Proxy() as proxy, connected(FAR_AWAY, limits=ExchangeLimits()) as client:
+    async with Proxy() as proxy, connected(FAR_AWAY, limits=LONG) as client:
         monkeypatch.setenv(name, f"{scheme}://user:{CORE}@127.0.0.1:{proxy.port}/")
-        for call in (client.submit(MODEL, BODY), client.ask(MODEL, "x")):
-            with pytest.raises(Unreachable, match=rf"127\.0\.0\.1:{proxy.port}, is not an HTTP proxy") as caught:
-                await call
-            assert not holds_token(everything_told(caught.value))
+        with pytest.raises(Unreachable, match=rf"127\.0\.0\.1:{proxy.port}, is not an HTTP proxy") as caught:
+            await client.submit(MODEL, BODY)
+    assert not holds_token(everything_told(caught.value))
     assert proxy.connections == 0
 
 
 async def test_no_proxy_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy() as proxy, connected("https://no-such-host.invalid/client/v4", limits=ExchangeLimits()) as client:
+    async with Proxy() as proxy, connected("https://no-such-host.invalid/client/v4", limits=LONG) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
         monkeypatch.setenv("NO_PROXY", ".invalid")
         with pytest.raises(Unreachable):
@@ -371,7 +370,7 @@ async def get(url: str) -> HttpAnswer:
 
 async def test_every_call_has_a_connection_of_its_own_and_says_that_it_is_the_last() -> None:
     async with raw(reply(WAITING, "connection: keep-alive")) as server:
-        async with connected(server.url, limits=ExchangeLimits()) as client:
+        async with connected(server.url, limits=LONG) as client:
             for _ in range(5):
                 await client.ask(MODEL, "r-1")
             await asyncio.gather(*(client.ask(MODEL, "r-1") for _ in range(5)))
@@ -387,14 +386,11 @@ async def test_bytes_behind_an_answer_put_it_in_doubt(form: Callable[[bytes], by
             await get(server.url)
 
 
-async def test_bytes_behind_an_answer_put_it_in_doubt_under_tls_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(CERTIFICATE)
-    async with raw(reply(WAITING) + reply(WAITING), tls=tls) as server:
+async def test_bytes_behind_an_answer_put_it_in_doubt_under_tls_too(trusted: None) -> None:
+    async with raw(reply(WAITING) + reply(WAITING), tls=server_side()) as server:
         with pytest.raises(ExchangeError, match="mixed: bytes after the end"):
             await get(server.url)
-    async with raw(reply(WAITING), tls=tls) as server:
+    async with raw(reply(WAITING), tls=server_side()) as server:
         assert (await get(server.url)).body == WAITING
 
 
@@ -431,7 +427,7 @@ async def test_a_server_that_speaks_first_is_sent_nothing(monkeypatch: pytest.Mo
     server = await asyncio.start_server(speak, "127.0.0.1", 0)
     monkeypatch.setattr(loop, "create_connection", connect_slowly)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with connected(url, limits=ExchangeLimits()) as client:
+    async with connected(url, limits=LONG) as client:
         with pytest.raises(Unreachable, match="more than one answer"):
             await client.submit(MODEL, BODY)
     await is_over.wait()
@@ -442,25 +438,18 @@ async def test_a_server_that_speaks_first_is_sent_nothing(monkeypatch: pytest.Mo
 async def test_a_submit_whose_answer_is_in_doubt_has_an_unknown_outcome() -> None:
     async with (
         raw(reply(QUEUED) + reply(QUEUED)) as server,
-        connected(server.url, limits=ExchangeLimits()) as client,
+        connected(server.url, limits=LONG) as client,
     ):
         with pytest.raises(OutcomeUnknown):
             await client.submit(MODEL, BODY)
 
 
-async def test_an_answer_through_a_tunnel_is_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
-    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(CERTIFICATE)
-
+async def test_an_answer_through_a_tunnel_is_checked_too(monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
     def tunnel(listener: socket.socket) -> None:
         plain, _ = listener.accept()
         heard.append(plain.recv(10_000))
         plain.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        with tls.wrap_socket(plain, server_side=True) as inside:
+        with server_side().wrap_socket(plain, server_side=True) as inside:
             inside.recv(10_000)
             inside.sendall(reply(WAITING) + reply(WAITING))
             with suppress(OSError):

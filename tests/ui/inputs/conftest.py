@@ -15,7 +15,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
-from cfbatch_gui.ui.inputs.draft_state import DraftState
+from cfbatch_gui.ui.inputs.draft_reading import DraftState
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import styled_once
 from tests.canary import SECRET, TOKEN

@@ -13,6 +13,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
 from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.inputs import input_labels
+from tests.core.test_threads import ENDLESS
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
 
@@ -48,6 +49,30 @@ async def test_a_model_that_cannot_rank_is_refused_with_its_cure(
     driver.click(driver.page.check.cure)
     await until(driver.is_ready)
     assert driver.job.model == "@cf/baai/bge-m3"
+
+
+async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_stops(
+    driver: DraftDriver, questions: Path, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examine, ended = driver.program.examine, []
+
+    def count_without_end(job_id: str) -> None:
+        try:
+            with driver.program.folder(job_id).open() as database:
+                database.execute(ENDLESS)
+        finally:
+            ended.append(job_id)
+
+    monkeypatch.setattr(driver.program, "examine", count_without_end)
+    driver.new_draft()
+    driver.page.open_paths([questions])
+    await until(lambda: driver.figures()[0][0] != "–")
+    assert [figure for figure, _ in driver.figures()] == ["2", "4", "–", "–", "–"]
+    monkeypatch.setattr(driver.program, "examine", examine)
+    driver.choose_role(1, Role.KEEP)
+    driver.choose_role(1, Role.CONTEXT)
+    await until(driver.is_ready)
+    assert set(ended) == {driver.job.id}
 
 
 async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, until: Until) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.ui.inputs.draft_state import OpenFile, open_file
+from cfbatch_gui.ui.inputs.draft_reading import OpenFile, open_file
 from cfbatch_gui.ui.inputs.input_labels import roles_for
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from tests.ui.conftest import Until
@@ -39,7 +39,7 @@ async def test_nothing_is_scrolled_sideways(driver: DraftDriver, tmp_path: Path,
     job = driver.new_draft(kind=kind)
     page.open_paths([long])
     await nothing_is_hidden()
-    page.choices.choose_kind(kind)
+    page.files.choose_kind(kind)
     driver.page.check.options_button.setChecked(True)
     await nothing_is_hidden()
     page.check.options.connection_chosen.emit("gateway")

@@ -97,4 +97,5 @@ async def test_the_lists_say_what_is_sent_and_the_user_chooses_otherwise(stage: 
     await person.press(Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     await person.until(lambda: stage.state("June") is JobState.DONE)
     await person.until_sees("989 from earlier jobs")
+    await person.until(lambda: not stage.workspace._settle.isActive())  # no loop runs between a test and its end
     assert stage.job("June").reused == 989 and sum(each.texts for each in stage.job("June").batches) == 19

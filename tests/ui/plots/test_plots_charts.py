@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, DifferenceChart, Dots, Line, Mark, PictureButtons, Steps
-from cfbatch_gui.ui.plots.layers import describe_at
+from cfbatch_gui.ui.plots.chart import describe_at
 from cfbatch_gui.ui.plots.plot import Scale, labels, padded, ticks
 from cfbatch_gui.ui.tasks import Tasks
 

@@ -1,11 +1,14 @@
-"""Answers that the user's account collects: looked for, fetched to the disk, and deleted there once they are here."""
+"""Batches that the user's account collects: handed over, their answers looked for, fetched to the disk, and deleted
+there once they are here.
+"""
 
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cfbatch_gui.core.errors import (
@@ -13,38 +16,45 @@ from cfbatch_gui.core.errors import (
     DiskFull,
     ReplyError,
     RequestGone,
-    ServiceBusy,
     ServiceRefused,
     Unreachable,
     UserError,
 )
-from cfbatch_gui.core.jobs.account.handing_over import DIRECT_AFTER, NEAR, hand_over_due
+from cfbatch_gui.core.jobs.account.layouts import layout_of
 from cfbatch_gui.core.jobs.account.shards import (
     account_progress,
     has_copies,
+    may_be_handed_over,
+    next_shard,
     of_shard,
     unacknowledged,
     unfetched_shards,
     wants_account,
 )
-from cfbatch_gui.core.jobs.poll_schedule import SLICE, age_of, backed_off, interval
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, age_of, interval
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.client import Reply, is_passing
 from cfbatch_gui.core.workers_ai.collector import (
+    LONGEST_TITLE,
     NO_ROOM,
     NOT_THERE,
+    OTHER_ORDER,
     AccountCollector,
     AnswerFile,
+    Order,
     ShardState,
     ShardStatus,
     StoredAnswer,
     remove_parts,
 )
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 
-TOGETHER = 3  # answers that are fetched at a time
 ATTEMPTS = 5  # to hand over, before the program goes on without the account
+DIRECT_AFTER = 3_600.0  # seconds until the service is asked directly for a batch that the account collects
+FIRST_WAIT = 60.0  # seconds until the account asks for the first time, as a batch takes minutes
+NEAR = 2.0  # seconds; a connection that is asked sooner than this is a practice one, and so is its account
 KEPT_SHARE = 0.75  # bytes on the disk for a byte of an answer: its copy, which is compressed, and what is in it
 _DAY = 86_400.0  # seconds
 
@@ -68,52 +78,49 @@ _log = logging.getLogger(__name__)
 
 
 class AccountCollection:
-    """For the loop's thread. `free_bytes` is the room on the disk of a folder; after `patience` looks in a row that do
-    not reach the account the failure is raised, with None never.
-    """
+    """For the loop's thread. `free_bytes` is the room on the disk of a folder."""
 
     def __init__(
         self,
         store: JobStore,
+        waits: Waits,
         *,
         clock: Callable[[], float],
-        patience: int | None = None,
         free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
     ) -> None:
-        self._store, self._clock, self._patience, self._free_bytes = store, clock, patience, free_bytes
+        self._store, self._waits, self._clock, self._free_bytes = store, waits, clock, free_bytes
         self._stored: dict[tuple[str, int], StoredAnswer] = {}  # by job and number of the batch
-        self._due: dict[tuple[str, int], float] = {}  # when to look at a shard again, by job and shard
-        self._looks: dict[tuple[str, int], int] = {}  # that were answered, by job and shard
-        self._missed: dict[tuple[str, int], int] = {}  # looks in a row that were not, by job and shard
-        self._failures: dict[str, int] = {}  # to hand over, in a row
-        self._fetching: dict[tuple[str, int], asyncio.Task[None]] = {}
 
     async def look(self, job: Job, *, is_hurried: bool) -> None:
         """Hand over what is due, and look at the shards whose time has come, or at all. Raises what only the user can
         mend, DataError, and Unreachable when patience is at its end.
         """
-        await self._hand_over(job, is_hurried=is_hurried)
+        if self._is_to_be_handed_over(job) and (is_hurried or self._due(job, "hand over") <= self._clock()):
+            await self._hand_over(job)
         for shard in unfetched_shards(self._store.job(job.id)):
-            if is_hurried or self._due.get((job.id, shard), 0.0) <= self._clock():
+            if is_hurried or self._due(job, "shard", shard) <= self._clock():
                 await self._look_at(self._store.job(job.id), shard)
 
     def next_look(self, job: Job) -> float | None:
         """When `look` has something to do next, in seconds since 1970; None when that is not known to be ever."""
-        times = [self._due.get((job.id, shard), 0.0) for shard in unfetched_shards(job)]
+        times = [self._due(job, "shard", shard) for shard in unfetched_shards(job)]
         if self._is_to_be_handed_over(job):
-            times.append(self._due.get((job.id, 0), 0.0))
+            times.append(self._due(job, "hand over"))
         return min(times, default=None)
+
+    def _due(self, job: Job, *what: str | int) -> float:
+        return max(self._waits.due(job.id, *what), self._waits.due("account", job.connection))
 
     def has_looked(self, job: Job) -> bool:
         """Whether it is known what the account has of the job: each shard was seen since the start of the program."""
-        return all((job.id, shard) in self._looks for shard in unfetched_shards(job))
+        return all(self._waits.of(job.id, "shard", shard).answers for shard in unfetched_shards(job))
 
     def has(self, batch: Batch) -> bool:
         return batch.is_handed_over and (batch.job_id, batch.number) in self._stored
 
     def may_have(self, batch: Batch) -> bool:
         """Whether the account may have an answer to this batch that is not known here."""
-        job, key = self._store.job(batch.job_id), (batch.job_id, batch.shard)
+        job = self._store.job(batch.job_id)
         batch = self._store.batch(batch.job_id, batch.number)  # as it is by now
         if job.account_problem == NO_ROOM_SENTENCE:
             return batch.handed_over_at > 0.0
@@ -121,31 +128,31 @@ class AccountCollection:
             return False
         if not batch.handed_over_at:
             return not job.account_problem and wants_account(job, self._store.client(job).connection)
-        return key not in self._looks or key in self._missed
+        looked = self._waits.of(job.id, "shard", batch.shard)
+        return not looked.answers or looked.failures > 0
 
-    async def fetch(self, job: Job, batch: Batch) -> Reply | None:
-        """The answer from the account, on the disk before it is read; None when it is not there. Raises as
-        `WorkersAI.ask`, ReplyError for an unusable one, DiskFull before the first byte.
+    async def fetch(self, job: Job, batch: Batch) -> Reply:
+        """The answer from the account, on the disk before it is read. Raises as `WorkersAI.ask`, ReplyError for one
+        that is not there or cannot be used, DiskFull before the first byte.
         """
-        stored = self._stored[job.id, batch.number]
-        collector = AccountCollector(self._store.client(job))
-        detail = "it holds no refusal after all"
+        stored, client = self._stored[job.id, batch.number], self._store.client(job)
+        collector, file = AccountCollector(client), self._file(batch, stored)
         try:
             if stored.refused:
                 await collector.refusal(job.id, batch.shard, batch.number)
-            else:
-                await self._bring(job, batch)
-                raw = await asyncio.to_thread(_read_whole, self._file(batch, stored))
-                answer = await self._store.client(job).read_reply(raw, batch.request_id)
-                if isinstance(answer, Reply):
-                    return answer
-                detail = "it is not what a finished batch has"
+                raise _unusable("it holds no refusal after all")
+            self._check_room(job)
+            await collector.fetch(job.id, batch.shard, stored, file)
+            answer = await client.read_reply(await asyncio.to_thread(file.read), batch.request_id)
         except ServiceRefused as error:
             if isinstance(error, RequestGone) or error.code not in (NOT_THERE, NO_ROOM):
                 raise
-            detail = error.detail
-        await self.put_aside(batch, detail)
-        return None
+            raise _unusable(error.detail) from error
+        except OSError as error:
+            raise _unusable(error.strerror or "") from error
+        if not isinstance(answer, Reply):
+            raise _unusable("it is not what a finished batch has")
+        return answer
 
     async def put_aside(self, batch: Batch, detail: str) -> None:
         """Ask the service itself from now on: what the account has of the batch is gone, or cannot be used."""
@@ -161,13 +168,6 @@ class AccountCollection:
         if stored is not None and not stored.refused:
             with suppress(DataError):  # all that it costs is room; it goes with the others at the end of the job
                 await asyncio.to_thread(self._file(batch, stored).remove)
-
-    async def stop(self, job_id: str) -> None:
-        """End what is being fetched for a job; what has arrived stays on the disk."""
-        tasks = [self._fetching.pop(key) for key in list(self._fetching) if key[0] == job_id]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def clear(self, job_id: str, *, at_once: bool = False) -> bool:
         """Delete the account's copies of a job whose batches are all final, when their time is over; whether it did.
@@ -210,81 +210,118 @@ class AccountCollection:
         connection = self._store.client(job).connection
         return wants_account(job, connection) and (account_progress(job).direct > 0 or bool(unacknowledged(job)))
 
-    async def _hand_over(self, job: Job, *, is_hurried: bool) -> None:
-        if not self._is_to_be_handed_over(job):
-            return
-        now = self._clock()
-        if not is_hurried and self._due.get((job.id, 0), 0.0) > now:
-            return
+    async def _hand_over(self, job: Job) -> None:
+        client = self._store.client(job)
+        first = client.connection.first_check
         try:
-            await hand_over_due(self._store, job.id, AccountCollector(self._store.client(job)), now)
+            await self._hand_over_due(job.id, AccountCollector(client))
         except (ServiceRefused, Unreachable, ReplyError) as error:
             await self._not_handed_over(job, error)
+        else:
+            self._waits.answered("account", job.connection)
+            self._waits.answered(job.id, "hand over", seconds=first if first < NEAR else SLICE)
+
+    async def _hand_over_due(self, job_id: str, collector: AccountCollector) -> None:
+        """Hand over what was begun and not confirmed, then all that is due; the ledger has a shard before the account
+        does.
+        """
+        for shard, batches in unacknowledged(self._store.job(job_id)).items():
+            await self._hand_over_shard(collector, shard, batches)
+        connection = self._store.client(self._store.job(job_id)).connection
+        while due := next_shard(self._store.job(job_id), connection, self._clock()):
+            shard = _free_shard(self._store.job(job_id))
+            assigned = partial(_assigned, shard=shard)
+            job = await self._store.change_batches(job_id, [batch.number for batch in due], assigned)
+            if batches := of_shard(job.batches, shard):
+                await self._hand_over_shard(collector, shard, batches)
+
+    async def _hand_over_shard(self, collector: AccountCollector, shard: int, batches: Sequence[Batch]) -> None:
+        job, confirmed = self._store.job(batches[0].job_id), partial(_confirmed, shard=shard, now=self._clock())
+        layout = await asyncio.to_thread(layout_of, self._store.folder(job.id), job, batches)
+        order = order_of(job, batches, self._store.client(job).connection)
+        try:
+            await collector.hand_over(job.id, shard, order, layout)
+        except ServiceRefused as error:
+            if error.code != OTHER_ORDER:
+                raise
+            await self._learn_order(collector, job, shard, confirmed)
             return
-        self._failures.pop(job.id, None)
-        first = self._store.client(job).connection.first_check
-        self._due[job.id, 0] = now + (first if first < NEAR else SLICE)
+        numbers = [number for number, _ in order.batches]
+        await self._store.change_batches(job.id, numbers, confirmed, account_cleared_at=0.0)
+
+    async def _learn_order(
+        self, collector: AccountCollector, job: Job, shard: int, confirmed: Callable[[Batch], Batch]
+    ) -> None:
+        """The account has other batches under this name: those of the job among them stay there, for the service may
+        have forgotten their answers.
+        """
+        theirs = set((await collector.order(job.id, shard)).batches)
+        here = [(batch.number, batch.request_id) for batch in self._store.job(job.id).batches]
+        # Without one, the next shard is tried: the numbers have to come to an end.
+        other = 0 if theirs.intersection(here) else max(shard, _free_shard(job) - 1) + 1
+
+        def learned(batch: Batch) -> Batch:
+            if (batch.number, batch.request_id) in theirs:
+                return confirmed(_assigned(batch, shard=shard))
+            return replace(batch, shard=other) if batch.shard == shard else batch
+
+        await self._store.change_batches(job.id, [number for number, _ in here], learned, account_cleared_at=0.0)
 
     async def _not_handed_over(self, job: Job, error: UserError) -> None:
-        failures = self._failures[job.id] = self._failures.get(job.id, 0) + 1
+        """Being offline is waited out; what the account says no to so often is left to the user."""
         _log.warning("Job %s was not handed over: %s", job.id, error.detail or error.message)
-        is_removed = isinstance(error, ServiceRefused) and error.code == NOT_THERE  # just now, by another computer
-        if failures < ATTEMPTS and (is_passing(error) or is_removed or isinstance(error, ReplyError)):
-            self._due[job.id, 0] = self._clock() + self._backed_off(job, failures, error)
+        code = error.code if isinstance(error, ServiceRefused) else 0
+        may_pass = is_passing(error) or isinstance(error, ReplyError) or code == NOT_THERE  # removed just now
+        said_no = self._waits.of(job.id, "hand over")
+        said_no.failures += not isinstance(error, Unreachable)
+        if may_pass and said_no.failures < ATTEMPTS:
+            self._failed(job, error)
             return
-        self._failures.pop(job.id)
-        is_room_missing = isinstance(error, ServiceRefused) and error.code == NO_ROOM
-        await self._say(job, NO_ROOM_SENTENCE if is_room_missing else NOT_HANDED_OVER)
+        said_no.failures = 0
+        await self._say(job, NO_ROOM_SENTENCE if code == NO_ROOM else NOT_HANDED_OVER)
+
+    def _failed(self, job: Job, error: UserError) -> None:
+        first = self._store.client(job).connection.first_check
+        self._waits.failed("account", job.connection, error=error, first=first)
 
     # Looking
 
     async def _look_at(self, job: Job, shard: int) -> None:
-        key = job.id, shard
+        looked = self._waits.of(job.id, "shard", shard)
         try:
             status = await AccountCollector(self._store.client(job)).status(job.id, shard)
         except (Unreachable, ServiceRefused, ReplyError) as error:
             if not isinstance(error, ServiceRefused) or error.code not in (NO_ROOM, NOT_THERE):
-                self._not_seen(self._store.job(job.id), shard, error)
+                looked.failures += 1
+                for batch in self._missing(self._store.job(job.id), shard):
+                    if not self.has(batch):
+                        self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
+                self._failed(job, error)
                 return
-            self._looks.pop(key, None)  # what it had is not known any more
+            looked.answers = 0  # what it had is not known any more
             await self._ask_directly(self._missing(self._store.job(job.id), shard))
             await self._say(job, NO_ROOM_SENTENCE if error.code == NO_ROOM else REMOVED)
             return
         await self._learn(self._store.job(job.id), shard, status)  # as it is by now
-        self._missed.pop(key, None)
-        self._looks[key] = self._looks.get(key, 0) + 1
-        self._due[key] = self._clock() + self._interval(self._store.job(job.id), shard)
-
-    def _not_seen(self, job: Job, shard: int, error: UserError) -> None:
-        key = job.id, shard
-        missed = self._missed[key] = self._missed.get(key, 0) + 1
-        if self._patience is not None and missed >= self._patience and isinstance(error, Unreachable):
-            del self._missed[key]
-            raise error
-        for batch in self._missing(job, shard):
-            if not self.has(batch):
-                self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
-        self._due[key] = self._clock() + self._backed_off(job, missed, error)
+        self._waits.answered("account", job.connection)
+        self._waits.answered(job.id, "shard", shard, seconds=self._interval(self._store.job(job.id), shard))
 
     async def _learn(self, job: Job, shard: int, status: ShardStatus) -> None:
         stored, now = {each.number: each for each in status.batches}, self._clock()
-        is_first = (job.id, shard) not in self._looks
+        is_first = not self._waits.of(job.id, "shard", shard).answers
         moved: dict[int, Batch] = {}
         for batch in self._missing(job, shard):
-            found, seen = stored.get(batch.number), replace(batch, error="", error_detail="")
-            if found is None:
-                self._stored.pop((job.id, batch.number), None)
-                due = now + DIRECT_AFTER if is_first else batch.next_check_at
-                seen = replace(seen, stored_bytes=0, next_check_at=due)
-            elif self._stored.get((job.id, batch.number)) != found or batch.next_check_at > now:
-                # Also after a fetch that failed: that the account answers again is known by now.
-                self._stored[job.id, batch.number] = found
-                seen = replace(seen, stored_bytes=found.size, next_check_at=now)
+            found, key = stored.get(batch.number), (job.id, batch.number)
+            self._stored.pop(key, None)
+            if found is not None:
+                self._stored[key] = found
+                seen = replace(batch.saying(), stored_bytes=found.size, next_check_at=min(batch.next_check_at, now))
             else:
-                continue
+                due = now + DIRECT_AFTER if is_first else batch.next_check_at
+                seen = replace(batch.saying(), stored_bytes=0, next_check_at=due)
             if seen.stored_bytes != batch.stored_bytes:
                 moved[batch.number] = seen
-            else:
+            elif seen != batch:
                 self._store.show_batch(seen)
         if moved:  # on the disk, so that other processes can say where the answers are
             await self._store.change_batches(job.id, moved, lambda batch: _seen(batch, moved[batch.number]))
@@ -321,43 +358,17 @@ class AccountCollection:
         """As for batches that are asked for directly, by the oldest that is missing; soon when answers wait."""
         first = self._store.client(job).connection.first_check
         sent = [batch.sent_at for batch in of_shard(job.batches, shard) if batch.is_handed_over]
-        now = self._clock()
-        age = age_of(min(sent, default=now), now, checks=self._looks.get((job.id, shard), 0), first=first)
-        return interval(age, first)
-
-    def _backed_off(self, job: Job, failures: int, error: UserError) -> float:
-        wait = backed_off(failures, self._store.client(job).connection.first_check)
-        return max(wait, error.retry_after) if isinstance(error, ServiceBusy) else wait
+        now, looks = self._clock(), self._waits.of(job.id, "shard", shard).answers
+        return interval(age_of(min(sent, default=now), now, checks=looks, first=first), first)
 
     # Fetching
 
-    async def _bring(self, job: Job, batch: Batch) -> None:
-        waiting = [each for each in job.batches if self.has(each) and not self._stored[job.id, each.number].refused]
-        self._check_room(job, waiting)
-        ahead = [each for each in waiting if each.number > batch.number][: TOGETHER - 1]
-        for each in (batch, *ahead):
-            key = job.id, each.number
-            if key not in self._fetching:
-                self._fetching[key] = asyncio.create_task(self._fetch_file(job, each), name=f"fetch {job.id}")
-        task = self._fetching[job.id, batch.number]
-        try:
-            await asyncio.shield(task)
-        finally:
-            if task.done():
-                self._fetching.pop((job.id, batch.number), None)
-
-    async def _fetch_file(self, job: Job, batch: Batch) -> None:
-        stored = self._stored[job.id, batch.number]
-        collector = AccountCollector(self._store.client(job))
-        await collector.fetch(job.id, batch.shard, stored, self._file(batch, stored))
-
-    def _check_room(self, job: Job, waiting: list[Batch]) -> None:
-        if any(job_id == job.id for job_id, _ in self._fetching):
-            return  # looked at before the first of these
-        folder = self._store.folder(job.id)
-        sizes = [self._stored[job.id, each.number].size for each in waiting]
-        needed = int(sum(sizes) * KEPT_SHARE) + TOGETHER * max(sizes, default=0)
-        free = self._free_bytes(folder.path)
+    def _check_room(self, job: Job) -> None:
+        sizes = [self._stored[job.id, batch.number].size for batch in job.batches if self.has(batch)]
+        needed, free = (
+            int(sum(sizes) * KEPT_SHARE) + max(sizes, default=0),
+            self._free_bytes(self._store.folder(job.id).path),
+        )
         if needed > free:
             raise DiskFull(
                 message(
@@ -385,10 +396,32 @@ def _seen(batch: Batch, seen: Batch) -> Batch:
     )
 
 
-def _read_whole(file: AnswerFile) -> bytes:
-    try:
-        return file.read()
-    except OSError as error:
-        raise ReplyError(
-            message("What was fetched of this answer cannot be read."), detail=error.strerror or ""
-        ) from error
+def _unusable(detail: str) -> ReplyError:
+    return ReplyError(message("What was fetched of this answer cannot be read."), detail=detail)
+
+
+def _assigned(batch: Batch, *, shard: int) -> Batch:
+    return replace(batch, shard=shard) if may_be_handed_over(batch) else batch
+
+
+def _confirmed(batch: Batch, *, shard: int, now: float) -> Batch:
+    if batch.shard != shard or batch.direct_only or not batch.state.is_at_service:
+        return batch  # it was decided otherwise meanwhile
+    return replace(batch, handed_over_at=now, next_check_at=now + DIRECT_AFTER)
+
+
+def order_of(job: Job, batches: Sequence[Batch], connection: Connection) -> Order:
+    """What hands batches over: their ids, and how often the account is to ask for them."""
+    first = connection.first_check
+    return Order(
+        model=job.model,
+        title=job.name[:LONGEST_TITLE],
+        kind=str(job.kind),
+        first_wait=first if first < NEAR else FIRST_WAIT,
+        longest_wait=LONGEST,
+        batches=tuple((batch.number, batch.request_id) for batch in batches),
+    )
+
+
+def _free_shard(job: Job) -> int:
+    return max((batch.shard for batch in job.batches), default=0) + 1

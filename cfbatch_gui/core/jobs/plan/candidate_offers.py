@@ -2,7 +2,6 @@
 no run.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind, Source
@@ -13,10 +12,9 @@ from cfbatch_gui.core.inputs.readers.collection import (
     read_collection_texts,
 )
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.system.threads import check_stopped
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
-
-_REPORTED = 1_000  # texts between two calls of `progress`
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +34,14 @@ class CandidateOffer:
     are_all_relevant: bool
 
 
-def candidate_offers(
-    source: Source, kind: Kind, metadata: ModelMetadata, *, progress: Callable[[int], None] | None = None
-) -> tuple[CandidateOffer, ...]:
+def candidate_offers(source: Source, kind: Kind, metadata: ModelMetadata) -> tuple[CandidateOffer, ...]:
     """The offers for a source, from the fewest texts to the most; () where the input names its candidates. Blocking:
-    reads the corpus. `progress` gets the number of texts read, and may raise. Raises InputError.
+    reads the corpus. Raises InputError.
     """
     found = read_collection_texts(source) if source.candidates is not None else None
     if found is None:
         return ()
-    sizes = _Sizes(found, metadata, progress)
+    sizes = _Sizes(found, metadata)
     sample = source.candidates if source.candidates and source.candidates.pool is CandidatePool.SAMPLE else None
     rules = (CandidateRule(CandidatePool.JUDGED), sample or CandidateRule(), CandidateRule(CandidatePool.CORPUS))
     return tuple(_offer(rule, kind, sizes, metadata) for rule in rules)
@@ -80,7 +76,7 @@ def _multiplied_price(one: Price, times: float) -> Price:
 class _Sizes:
     """The tokens of the queries, of the judged texts, and of the corpus as a whole; each low and high."""
 
-    def __init__(self, found: CollectionTexts, metadata: ModelMetadata, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, found: CollectionTexts, metadata: ModelMetadata) -> None:
         most = metadata.max_tokens
         wanted = {document for labels in found.labels.values() for document in labels}
         self.judged: dict[str, tuple[int, int]] = {}
@@ -93,8 +89,7 @@ class _Sizes:
                 self.judged[document] = (low, high)
             self.count, self.low, self.high = self.count + 1, self.low + low, self.high + high
             self.longest = max(self.longest, high)
-            if progress is not None and self.count % _REPORTED == 0:
-                progress(self.count)
+            check_stopped()
         self.labels = {
             query: {document: label for document, label in labels.items() if document in self.judged}
             for query, labels in found.labels.items()

@@ -1,15 +1,15 @@
 """What of a job is sent, in order, under every limit: 100 texts a request; 60,000 tokens a request, as number of texts
-× longest text; 10 MB a body, on the exact bytes; and an answer that can be read back.
+× longest text; 10 MB a body, on the exact bytes; and an answer that can be read back. Texts are read and cut in blocks,
+so that nothing is held for each pair of query and context.
 """
 
 import json
 import sqlite3
-from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice, pairwise
 from operator import attrgetter
 
 import msgspec
@@ -20,22 +20,44 @@ from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem
 from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, cells_sql, metadata_value
-from cfbatch_gui.core.job_folder.text_lengths import Lengths, read_lengths
+from cfbatch_gui.core.job_folder.text_lengths import read_lengths
+from cfbatch_gui.core.jobs.reuse import Taken
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.system.threads import check_stopped
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_most
 from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
 from cfbatch_gui.core.workers_ai.requests import AnswerKind, Frame, batch_size, embedding_frame, ranking_frame
 
-_BLOCK = 10_000  # rows read at a time
-_QUERIES = 2_000  # queries or texts read at a time
+_BLOCK = 100_000  # items read and cut at a time
+_FETCHED = 2_000  # texts read at a time
+_BODY_RESERVE = 100  # bytes of a body that a single request leaves free
+_EMPTY_BODY = batch_size(())
 _encode = msgspec.json.Encoder().encode
 _Numbers = NDArray[np.int64]
+_ROW = np.dtype([("item", "<i8"), ("query", "<i8"), ("text", "<i8"), ("position", "<i8")])
+_PAIRS = """
+SELECT item_no, query_no, text_no, position FROM items WHERE (query_no, position) > (?, ?)
+ORDER BY query_no, position LIMIT ?
+"""
+_WITHOUT_QUERIES = "SELECT item_no, 0, text_no, item_no FROM items WHERE ?1 = 0 AND item_no > ?2 ORDER BY 1 LIMIT ?3"
+_PARTS = """
+SELECT item_no, part, text_no, start, stop FROM json_each(?) JOIN parts ON item_no = value JOIN items USING(item_no)
+ORDER BY item_no, part
+"""
+_LEFT_OUT = """
+INSERT INTO problems(file, row, kind, reason, item_no)
+SELECT t.file, t.row, ?1, ?2, i.item_no FROM items i JOIN texts t USING(text_no)
+WHERE i.item_no = ?3 OR i.item_no IN (SELECT item_no FROM repeats WHERE first = ?3)
+"""
+_LONGER = message("The text is longer than {model} reads ({tokens:,} tokens).")
+_LONGER_PAIR = message("The text, or its query, is longer than {model} reads ({tokens:,} tokens).")
+_LARGER = message("The text alone is larger than a batch may be ({size:.0f} MB).")
 
 
 @dataclass(frozen=True, slots=True)
-class TextSequence:
+class Texts:
     """int64 (n,) each. `part` is 0 for a whole text, `query` 0 without one; `size` is in bytes as JSON, `upper` and
     `lower` are tokens.
     """
@@ -51,162 +73,264 @@ class TextSequence:
     def __len__(self) -> int:
         return len(self.item)
 
-    def only(self, mask: NDArray[np.bool_]) -> "TextSequence":
+    def at(self, indices: _Numbers) -> "Texts":
+        return Texts(*(getattr(self, each.name)[indices] for each in fields(self)))
+
+    def only(self, mask: NDArray[np.bool_]) -> "Texts":
         return self if mask.all() else self.at(np.flatnonzero(mask))
-
-    def at(self, indices: _Numbers) -> "TextSequence":
-        return TextSequence(*(getattr(self, field.name)[indices] for field in fields(self)))
-
-    def count_queries(self) -> int:
-        is_ranking = len(self) > 0 and self.query[0] > 0
-        return int(np.count_nonzero(np.diff(self.query))) + 1 if is_ranking else 0
-
-    def breaks(self) -> _Numbers:
-        """Indexes, without 0, at which the item or text is not the one after that of the index before."""
-        is_break = (np.diff(self.item) != 1) | (np.diff(self.text) != 1) | (self.part[1:] > 0) | (self.part[:-1] > 0)
-        return np.flatnonzero(is_break) + 1
-
-
-class SequenceArrays:
-    """A sequence for being read index by index: arrays of Python's own give an int many times faster than NumPy's."""
-
-    def __init__(self, sequence: TextSequence, max_tokens: int) -> None:
-        """`upper` stops at `max_tokens`, which the model reads at most; `longest` does not."""
-        upper = np.minimum(sequence.upper, max_tokens)
-        self.item, self.part, self.text, self.upper = (
-            array("q", each.tobytes()) for each in (sequence.item, sequence.part, sequence.text, upper)
-        )
-        self.longest = int(sequence.upper.max(initial=0))  # tokens
-        self._bytes_before = array("q", np.concatenate(([0], np.cumsum(sequence.size))).astype(np.int64).tobytes())
-        self._breaks = array("q", sequence.breaks().astype(np.int64).tobytes())
-
-    def bytes(self, start: int, stop: int) -> int:
-        return self._bytes_before[stop] - self._bytes_before[start]
-
-    def pieces(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Ranges of indices in which items and texts follow one another, in order."""
-        if not self._breaks:
-            return [(start, stop)]
-        breaks = self._breaks[bisect_right(self._breaks, start) : bisect_left(self._breaks, stop)]
-        return list(zip((start, *breaks), (*breaks, stop), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class QueryTokens:
-    """A query with its tokens, from low to high, 0 without a query. It counts as one more text of its request."""
+class _Query:
+    """Its tokens are 0 without a query; it counts as one more text of its request."""
 
     text: str | None = None
     lower: int = 0
     upper: int = 0
 
 
-Group = tuple[int, int, QueryTokens]  # start and stop in the sequence
+_NO_QUERY = _Query()
 
 
-def read_groups(database: sqlite3.Connection, sequence: TextSequence, kind: Kind, max_tokens: int) -> Iterator[Group]:
-    """The texts of each query; all texts without a query are one group. The estimates stop at `max_tokens`."""
-    if kind is not Kind.RANK:
-        yield 0, len(sequence), QueryTokens()
-        return
-    ends = [*(np.flatnonzero(np.diff(sequence.query)) + 1).tolist(), len(sequence)] if len(sequence) else []
-    start = 0
-    for first in range(0, len(ends), _QUERIES):  # in blocks: no cursor stays open over the writes between them
-        block = ends[first : first + _QUERIES]
-        numbers = (int(sequence.query[start]), int(sequence.query[block[-1] - 1]))
-        texts = dict(database.execute("SELECT query_no, text FROM queries WHERE query_no BETWEEN ? AND ?", numbers))
-        for stop in block:
-            text = texts[int(sequence.query[start])]
-            yield (
-                start,
-                stop,
-                QueryTokens(text, min(tokens_lower(text), max_tokens), min(tokens_most(text), max_tokens)),
-            )
-            start = stop
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One element of `requests[]`: its number from 1, its bytes as JSON, and how many texts it has.
+
+    `runs` says which: position of the first, its item, how many items follow one another, and which part of the text.
+    """
+
+    number: int
+    size: int
+    texts: int
+    runs: Sequence[tuple[int, int, int, int]] = ()
+    source: int = 0
 
 
-def with_close_estimates(
-    database: sqlite3.Connection, sequence: TextSequence, max_tokens: int, padded_tokens: int, texts_per_request: int
-) -> TextSequence:
-    """The same, with `upper` worked out closely for texts that could reach the limit of a text or of a request."""
-    densest = 3 * sequence.upper
-    is_near = densest > max_tokens
-    if padded_tokens > 0 and len(sequence):
-        _, group, sizes = np.unique(sequence.query, return_inverse=True, return_counts=True)
-        is_near |= (np.minimum(sizes, texts_per_request)[group] + 1) * densest > padded_tokens
-    indices = np.flatnonzero(is_near & (sequence.part == 0))  # parts have been estimated closely
-    upper = sequence.upper.copy()
-    for first in range(0, len(indices), _QUERIES):
-        block = indices[first : first + _QUERIES]
-        numbers = sequence.text[block].tolist()
-        tokens = {
-            number: tokens_most(text)
-            for number, text in database.execute(
-                "SELECT text_no, text FROM texts JOIN json_each(?) ON text_no = value", (json.dumps(numbers),)
-            )
-        }
-        upper[block] = [tokens[number] for number in numbers]
-    return replace(sequence, upper=upper)
+@dataclass(slots=True)
+class Totals:
+    """What requests come to, a query counted in each. Tokens are those that the model reads, by both estimates."""
+
+    texts: int = 0
+    low: int = 0
+    high: int = 0
+    queries: list[_Numbers] = field(default_factory=lambda: [np.zeros(0, np.int64)])
 
 
-def read_sequence(database: sqlite3.Connection, kind: Kind) -> tuple[TextSequence, Lengths]:
-    """What there is to send, without items that repeat another, and the lengths of all texts."""
-    lengths = read_lengths(database)
-    if kind is Kind.RANK:
-        item, query, text = _read(
-            database,
-            "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL ORDER BY query_no, position",
+class RequestCutter:
+    """Cuts the texts of a job into requests, in the transaction of the caller. What is left out is written down among
+    the job's problems; `too_long` counts texts and queries, among them the items that are `left_out`.
+    """
+
+    def __init__(self, database: sqlite3.Connection, job: Job, metadata: ModelMetadata, taken: Taken) -> None:
+        self._database, self._job, self._metadata, self._taken = database, job, metadata, taken
+        lengths = read_lengths(database)
+        self._sizes, self._lower, self._upper = lengths.sizes, lengths.lower, lengths.upper.copy()
+        self._is_close = np.zeros(len(self._upper), np.bool_)  # whether `upper` was counted closely
+        self._repeats = np.fromiter(
+            (number for (number,) in database.execute("SELECT item_no FROM repeats ORDER BY item_no")), np.int64
         )
-    elif metadata_value(database, ITEMS_ARE_TEXTS, False):
-        (last,) = database.execute("SELECT coalesce(max(item_no), 0) FROM items").fetchone()
-        item = text = np.arange(1, last + 1, dtype=np.int64)
-        query = np.zeros(last, np.int64)
-    else:
-        item, query, text = _read(database, "SELECT item_no, 0, text_no FROM items ORDER BY item_no")
-    index = text - 1
-    sequence = TextSequence(
-        item,
-        np.zeros(len(item), np.int64),
-        query,
-        text,
-        lengths.sizes[index].astype(np.int64),
-        lengths.upper[index].astype(np.int64),
-        lengths.lower[index].astype(np.int64),
-    )
-    repeated = [number for (number,) in database.execute("SELECT item_no FROM repeats")]
-    if repeated:
-        sequence = sequence.only(~np.isin(item, np.array(repeated, np.int64)))
-    return (_with_parts(database, sequence) if kind is Kind.RANK else sequence), lengths
+        self._has_parts = bool(database.execute("SELECT 1 FROM parts LIMIT 1").fetchone())
+        self._long_queries: set[int] = set()
+        self._long_texts = self.left_out = self._last = 0
+        self.sent, self.reused = Totals(), Totals()
+
+    @property
+    def too_long(self) -> int:
+        return self._long_texts + len(self._long_queries)
+
+    def requests(self) -> Iterator[Request]:
+        """Of all that is neither taken nor left out, numbered from 1."""
+        for block in self._blocks():
+            texts = self._counted_closely(block.only(~are_among(block.item, self._taken.item)))
+            queries = self._queries(texts)
+            sent = self._without_too_long(texts, queries)
+            yield from self._cut(sent, np.zeros(len(sent), np.int64), queries, self.sent)
+
+    def requests_of_taken(self) -> Iterator[Request]:
+        """Of what has results, each of one `source`; for after the others, as their numbers go on."""
+        for block in self._blocks() if len(self._taken) else ():
+            texts = block.only(are_among(block.item, self._taken.item))
+            source = self._taken.source[np.searchsorted(self._taken.item, texts.item)]
+            order = np.argsort(source, kind="stable")
+            yield from self._cut(texts.at(order), source[order], self._queries(texts), self.reused)
+
+    def repeated(self) -> tuple[int, int, int]:
+        """How many items repeat one that is sent, how many one that is taken, and the tokens that sending the first
+        would take, by the high estimate.
+        """
+        rows = self._database.execute(
+            "SELECT first, text_no FROM repeats r JOIN items f ON f.item_no = first"
+            " WHERE first NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL)"
+        )
+        found = np.fromiter(rows, np.dtype([("first", "<i8"), ("text", "<i8")]))
+        are_taken = are_among(found["first"], self._taken.item)
+        sent = found["text"][~are_taken]
+        tokens = np.minimum(self._upper[sent - 1], self._metadata.max_tokens).sum(dtype=np.int64)
+        return len(sent), int(np.count_nonzero(are_taken)), int(tokens)
+
+    def _blocks(self) -> Iterator[Texts]:
+        """What there is to send, without items that repeat another. A block has whole queries where it can."""
+        is_ranking = self._job.kind is Kind.RANK
+        if not is_ranking and metadata_value(self._database, ITEMS_ARE_TEXTS, False):
+            (last,) = self._database.execute("SELECT coalesce(max(item_no), 0) FROM items").fetchone()
+            for first in range(1, last + 1, _BLOCK):
+                items = np.arange(first, min(first + _BLOCK, last + 1))
+                yield self._texts(items, np.zeros(len(items), np.int64), items)
+            return
+        statement, after = _PAIRS if is_ranking else _WITHOUT_QUERIES, (0, 0)
+        while len(rows := np.fromiter(self._database.execute(statement, (*after, _BLOCK)), _ROW)):
+            is_of_last = rows["query"] == rows["query"][-1]
+            if len(rows) == _BLOCK and not is_of_last[0]:
+                rows = rows[~is_of_last]
+            after = int(rows["query"][-1]), int(rows["position"][-1])
+            yield self._texts(rows["item"], rows["query"], rows["text"])
+
+    def _texts(self, item: _Numbers, query: _Numbers, text: _Numbers) -> Texts:
+        check_stopped()
+        lengths = (column[text - 1].astype(np.int64) for column in (self._sizes, self._upper, self._lower))
+        texts = Texts(item, np.zeros(len(item), np.int64), query, text, *lengths)
+        texts = texts.only(~are_among(item, self._repeats))
+        return self._in_parts(texts) if self._has_parts and self._job.kind is Kind.RANK else texts
+
+    def _in_parts(self, whole: Texts) -> Texts:
+        parts: dict[int, list[tuple[int, int, int, int]]] = {}
+        counts: dict[tuple[int, int, int], tuple[int, int, int]] = {}  # by text and span, which queries share
+        for item, part, *place in self._database.execute(_PARTS, (str(whole.item.tolist()),)):
+            text, start, stop = place
+            if (text, start, stop) not in counts:
+                counts[text, start, stop] = self._count_part(text, start, stop)
+            parts.setdefault(item, []).append((part, *counts[text, start, stop]))
+        if not parts:
+            return whole
+        items = whole.item.tolist()
+        texts = whole.at(np.repeat(np.arange(len(items)), [len(parts.get(item, "1")) for item in items]))
+        counted = np.array([*chain.from_iterable(parts.get(item, ()) for item in items)], np.int64)
+        is_part = np.isin(texts.item, list(parts))
+        for column, values in zip((texts.part, texts.size, texts.upper, texts.lower), counted.T, strict=True):
+            column[is_part] = values
+        return texts
+
+    def _count_part(self, text_no: int, start: int, stop: int) -> tuple[int, int, int]:
+        (text,) = self._database.execute(
+            "SELECT substr(text, ?, ?) FROM texts WHERE text_no = ?", (start + 1, stop - start, text_no)
+        ).fetchone()
+        return len(_encode(text)), tokens_most(text), tokens_lower(text)
+
+    def _counted_closely(self, texts: Texts) -> Texts:
+        """The same, with `upper` worked out closely for texts that could reach the limit of a text or of a request."""
+        densest, padded_tokens = 3 * texts.upper, self._metadata.padded_tokens
+        is_near = densest > self._metadata.max_tokens
+        if padded_tokens > 0 and len(texts):
+            _, group, sizes = np.unique(texts.query, return_inverse=True, return_counts=True)
+            is_near |= (np.minimum(sizes, self._most_texts)[group] + 1) * densest > padded_tokens
+        is_near &= texts.part == 0  # parts have been counted closely
+        numbers = np.unique(texts.text[is_near])
+        numbers = numbers[~self._is_close[numbers - 1]]
+        self._is_close[numbers - 1] = True
+        for first in range(0, len(numbers), _FETCHED):
+            wanted = str(numbers[first : first + _FETCHED].tolist())
+            statement = "SELECT text_no, text FROM json_each(?) JOIN texts ON text_no = value"
+            for number, text in self._database.execute(statement, (wanted,)):
+                self._upper[number - 1] = tokens_most(text)
+        return replace(texts, upper=np.where(is_near, self._upper[texts.text - 1], texts.upper))
+
+    @property
+    def _most_texts(self) -> int:
+        """Of a request. The limit of 100 is on "text"; contexts have none stated, and are cut by tokens."""
+        is_ranking = self._job.kind is Kind.RANK
+        return MAX_TEXTS_PER_BATCH if is_ranking else min(MAX_TEXTS_PER_BATCH, self._metadata.texts_per_request)
+
+    def _queries(self, texts: Texts) -> dict[int, _Query]:
+        if self._job.kind is not Kind.RANK or not len(texts):
+            return {}
+        numbers = int(texts.query.min()), int(texts.query.max())
+        found = self._database.execute("SELECT query_no, text FROM queries WHERE query_no BETWEEN ? AND ?", numbers)
+        return {number: _Query(text, tokens_lower(text), tokens_most(text)) for number, text in found}
+
+    def _without_too_long(self, texts: Texts, queries: dict[int, _Query]) -> Texts:
+        """Leave out what the service would not cut, or not take at all."""
+        most, body_bytes = self._metadata.max_tokens, self._metadata.body_bytes
+        is_too_long = (texts.lower > most) | np.isin(texts.query, [n for n, q in queries.items() if q.lower > most])
+        is_too_long &= not (self._job.options.truncate_inputs and self._metadata.can_truncate)
+        is_too_large = np.zeros(len(texts), np.bool_)
+        # A character of a query takes at most six bytes ("\u001f"): nearly always there is no need to look at any.
+        longest = max((len(query.text or "") for query in queries.values()), default=0)
+        if int(texts.size.max(initial=0)) + 6 * longest + 1_000 > body_bytes:
+            for number in np.unique(texts.query).tolist():
+                around = frame_of(queries.get(number, _NO_QUERY).text, "", self._job.options).size(1, 0) + 200
+                is_too_large |= (texts.query == number) & (texts.size + around > body_bytes) & ~is_too_long
+        reads = _LONGER_PAIR if self._job.kind is Kind.RANK else _LONGER
+        longer, larger = reads.filled(model=self._metadata.title, tokens=most), _LARGER.filled(size=body_bytes / 1e6)
+        for is_left_out, reason in ((is_too_long, longer), (is_too_large, larger)):
+            for item in texts.item[is_left_out].tolist():
+                rows = self._database.execute(_LEFT_OUT, (ProblemKind.TOO_LONG, reason, item)).rowcount
+                self.left_out += rows
+                self._long_texts += rows - 1  # items that repeat it are not among the texts
+        self._long_texts += int(np.count_nonzero((texts.upper > most) | is_too_long))
+        sent = texts.only(~(is_too_long | is_too_large))
+        # A query counts as one however many texts it ranks, as it is named once.
+        long_queries = {number for number, query in queries.items() if query.upper > most}
+        self._long_queries |= long_queries and long_queries.intersection(sent.query.tolist())
+        return sent
+
+    def _cut(self, texts: Texts, source: _Numbers, queries: dict[int, _Query], totals: Totals) -> Iterator[Request]:
+        """Texts of one query and source, as many in a request as its limits allow."""
+        if not len(texts):
+            return
+        most = self._metadata.max_tokens
+        upper = np.minimum(texts.upper, most)
+        totals.texts += len(texts)
+        totals.low += int(np.minimum(texts.lower, most).sum())
+        totals.high += int(upper.sum())
+        totals.queries.append(np.unique(texts.query[texts.query > 0]))
+        bytes_before = [0, *np.cumsum(texts.size).tolist()]
+        items, parts = texts.item.tolist(), texts.part.tolist()
+        is_break = (np.diff(texts.item) != 1) | (texts.part[1:] > 0) | (texts.part[:-1] > 0)
+        breaks = (np.flatnonzero(is_break) + 1).tolist()
+        ends = np.flatnonzero((np.diff(texts.query) != 0) | (np.diff(source) != 0)) + 1
+        for begin, end in pairwise((0, *ends.tolist(), len(texts))):
+            query = queries.get(int(texts.query[begin]), _NO_QUERY)
+            waiting = [(begin, end)]  # the next is the last
+            while waiting:
+                start, stop = waiting.pop()
+                fitting = start + self._fitting(upper[start : min(stop, start + self._most_texts)], query)
+                if fitting < stop:
+                    waiting.append((fitting, stop))
+                    stop = fitting
+                frame = frame_of(query.text, reference_of(self._job.id, self._last + 1), self._job.options)
+                size = frame.size(stop - start, bytes_before[stop] - bytes_before[start])
+                if size > self._metadata.body_bytes - _BODY_RESERVE and stop - start > 1:
+                    middle = (start + stop) // 2
+                    waiting += [(middle, stop), (start, middle)]
+                    continue
+                self._last += 1
+                totals.low += min(query.lower, most)
+                totals.high += min(query.upper, most)
+                within = breaks[bisect_right(breaks, start) : bisect_left(breaks, stop)]
+                bounds = pairwise((start, *within, stop))
+                runs = [(first - start, items[first], last - first, parts[first]) for first, last in bounds]
+                yield Request(self._last, size, stop - start, runs, int(source[begin]))
+
+    def _fitting(self, tokens: _Numbers, query: _Query) -> int:
+        """How many of the texts go into one request: padded tokens are their number times the longest."""
+        if self._metadata.padded_tokens <= 0:
+            return len(tokens)
+        longest = np.maximum(np.maximum.accumulate(tokens), min(query.upper, self._metadata.max_tokens))
+        padded = longest * (np.arange(1, len(tokens) + 1) + (query.text is not None))
+        return max(1, int(np.searchsorted(padded, self._metadata.padded_tokens, side="right")))
 
 
-def _read(database: sqlite3.Connection, query: str) -> tuple[_Numbers, _Numbers, _Numbers]:
-    found = database.execute(query)
-    blocks = []
-    while rows := found.fetchmany(_BLOCK):
-        blocks.append(np.array(rows, np.int64))
-    table = np.concatenate(blocks) if blocks else np.empty((0, 3), np.int64)
-    return table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy()
+def are_among(numbers: _Numbers, known: _Numbers) -> NDArray[np.bool_]:
+    """Which of the numbers are among the known ones, which ascend."""
+    if not len(known):
+        return np.zeros(len(numbers), np.bool_)
+    found: NDArray[np.bool_] = known[np.minimum(np.searchsorted(known, numbers), len(known) - 1)] == numbers
+    return found
 
 
-def _with_parts(database: sqlite3.Connection, whole: TextSequence) -> TextSequence:
-    counts = dict(database.execute("SELECT item_no, count(*) FROM parts GROUP BY item_no"))
-    if not counts:
-        return whole
-    times = np.array([counts.get(number, 1) for number in whole.item.tolist()], np.int64)
-    indices = np.repeat(np.arange(len(whole)), times)
-    sequence = TextSequence(*(getattr(whole, field.name)[indices] for field in fields(whole)))
-    first = dict(zip(whole.item.tolist(), (np.cumsum(times) - times).tolist(), strict=True))
-    part, size, upper, lower = (
-        column.copy() for column in (sequence.part, sequence.size, sequence.upper, sequence.lower)
-    )
-    for item_no, number, text in database.execute(
-        "SELECT p.item_no, p.part, substr(t.text, p.start + 1, p.stop - p.start) FROM parts p JOIN items USING(item_no)"
-        " JOIN texts t USING(text_no) ORDER BY p.item_no, p.part"
-    ):
-        if item_no in first:
-            index = first[item_no] + number - 1
-            part[index], size[index] = number, len(_encode(text))
-            upper[index], lower[index] = tokens_most(text), tokens_lower(text)
-    return replace(sequence, part=part, size=size, upper=upper, lower=lower)
+def reference_of(job_id: str, number: int) -> str:
+    """The `external_reference` of a request."""
+    return f"{job_id}-{number}"
 
 
 def frame_of(query: str | None, reference: str, options: JobOptions) -> Frame:
@@ -219,90 +343,6 @@ def frame_of(query: str | None, reference: str, options: JobOptions) -> Frame:
 def element_of(query: str | None, texts: Sequence[bytes], reference: str, options: JobOptions) -> bytes:
     frame = frame_of(query, reference, options)
     return b"".join((frame.before, frame.between.join(texts), frame.after))
-
-
-_BODY_RESERVE = 100  # bytes of a body that a single request leaves free
-_EMPTY_BODY = batch_size(())
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One element of `requests[]`: its number from 1, its bytes as JSON, its texts, and where they begin in the
-    sequence."""
-
-    number: int
-    size: int
-    texts: int
-    start: int = 0
-
-
-def most_texts(kind: Kind, metadata: ModelMetadata) -> int:
-    """Of a request. The limit of 100 is on "text"; contexts have none stated, and are cut by tokens."""
-    return MAX_TEXTS_PER_BATCH if kind is Kind.RANK else min(MAX_TEXTS_PER_BATCH, metadata.texts_per_request)
-
-
-def cut_by_tokens(
-    arrays: SequenceArrays, groups: Iterable[Group], texts: int, metadata: ModelMetadata
-) -> Iterator[Group]:
-    for start, stop, query in groups:
-        at = start
-        while at < stop:
-            count = min(texts, stop - at)
-            if (count + 1) * max(query.upper, arrays.longest) > metadata.padded_tokens > 0:
-                count = _fitting(arrays.upper[at : at + count], query, metadata.padded_tokens)
-            yield at, at + count, query
-            at += count
-
-
-def _fitting(upper: "array[int]", query: QueryTokens, most: int) -> int:
-    """How many of the texts go into one request: padded tokens are their number times the longest."""
-    beside, longest = int(query.text is not None), max(upper)
-    if (len(upper) + beside) * max(query.upper, longest) <= most:
-        return len(upper)
-    longest = max(query.upper, upper[0])
-    for count, tokens in enumerate(upper):
-        longest = max(longest, tokens)
-        if count and (count + 1 + beside) * longest > most:
-            return count
-    return len(upper)
-
-
-def cut_by_bytes(
-    arrays: SequenceArrays, groups: Iterable[Group], job_id: str, options: JobOptions, body_bytes: int
-) -> Iterator[Request]:
-    """A request of each group; one that is larger than a body may be is halved until it is not."""
-    frame, number = _frames(options), 1
-    for group_start, group_stop, query in groups:
-        waiting = [(group_start, group_stop)]
-        while waiting:
-            start, stop = waiting.pop()
-            size = frame(query.text, reference_of(job_id, number)).size(stop - start, arrays.bytes(start, stop))
-            if size > body_bytes - _BODY_RESERVE and stop - start > 1:
-                middle = start + (stop - start) // 2
-                waiting += [(middle, stop), (start, middle)]
-                continue
-            yield Request(number, size, stop - start, start)
-            number += 1
-
-
-def reference_of(job_id: str, number: int) -> str:
-    """The `external_reference` of a request."""
-    return f"{job_id}-{number}"
-
-
-def _frames(options: JobOptions) -> Callable[[str | None, str], Frame]:
-    """`frame_of` for sizes: of texts without a query they depend on the length of the reference alone."""
-    known: dict[int, Frame] = {}
-
-    def frame(query: str | None, reference: str) -> Frame:
-        if query is not None:
-            return frame_of(query, reference, options)
-        found = known.get(len(reference))
-        if found is None:
-            found = known[len(reference)] = frame_of(None, reference, options)
-        return found
-
-    return frame
 
 
 def cut_into_batches(
@@ -326,76 +366,6 @@ def cut_into_batches(
         size, texts, answer = size + request.size, texts + request.texts, answer + expected
     if batch:
         yield batch
-
-
-@dataclass(frozen=True, slots=True)
-class Sendable:
-    """What is sent of a sequence. `too_long` counts texts and queries, among them the items that are `left_out`."""
-
-    sequence: TextSequence
-    too_long: int
-    left_out: int
-
-
-_LONGER = message("The text is longer than {model} reads ({tokens:,} tokens).")
-_LONGER_PAIR = message("The text, or its query, is longer than {model} reads ({tokens:,} tokens).")
-
-
-def without_too_long(
-    database: sqlite3.Connection, sequence: TextSequence, job: Job, metadata: ModelMetadata
-) -> Sendable:
-    """Leave out what the service would not cut, or not take at all, and write it down among the job's problems."""
-    most = metadata.max_tokens
-    longer, perhaps_longer = _long_queries(database, most)
-    is_cut = job.options.truncate_inputs and metadata.can_truncate
-    is_too_long = ((sequence.lower > most) | np.isin(sequence.query, longer)) & (not is_cut)
-    is_too_large = _too_large(database, sequence, job, metadata) & ~is_too_long
-    reads = (_LONGER_PAIR if job.kind is Kind.RANK else _LONGER).filled(model=metadata.title, tokens=most)
-    large = message(
-        "The text alone is larger than a batch may be ({size:.0f} MB).", size=metadata.body_bytes / 1_000_000
-    )
-    left_out = repeats = 0
-    for is_left_out, reason in ((is_too_long, reads), (is_too_large, large)):
-        for item_no in sequence.item[is_left_out].tolist():
-            rows = _leave_out(database, item_no, reason)
-            left_out += rows
-            repeats += rows - 1  # items that repeat it are not in the sequence
-    sent = sequence.only(~(is_too_long | is_too_large))
-    # A query counts as one however many texts it ranks, as it is named once.
-    too_long = int(np.count_nonzero((sequence.upper > most) | is_too_long))
-    too_long += int(np.count_nonzero(np.isin(perhaps_longer, sent.query)))
-    return Sendable(sent, too_long + repeats, left_out)
-
-
-def _long_queries(database: sqlite3.Connection, most: int) -> tuple[list[int], list[int]]:
-    found = database.execute("SELECT query_no, text FROM queries WHERE length(text) > ?", (most,))
-    perhaps = [(number, text) for number, text in found if tokens_most(text) > most]
-    return [number for number, text in perhaps if tokens_lower(text) > most], [number for number, _ in perhaps]
-
-
-def _too_large(
-    database: sqlite3.Connection, sequence: TextSequence, job: Job, metadata: ModelMetadata
-) -> NDArray[np.bool_]:
-    """Which texts would make a body of their own too large, by the exact bytes."""
-    is_too_large = np.zeros(len(sequence), np.bool_)
-    (longest,) = database.execute("SELECT max(length(CAST(text AS BLOB))) FROM queries").fetchone()
-    # A byte of a query takes at most six ("\u001f"): nearly always there is no need to look at any.
-    if not len(sequence) or int(sequence.size.max()) + 6 * (longest or 0) + 1_000 <= metadata.body_bytes:
-        return is_too_large
-    for start, stop, query in read_groups(database, sequence, job.kind, metadata.max_tokens):
-        around = frame_of(query.text, "", job.options).size(1, 0) + 200
-        is_too_large[start:stop] = sequence.size[start:stop] + around > metadata.body_bytes
-    return is_too_large
-
-
-def _leave_out(database: sqlite3.Connection, item_no: int, reason: str) -> int:
-    """Write a problem for an item and for each that repeats it; returns how many these are."""
-    return database.execute(
-        "INSERT INTO problems(file, row, kind, reason, item_no)"
-        " SELECT t.file, t.row, ?, ?, i.item_no FROM items i JOIN texts t USING(text_no)"
-        " WHERE i.item_no = ? OR i.item_no IN (SELECT item_no FROM repeats WHERE first = ?)",
-        (ProblemKind.TOO_LONG, reason, item_no, item_no),
-    ).rowcount
 
 
 def too_long_texts(folder: JobFolder, metadata: ModelMetadata, *, limit: int = -1) -> Iterator[StoredProblem]:

@@ -25,6 +25,7 @@ from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.answers import Waiting
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
@@ -71,7 +72,7 @@ class JobActions:
         return self._store.job(job_id)
 
     async def _plan(self, job: Job) -> None:
-        plan = await asyncio.to_thread(self._laid_out, job)
+        plan = await in_thread(self._laid_out, job)
         if not plan.batches and not plan.reused:
             raise UsageError(message("There is nothing to send: no row has a text. Choose the column that holds it."))
         change = sent(job, plan, self._clock())
@@ -82,21 +83,48 @@ class JobActions:
         reusable = self._earlier.find(job) if self._earlier is not None else NOTHING
         return packing.plan(self._store.folder(job.id), job, self._metadata_for(job), reusable=reusable)
 
-    async def attach(self, job_id: str, request_id: str) -> Job:
-        """Watch a draft's batch that was sent elsewhere, by its id. Raises UsageError and NotConnected."""
-        job = self._store.job(job_id)
+    async def attach(
+        self,
+        drafts: Drafts,
+        connection_id: str,
+        pasted: str,
+        *,
+        usual_model: str,
+        name: str,
+        inputs: AttachedInput | None,
+    ) -> Job:
+        """Add a job made elsewhere and have it watched. With `inputs` rows are matched by the ids of the answer, else
+        texts get names. Raises UserError; no job is left then.
+        """
+        found, now = read_pasted_job(pasted), self._clock()
+        kind = inputs.mapping.kind if inputs else Kind.RANK
+        source_name = inputs.source.path.stem if inputs else ""
+        name = name or source_name or f"Added job, {datetime.fromtimestamp(now):%Y-%m-%d %H:%M}"
+        job = await self._store.on_disk(drafts.create, kind, name, found.model or usual_model, connection_id)
+        try:
+            if inputs is not None:
+                await asyncio.to_thread(drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
+            else:
+                await asyncio.to_thread(name_texts, self._store.folder(job.id))
+            await self._watch_elsewhere(job, found.request_id)
+        except BaseException:
+            if not self._store.job(job.id).is_sent:
+                await self._store.on_disk(drafts.delete, job.id)
+            raise
+        return self._store.job(job.id)
+
+    async def _watch_elsewhere(self, job: Job, request_id: str) -> None:
         self._check_is_new(job.connection, request_id)
         now, mark = self._clock(), self._store.client(job).connection.account_mark
-        batch = Batch(job_id, 1, BatchState.QUEUED, requests=0, texts=0, bytes=0, sent_at=now)
+        batch = Batch(job.id, 1, BatchState.QUEUED, requests=0, texts=0, bytes=0, sent_at=now)
         batch = replace(batch, attempt=uuid.uuid4().hex, request_id=request_id, account_mark=mark)
 
         def attached(known: Job) -> Job:
             return replace(known, is_sent=True, attached=True, sent_at=now, batches=(batch,))
 
-        await asyncio.to_thread(write_manifest, self._store.folder(job_id), attached(job))
-        await self._store.change(job_id, attached, is_shown=False)
+        await asyncio.to_thread(write_manifest, self._store.folder(job.id), attached(self._store.job(job.id)))
+        await self._store.change(job.id, attached, is_shown=False)
         await self._runner.watch_accepted(batch, request_id, "")
-        return self._store.job(job_id)
 
     async def adopt(self, job_id: str, number: int, request_id: str) -> Job:
         """Take the id that the user has found for a batch of unknown outcome.
@@ -337,35 +365,3 @@ def _fresh(batch: Batch, now: float) -> Batch:
     accepted before and what since."""
     fresh = Batch(batch.job_id, batch.number, BatchState.PLANNED, batch.requests, batch.texts, batch.bytes)
     return replace(fresh, at_once=batch.at_once, changed_at=now, earlier=batch.billable)
-
-
-async def add_job(
-    store: JobStore,
-    drafts: Drafts,
-    actions: JobActions,
-    *,
-    connection_id: str,
-    pasted: str,
-    usual_model: str,
-    name: str,
-    inputs: AttachedInput | None,
-    now: float,
-) -> Job:
-    """Add a job made elsewhere and have it watched; `now` in seconds since 1970. With `inputs` rows are matched by the
-    ids of the answer, else texts get names. Raises UserError; no job is left then.
-    """
-    found = read_pasted_job(pasted)
-    kind = inputs.mapping.kind if inputs else Kind.RANK
-    source_name = inputs.source.path.stem if inputs else ""
-    name = name or source_name or f"Added job, {datetime.fromtimestamp(now):%Y-%m-%d %H:%M}"
-    job = await store.on_disk(drafts.create, kind, name, found.model or usual_model, connection_id)
-    try:
-        if inputs is not None:
-            await asyncio.to_thread(drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
-        else:
-            await asyncio.to_thread(name_texts, store.folder(job.id))
-        return await actions.attach(job.id, found.request_id)
-    except BaseException:
-        if not store.job(job.id).is_sent:
-            await store.on_disk(drafts.delete, job.id)
-        raise

@@ -24,16 +24,15 @@ from cfbatch_gui.core.errors import (
     WrongAccount,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.account.collection import AccountCollection
-from cfbatch_gui.core.jobs.account.handing_over import DIRECT_AFTER
+from cfbatch_gui.core.jobs.account.collection import DIRECT_AFTER, AccountCollection
 from cfbatch_gui.core.jobs.account.shards import goes_on_elsewhere, has_copies
-from cfbatch_gui.core.jobs.poll_schedule import SLICE, age_of, backed_off, interval
+from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, age_of, interval
 from cfbatch_gui.core.jobs.run.attaching import lay_out
 from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.submissions import recovered
+from cfbatch_gui.core.jobs.store.submissions import Event, recovered, submission_of
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import Finished, Waiting, read_answer, read_run
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
@@ -50,21 +49,18 @@ READINGS = 3  # how often an answer is asked for that cannot be read
 
 
 class Watcher:
-    """Asks the service for each batch when its next check is due."""
+    """Asks for each batch when its next check is due: the service, or the user's account for what it has."""
 
     def __init__(
         self,
         store: JobStore,
+        account: AccountCollection,
+        waits: Waits,
         *,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]],
-        patience: int | None,
-        account: AccountCollection,
     ) -> None:
-        self._store, self._clock, self._sleep, self._patience = store, clock, sleep, patience
-        self._account = account
-        self._failures: dict[str, int] = {}
-        self._unread: dict[tuple[str, int], int] = {}
+        self._store, self._account, self._waits, self._clock, self._sleep = store, account, waits, clock, sleep
         self._hurry: dict[str, asyncio.Event] = {}
 
     async def watch(self, job_id: str) -> None:
@@ -73,23 +69,29 @@ class Watcher:
         Raises what only the user can mend: ConnectionProblem, ServiceRefused and DataError.
         """
         hurry = self._hurry.setdefault(job_id, asyncio.Event())
-        try:
-            while self._has_work(self._store.job(job_id)):
-                is_hurried = hurry.is_set()
-                hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
-                await self._account.look(self._in_step(job_id), is_hurried=is_hurried)
-                await self._check_due(job_id, is_hurried=is_hurried)
-                await self._rest(job_id, hurry)
-        finally:
-            await self._account.stop(job_id)
+        for asked in ("service", "account"):
+            self._waits.of(asked, self._store.job(job_id).connection).failures = 0
+        while self._has_work(self._store.job(job_id)):
+            is_hurried = hurry.is_set()
+            hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
+            await self._account.look(self._in_step(job_id), is_hurried=is_hurried)
+            await self._check_due(job_id, is_hurried=is_hurried)
+            await self._rest(job_id, hurry)
 
     async def _check_due(self, job_id: str, *, is_hurried: bool) -> None:
         job, now = self._store.job(job_id), self._clock()
-        for batch in _away(job):
-            if (is_hurried and not batch.is_handed_over) or batch.next_check_at <= now:
+        for batch in sorted(_away(job), key=lambda batch: batch.next_check_at):  # one that always fails stops no other
+            if (is_hurried and not batch.is_handed_over) or self._due(job, batch) <= now:
                 await self._check(job, self._store.batch(job_id, batch.number))
                 if not is_hurried and self._is_look_due(job_id):
                     return  # fetching many answers takes long, and what was sent meanwhile is to be handed over
+
+    def _asked(self, batch: Batch) -> str:
+        is_fetched = self._account.has(batch) and batch.state is not BatchState.COLLECTING
+        return "account" if is_fetched else "service"
+
+    def _due(self, job: Job, batch: Batch) -> float:
+        return max(batch.next_check_at, self._waits.due(self._asked(batch), job.connection))
 
     def _is_look_due(self, job_id: str) -> bool:
         look = self._account.next_look(self._store.job(job_id))
@@ -118,7 +120,7 @@ class Watcher:
 
     async def _rest(self, job_id: str, hurry: asyncio.Event) -> None:
         job = self._store.job(job_id)
-        soonest = min((batch.next_check_at for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
+        soonest = min((self._due(job, batch) for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
         if (look := self._account.next_look(job)) is not None:
             soonest = min(soonest, look)
         left = soonest - self._clock()
@@ -138,12 +140,12 @@ class Watcher:
     async def _check(self, job: Job, batch: Batch) -> None:
         if not batch.state.is_at_service:
             return
+        asked = self._asked(batch)
         try:
-            if self._account.has(batch) and batch.state is not BatchState.COLLECTING:
+            if asked == "account":
                 if await self._is_collected_from_account(job, batch):
-                    self._failures.pop(job.id, None)
                     return
-                batch = self._store.batch(job.id, batch.number)  # the service is asked for it from now on
+                asked, batch = "service", self._store.batch(job.id, batch.number)
             answer = await self._answer(job, batch)
             if isinstance(answer, Reply):
                 try:
@@ -152,8 +154,8 @@ class Watcher:
                     raise UnreadableReply(error.message, raw=answer.raw, detail=error.detail) from error
             else:
                 await self._still_waiting(job, batch, answer)
-            self._failures.pop(job.id, None)
-            self._unread.pop((job.id, batch.number), None)
+            for failed in ("batch", "unread"):
+                self._waits.of(job.id, failed, batch.number).failures = 0
         except RequestGone as error:
             if job.attached:
                 error = RequestGone(
@@ -165,7 +167,7 @@ class Watcher:
             else:
                 await self._end(batch, BatchState.GONE, error)
         except (Unreachable, ServiceBusy) as error:
-            await self._passing(job, batch, error)
+            await self._passing(job, batch, error, asked, job.connection)
         except ServiceRefused as error:
             if is_passing(error):
                 await self._passing(job, batch, error)
@@ -187,15 +189,14 @@ class Watcher:
         the service says counts, if it still knows the batch. Raises as `AccountCollection.fetch` otherwise.
         """
         try:
-            fetched = await self._account.fetch(job, batch)
-            if fetched is not None:
-                await self._collect(job, batch, fetched)
+            await self._collect(job, batch, await self._account.fetch(job, batch))
         except ReplyError as error:
             if isinstance(error, UnreadableReply) and error.raw:
                 await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)
             await self._account.put_aside(batch, error.detail or error.message)
             return False
-        return fetched is not None
+        self._waits.answered("account", job.connection)
+        return True
 
     async def _answer(self, job: Job, batch: Batch) -> Waiting | Reply:
         if batch.at_once:
@@ -214,7 +215,9 @@ class Watcher:
             raise ReplyError(message("The answer to this batch cannot be read from the job's folder."))
         client = self._store.client(job)
         check_account(client, batch)
-        return await client.ask(job.model, batch.request_id)
+        answer = await client.ask(job.model, batch.request_id)
+        self._waits.answered("service", job.connection)
+        return answer
 
     async def _still_waiting(self, job: Job, batch: Batch, answer: Waiting) -> None:
         now = self._clock()
@@ -222,14 +225,11 @@ class Watcher:
         first = self._store.client(job).connection.first_check
         wait = interval(age_of(batch.sent_at, now, checks=batch.checks, first=first), first)
         seen = replace(
-            batch,
+            batch.saying(),
             service_word=answer.status,
             checked_at=now,
             checks=batch.checks + 1,
             next_check_at=now + (DIRECT_AFTER if batch.is_handed_over else wait),
-            error="",
-            error_detail="",
-            error_action="",
         )
         state = BatchState.RUNNING if answer.status == "running" else BatchState.QUEUED
         if state is batch.state:
@@ -270,8 +270,9 @@ class Watcher:
 
     async def _unreadable(self, job: Job, batch: Batch, error: UnreadableReply) -> None:
         """Asking again is free; an answer that stays unreadable is stored as it came, so that it is not lost."""
-        times = self._unread[job.id, batch.number] = self._unread.get((job.id, batch.number), 0) + 1
-        if times < READINGS and batch.request_id:
+        read = self._waits.of(job.id, "unread", batch.number)
+        read.failures += 1
+        if read.failures < READINGS and batch.request_id:
             if self._store.batch(job.id, batch.number).state is BatchState.COLLECTING:
                 batch = replace(batch, state=BatchState.QUEUED)  # what the service says next counts, not what is here
                 await self._store.save(batch)
@@ -280,21 +281,44 @@ class Watcher:
         await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)
         await self._end(batch, BatchState.FAILED, error)
 
-    async def _passing(self, job: Job, batch: Batch, error: UserError) -> None:
-        failures = self._failures[job.id] = self._failures.get(job.id, 0) + 1
-        if self._patience is not None and failures >= self._patience and isinstance(error, Unreachable):
-            raise error
-        now = self._clock()
-        wait = backed_off(failures, self._store.client(job).connection.first_check)
-        if isinstance(error, ServiceBusy):
-            wait = max(wait, error.retry_after)
+    async def _passing(self, job: Job, batch: Batch, error: UserError, *failed: str) -> None:
+        """`failed` is the key of the service that did, without one the batch alone."""
+        first, key = self._store.client(job).connection.first_check, failed or (job.id, "batch", batch.number)
+        due = self._waits.failed(*key, error=error, first=first)
         batch = self._store.batch(job.id, batch.number)  # the user may have decided otherwise about it meanwhile
-        self._store.show_batch(
-            replace(batch, checked_at=now, next_check_at=now + wait, error=error.message, error_detail=error.detail)
-        )
+        changed = replace(batch, checked_at=self._clock(), next_check_at=due)
+        self._store.show_batch(replace(changed, error=error.message, error_detail=error.detail))
 
     async def _end(self, batch: Batch, state: BatchState, error: UserError) -> None:
+        if batch.adopted:
+            await self._give_up_id(batch, error)
+            return
         await self._store.save(replace(batch, state=state, next_check_at=0.0).saying(error))
+
+    async def _give_up_id(self, batch: Batch, error: UserError) -> None:
+        """Nothing has proven that the id which the user found is this batch's: another may have it, and this one
+        another id."""
+        submission = submission_of(self._store.job(batch.job_id), batch, self._clock(), Event.GIVEN_UP)
+        await self._store.on_disk(self._store.write_down, submission)
+        await self._store.save(
+            replace(
+                batch,
+                state=BatchState.OUTCOME_UNKNOWN,
+                request_id="",
+                adopted=False,
+                service_word="",
+                next_check_at=0.0,
+                stored_bytes=0,
+                direct_only=batch.shard > 0,
+                error=message(
+                    "{reason} The request ID that you found was given up, and the outcome of this batch is unknown as"
+                    " before.",
+                    reason=error.message,
+                ),
+                error_detail=f"request ID {batch.request_id}: {error.detail}",
+                error_action="",
+            )
+        )
 
 
 _FIRST_LOOK = 0.2  # seconds
@@ -360,8 +384,9 @@ class Runner:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._more: dict[str, asyncio.Event] = {}  # set when a job has something to send
         self._errors: dict[str, UserError] = {}
-        self.account = AccountCollection(store, clock=clock, patience=patience)
-        self._watcher = Watcher(store, clock=clock, sleep=sleep, patience=patience, account=self.account)
+        waits = Waits(clock, patience)
+        self.account = AccountCollection(store, waits, clock=clock)
+        self._watcher = Watcher(store, self.account, waits, clock=clock, sleep=sleep)
         self._submitter = Submitter(store, clock=clock, sleep=sleep, arrived=self._watcher.hurry)
 
     async def resume_all(self) -> tuple[Job, ...]:

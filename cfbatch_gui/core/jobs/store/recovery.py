@@ -16,13 +16,19 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import (
     Doubt,
     Place,
-    folder_id,
     keep_place,
     lines_kept_elsewhere,
     reason_to_doubt,
 )
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.submissions import Event, Submission, Written, put_damage_aside, read_submissions
+from cfbatch_gui.core.jobs.store.submissions import (
+    Event,
+    Submission,
+    Written,
+    accepted_of,
+    put_damage_aside,
+    read_submissions,
+)
 from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.system.files import move_file
 from cfbatch_gui.core.system.paths import Paths
@@ -70,7 +76,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
             )
         )
         ledger, is_new = Ledger.open(paths), True
-    is_new = is_new or not folder_id(ledger)  # made anew, by this start or by one that was cut short
+    is_new = is_new or not ledger.folder_identity()[0]  # made anew, by this start or by one that was cut short
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
         if found.recovered and is_missing:
@@ -95,41 +101,36 @@ class _Recovering:
         self.has_learned = False
 
     def run(self) -> "_Recovering":
-        written = self._read()
-        known = self._ledger.attempts()
-        lines = _by_batch(written.lines)
-        unknown = {job_id for (job_id, _), each in lines.items() if any(line.attempt not in known for line in each)}
-        self.recovered = self._adopt_unknown_folders(lines, unknown)
-        self._learn(lines, known)
-        new = {line.attempt for line in written.lines} - known
+        lines, known = self._read(), self._ledger.attempts()
+        new = [line for line in lines if line.attempt not in known]
+        self.recovered = self._adopt_unknown_folders(lines, new)
         if new:
-            self._ledger.learn_attempts(new)
+            self._learn(_by_batch(new))
+            self._ledger.learn_attempts(line.attempt for line in new)
         return self
 
-    def _read(self) -> Written:
-        path = self._paths.submissions
+    def _read(self) -> Sequence[Submission]:
         try:
-            here = read_submissions(path)
+            here = read_submissions(self._paths.submissions)
         except DataError:
             here = Written()  # sending says so, and what is at the service is in the ledger
-        if here.damaged:
-            self._put_aside(here)
         elsewhere = lines_kept_elsewhere(self._ledger, self._paths)
-        both = {(line.attempt, line.event): line for line in (*elsewhere, *here.lines)}
-        return Written(tuple(both.values()), here.damaged)
+        both = {(line.attempt, line.event, line.request_id): line for line in (*elsewhere, *here.lines)}
+        if here.damaged:
+            self._put_aside(here.damaged, tuple(both.values()))
+        return tuple(both.values())
 
-    def _put_aside(self, here: Written) -> None:
+    def _put_aside(self, damaged: int, whole: Sequence[Submission]) -> None:
         path = self._paths.submissions
         name = f"{path.name}.damaged-{int(self._clock())}"
-        count = len(here.damaged)
-        _log.warning("%d damaged lines in %s", count, path.name)
+        _log.warning("%d damaged lines in %s", damaged, path.name)
         try:
-            put_damage_aside(path, here, name)
+            put_damage_aside(path, whole, name)
         except DataError:
             name = path.name  # a full disk: at the next start
         self._damage.append(
             counted_message(
-                count,
+                damaged,
                 "One line of “{file}”, which holds the ids of your batches, is damaged. Nothing was sent because of it;"
                 " “{copy}” keeps the file as it was.",
                 "{n:,} lines of “{file}”, which holds the ids of your batches, are damaged. Nothing was sent because of"
@@ -138,32 +139,22 @@ class _Recovering:
                 copy=name,
             )
         )
-        self._mark_in_doubt(here)
 
-    def _mark_in_doubt(self, here: Written) -> None:
-        """A batch whose answer was lost keeps the id in a damaged line as a hint; it is never taken by itself."""
-        for job in self._ledger.jobs():
-            for batch in job.batches:
-                if batch.state is not BatchState.SENDING or here.request_id(batch.attempt):
-                    continue
-                for hint in here.hints(job.id, batch.number):
-                    where = f"line {hint.number} of {self._paths.submissions.name}"
-                    self._ledger.save_batch(_unknown(batch, f"{where} is damaged and says {hint.request_id}"))
-                    break
-
-    def _adopt_unknown_folders(self, lines: "_Lines", unknown: set[str]) -> tuple[Job, ...]:
+    def _adopt_unknown_folders(self, lines: Sequence[Submission], new: Sequence[Submission]) -> tuple[Job, ...]:
         """Folders that the ledger knows nothing of, or of which batches were sent that it does not know."""
         jobs = {job.id: job for job in self._ledger.jobs()}
-        known = {job_id: {batch.number for batch in job.batches} for job_id, job in jobs.items()}
-        older = {job_id for job_id, number in lines if number not in known.get(job_id, {number})}
-        older |= {job_id for job_id in unknown & jobs.keys() if self._is_laid_out_anew(jobs[job_id])}
-        passed_over = (known.keys() - older) | {job.id for job in self._ledger.deleted_jobs()}
-        attempts: dict[str, set[str]] = defaultdict(set)
-        for (job_id, _), each in lines.items():
+        known = {(job.id, batch.number) for job in jobs.values() for batch in job.batches}
+        older = {job_id for job_id, _ in {(line.job_id, line.batch) for line in lines} - known}
+        older |= {id_ for id_ in jobs.keys() & {line.job_id for line in new} if self._is_laid_out_anew(jobs[id_])}
+        passed_over = (jobs.keys() - older) | {job.id for job in self._ledger.deleted_jobs()}
+        # Known jobs are left out first: of thousands of folders few need to be sorted and read.
+        paths = sorted(path for path in self._paths.jobs.iterdir() if path.name not in passed_over)
+        by_batch = _by_batch(lines) if paths else {}
+        attempts = defaultdict[str, set[str]](set)
+        for (job_id, _), each in by_batch.items():
             attempts[job_id] |= {line.attempt for line in each}
         recovered = []
-        # Known jobs are left out first: of thousands of folders few need to be sorted and read.
-        for path in sorted(path for path in self._paths.jobs.iterdir() if path.name not in passed_over):
+        for path in paths:
             if not path.is_dir():
                 continue
             folder = JobFolder(path)
@@ -179,9 +170,9 @@ class _Recovering:
                     )
                 )
                 continue
-            if job is None or (path.name in older and not job.is_sent):
+            if job is None or (path.name in jobs and not job.is_sent):
                 continue
-            batches = [_batch(folder, batch, lines.get((job.id, batch.number), ()), begun) for batch in job.batches]
+            batches = [_batch(folder, batch, by_batch.get((job.id, batch.number), ()), begun) for batch in job.batches]
             # Nothing happens any more to a job that has all of its results, be they from earlier ones.
             is_finished = job.is_sent and all(batch.state.is_final for batch in batches)
             finished_at = (job.finished_at or self._clock()) if is_finished else 0.0
@@ -198,20 +189,16 @@ class _Recovering:
         layouts = [{(batch.number, batch.at_once) for batch in each.batches} for each in (kept or job, job)]
         return layouts[0] != layouts[1] and bool(layouts[0])
 
-    def _learn(self, lines: "_Lines", known: frozenset[str]) -> None:
+    def _learn(self, new: "_Lines") -> None:
         """Attempts that the ledger does not know were made after it was copied. Times say nothing: clocks are set."""
         recovered = {job.id for job in self.recovered}
-        for job in self._ledger.jobs():
-            for batch in job.batches:
-                new = [line for line in lines.get((job.id, batch.number), ()) if line.attempt not in known]
-                if not new:
-                    continue
-                self.has_learned = True
-                if batch.state is BatchState.DONE or job.id in recovered:
-                    continue
-                learned = _learned(JobFolder(self._paths.job(job.id)), batch, new)
-                if learned is not batch:
-                    self._ledger.save_batch(learned)
+        batches = {(job.id, batch.number): batch for job in self._ledger.jobs() for batch in job.batches}
+        for key in batches.keys() & new.keys():
+            batch = batches[key]
+            self.has_learned = True
+            if batch.state is not BatchState.DONE and batch.job_id not in recovered:
+                learned = _learned(JobFolder(self._paths.job(batch.job_id)), batch, new[key])
+                self._ledger.save_batch(learned)
 
 
 _Lines = dict[tuple[str, int], list[Submission]]  # by job and number of the batch
@@ -225,10 +212,6 @@ def _by_batch(lines: Iterable[Submission]) -> _Lines:
     return found
 
 
-def _accepted_of(lines: Sequence[Submission]) -> Submission | None:
-    return next((line for line in reversed(lines) if line.event is Event.ACCEPTED), None)
-
-
 def _accepted(batch: Batch, submission: Submission) -> Batch:
     return replace(
         batch,
@@ -237,20 +220,21 @@ def _accepted(batch: Batch, submission: Submission) -> Batch:
         request_id=submission.request_id,
         sha256=submission.sha256,
         sent_at=submission.time,
+        adopted=submission.adopted,
         error="",
         error_detail="",
         error_action="",
     )
 
 
-def _unknown(batch: Batch, detail: str = "") -> Batch:
-    return replace(batch, state=BatchState.OUTCOME_UNKNOWN, error=MAY_HAVE_LEFT, error_detail=detail)
+def _unknown(batch: Batch) -> Batch:
+    return replace(batch, state=BatchState.OUTCOME_UNKNOWN, error=MAY_HAVE_LEFT, error_detail="")
 
 
 def _learned(folder: JobFolder, batch: Batch, new: Sequence[Submission]) -> Batch:
     """A batch as it became by attempts that the ledger does not know."""
     batch = replace(batch, earlier=batch.billable)
-    accepted = _accepted_of(new)
+    accepted = accepted_of(new)
     if accepted is not None:
         return _accepted(batch, accepted)
     last = new[-1]
@@ -269,12 +253,12 @@ def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission], begun
     if planned.state is BatchState.DONE:
         return planned  # and stored: requests that the service refused may have gone into another batch since
     has_reply = folder.reply(planned.number).exists()
-    submission = _accepted_of(lines)
+    submission = accepted_of(lines)
     if submission is not None:
         accepted = _accepted(planned, submission)
         return replace(accepted, state=BatchState.COLLECTING) if has_reply else accepted
     # Both are written before the first byte leaves; either may be lost or damaged alone.
-    may_have_left = planned.number in begun or (bool(lines) and lines[-1].event is Event.SENDING)
+    may_have_left = planned.number in begun or (bool(lines) and lines[-1].event is not Event.NOT_ACCEPTED)
     if has_reply and (planned.at_once or begun.get(planned.number) or not may_have_left):
         return replace(planned, state=BatchState.COLLECTING)
     return _unknown(planned) if may_have_left else planned

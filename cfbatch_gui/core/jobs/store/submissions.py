@@ -6,13 +6,11 @@ not, and an older ledger that is put back learns here what was sent after it was
 whose last value is the CRC-32 of the bytes before it.
 """
 
-import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -21,16 +19,14 @@ from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import append_line_durably, write_own_file
 
-_CHECKED: Final = re.compile(rb'(\{.*),"crc32":"([0-9a-f]{8})"\}', re.DOTALL)
-_STRING: Final = rb'"%s":"([^"\\]{1,200})"'
-_FIELDS: Final = {name: re.compile(_STRING % name.encode()) for name in ("job_id", "request_id")}
-_BATCH: Final = re.compile(rb'"batch":([0-9]{1,9})[,}]')
+_END: Final = len(b',"crc32":"00000000"}')
 
 
 class Event(StrEnum):
     SENDING = "sending"  # written before the first byte leaves
     ACCEPTED = "accepted"
     NOT_ACCEPTED = "not accepted"  # it was refused, or no byte of it left
+    GIVEN_UP = "given up"  # the id that the user had found for it is another batch's
 
 
 class Submission(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,34 +41,21 @@ class Submission(msgspec.Struct, frozen=True, omit_defaults=True):
     connection: str = ""
     model: str = ""
     event: Event = Event.ACCEPTED
+    adopted: bool = False  # the user found the id
 
 
-@dataclass(frozen=True, slots=True)
-class DamagedLine:
-    """A line that is not as it was written. What can be read of it may be wrong; "" and 0 for what cannot be."""
-
-    number: int  # from 1
-    job_id: str
-    batch: int
-    request_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The whole lines in their order, and the damaged ones. A last line without its end was cut short by a crash."""
+class Written(NamedTuple):
+    """The whole lines in their order, and how many are damaged. A last one without its end was cut short by a crash."""
 
     lines: tuple[Submission, ...] = ()
-    damaged: tuple[DamagedLine, ...] = ()
+    damaged: int = 0
 
-    def request_id(self, attempt: str) -> str:
-        """The request id that an attempt got, "" when none was written down."""
-        found = (each.request_id for each in self.lines if each.attempt == attempt and each.event is Event.ACCEPTED)
-        return next(found, "")
 
-    def hints(self, job_id: str, batch: int) -> tuple[DamagedLine, ...]:
-        return tuple(
-            line for line in self.damaged if line.request_id and line.batch == batch and line.job_id in ("", job_id)
-        )
+def accepted_of(lines: Sequence[Submission]) -> Submission | None:
+    """The last of a batch's lines that tells of an id, unless that was given up."""
+    given_up = {line.request_id for line in lines if line.event is Event.GIVEN_UP}
+    accepted = (line for line in lines if line.event is Event.ACCEPTED and line.request_id not in given_up)
+    return next(reversed(tuple(accepted)), None)
 
 
 def write_down(path: Path, *submissions: Submission) -> None:
@@ -92,12 +75,14 @@ def submission_of(job: Job, batch: Batch, time: float, event: Event = Event.ACCE
         connection=job.connection,
         model=job.model,
         event=event,
+        adopted=batch.adopted,
     )
 
 
 def recovered(path: Path, attempt: str) -> str:
     """The request id that an attempt got, "" when none was written down. Raises DataError."""
-    return read_submissions(path).request_id(attempt)
+    accepted = accepted_of([line for line in read_submissions(path).lines if line.attempt == attempt])
+    return accepted.request_id if accepted else ""
 
 
 def submissions(path: Path) -> list[Submission]:
@@ -123,8 +108,8 @@ def read_submissions(path: Path) -> Written:
     return _parsed(data)
 
 
-def put_damage_aside(path: Path, written: Written, name: str) -> None:
-    """Keep the file as it is under another name, and leave the whole lines in its place. Raises DiskFull, DataError."""
+def put_damage_aside(path: Path, whole: Sequence[Submission], name: str) -> None:
+    """Keep the file as it is under another name, and put the whole lines in its place. Raises DiskFull, DataError."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -132,44 +117,34 @@ def put_damage_aside(path: Path, written: Written, name: str) -> None:
             message("“{name}” could not be read.", name=path.name), detail=f"{path.name}: {error.strerror}"
         ) from error
     write_own_file(path.with_name(name), data)
-    write_own_file(path, _encode_all(written.lines))
+    write_own_file(path, b"".join(_encode(line) + b"\n" for line in whole))
 
 
 def _encode(submission: Submission) -> bytes:
     data = msgspec.json.encode(submission)
-    return b'%s,"crc32":"%08x"}' % (data[:-1], zlib.crc32(data))
+    return data[:-1] + _end(data)
 
 
-def _encode_all(lines: Sequence[Submission]) -> bytes:
-    return b"".join(_encode(each) + b"\n" for each in lines)
+def _end(data: bytes) -> bytes:
+    return b',"crc32":"%08x"}' % zlib.crc32(data)
 
 
 def _parsed(data: bytes) -> Written:
     *whole, rest = data.split(b"\n")
-    found: list[Submission] = []
-    damaged: list[DamagedLine] = []
-    for number, line in enumerate(whole, 1):
-        if (submission := _read(line)) is not None:
-            found.append(submission)
-        elif line.strip():
-            damaged.append(_read_damaged(number, line))
-    if (last := _read(rest)) is not None:  # all of it but the end of the line
-        found.append(last)
-    return Written(tuple(found), tuple(damaged))
+    found = [_read(line) for line in whole if line.strip()]
+    lines = [line for line in (*found, _read(rest)) if line is not None]  # the rest may lack no more than its end
+    return Written(tuple(lines), found.count(None))
 
 
 def _read(line: bytes) -> Submission | None:
-    checked = _CHECKED.fullmatch(line)
-    if checked is None or zlib.crc32(value := checked[1] + b"}") != int(checked[2], 16):
+    """None for a line that is not as it was written."""
+    data = line[:-_END] + b"}"
+    if line[-_END:] != _end(data):
         return None
     try:
-        return msgspec.json.decode(value, type=Submission)
+        return _decoder.decode(data)
     except (ValueError, RecursionError):  # also for bytes that are not UTF-8
         return None
 
 
-def _read_damaged(number: int, line: bytes) -> DamagedLine:
-    strings = {name: pattern.search(line) for name, pattern in _FIELDS.items()}
-    batch = _BATCH.search(line)
-    read = {name: one[1].decode("ascii", "replace") if one else "" for name, one in strings.items()}
-    return DamagedLine(number, read["job_id"], int(batch[1]) if batch else 0, read["request_id"])
+_decoder = msgspec.json.Decoder(Submission)
