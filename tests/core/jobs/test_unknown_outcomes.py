@@ -23,21 +23,8 @@ Write = Callable[[str, str], Path]
 LOST_BILLED = faults.reset_after_body(billed=True)
 LOST_UNBILLED = faults.reset_after_body()
 
-UNKNOWN = [
-    pytest.param(LOST_UNBILLED, id="closed before anything was done"),
-    pytest.param(LOST_BILLED, id="closed after it was accepted"),
-    pytest.param(faults.page(status=502), id="a gateway's page"),
-    pytest.param(faults.page(), id="a captive portal"),
-    pytest.param(faults.redirect(), id="a redirect"),
-    pytest.param(faults.any_reply(body='{"result":{"status":"queued"},"success":true'), id="cut JSON"),
-    pytest.param(faults.any_reply(body='{"result":{},"success":true,"errors":[]}'), id="no id"),
-    pytest.param(faults.refusal(status=500, code=5001, message="AiError: failed"), id="a server error in the envelope"),
-    pytest.param(faults.refusal(status=408, code=3046, message="timed out"), id="a time-out in the envelope"),
-    pytest.param(faults.cut_reply(billed=True, byte=40), id="accepted, answer cut"),
-]
 
-
-@pytest.mark.parametrize("fault", UNKNOWN)
+@pytest.mark.parametrize("fault", [LOST_UNBILLED, LOST_BILLED])  # all that ends so: tests/core/faults/test_fault_table
 async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, fault: Fault) -> None:
     bench.faulty.follow(fault)
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
