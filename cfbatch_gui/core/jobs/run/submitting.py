@@ -143,6 +143,9 @@ class Submitter:
 
     async def _send_next(self, shared: _Round, number: int) -> None:
         try:
+            planned = self._store.batch(shared.job_id, number)
+            if planned.error_action == Action.SMALLER_BATCHES:  # the end of the program came before the new layout
+                await self._split(planned)
             await self._send_in_turn(shared, number)
             shared.failures = 0
         except ServiceBusy as error:
